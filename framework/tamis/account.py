@@ -1,0 +1,190 @@
+"""What a match took: the numbers of one event's account, and their sum over many events.
+
+Everything here observes a finished run; nothing is computed before it is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from tamis.engine.decision import SPARED, Decision
+from tamis.planning import FALSE, TRUE, UNKNOWN
+
+STAGES = ("index", "planner", "operators", "joins")
+
+
+class _Fields(Mapping[str, Any]):
+    """A dataclass that is a mapping of its fields too."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.__dataclass_fields__:  # type: ignore[attr-defined]
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (each.name for each in fields(self))  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(fields(self))  # type: ignore[arg-type]
+
+
+@dataclass(eq=False)
+class OperatorAccount(_Fields):
+    """What one operator was asked."""
+
+    calls: int = 0
+    evaluations: int = 0
+    failed: int = 0
+    implied: int = 0
+    memoized: int = 0
+    spared: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class Account(_Fields):
+    """What matching took; of one event, or the sum of several."""
+
+    events: int = 0
+    rejected: int = 0
+    subscriptions: int = 0
+    """Live subscriptions; over several events, those of the last."""
+    candidates: int = 0
+    """Subscriptions that the index left."""
+    calls: int = 0
+    evaluations: int = 0
+    """Tests that were decided; several may share a call."""
+    implied: int = 0
+    memoized: int = 0
+    spared: int = 0
+    """Distinct predicates of the candidates that needed no call."""
+    needed_at_least: int = 0
+    """Calls that no method could have done without."""
+    naive_expected: float | None = None
+    """Calls that evaluating one by one would make, expected from statistics."""
+    matches: int = 0
+    undetermined: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    operators: dict[str, OperatorAccount] = field(default_factory=dict)
+
+    def add(self, other: Account) -> None:
+        """Adds another account to this one."""
+        for name in (
+            "events", "rejected", "candidates", "calls", "evaluations", "implied",
+            "memoized", "spared", "needed_at_least", "matches", "undetermined",
+        ):  # fmt: skip
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        if other.events:
+            self.subscriptions = other.subscriptions
+        if other.naive_expected is not None:
+            self.naive_expected = (self.naive_expected or 0.0) + other.naive_expected
+        for stage, seconds in other.seconds.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+        for name, theirs in other.operators.items():
+            mine = self.operators.setdefault(name, OperatorAccount())
+            for what in mine:
+                setattr(mine, what, mine[what] + theirs[what])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain dicts, ready for JSON."""
+        plain = dict(self)
+        plain["operators"] = {name: dict(each) for name, each in self.operators.items()}
+        return plain
+
+
+def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
+    """The account of each operator that the candidates hold."""
+    skeleton = decision.skeleton
+    accounts: dict[str, OperatorAccount] = {}
+    for at, call in enumerate(skeleton.calls):
+        account = accounts.setdefault(call.specification.name, OperatorAccount())
+        answer = decision.answers.get(at)
+        if answer is None:
+            account.spared += 1
+        else:
+            account.calls += 1
+            account.seconds += answer.seconds
+            account.failed += answer.failure is not None
+    for outcome in decision.outcomes:
+        accounts[skeleton.tests[outcome.test].call.specification.name].evaluations += 1
+    return accounts
+
+
+def needed_at_least(decision: Decision) -> int:
+    """Calls no method can do without: alternatives with pairwise disjoint remaining calls.
+
+    Replays Sequential's marks (§4.1, Theorem 2) on the outcomes that were seen. An alternative
+    counts when what was spent on earlier ones is known not to decide it, and when its subscription
+    was not, and could not have been, matched by a sibling."""
+    skeleton = decision.skeleton
+    problem = skeleton.problem
+    spent: set[int] = set()
+    count = 0
+    for alternative, calls in enumerate(problem.alternative_calls):
+        if _could_be_needless(decision, alternative, calls):
+            continue
+        touched = spent.intersection(calls)
+        if touched and not _left_open_by(decision, alternative, touched):
+            continue
+        fresh = [call for call in calls if call not in spent]
+        if fresh:
+            count += 1
+            spent.update(fresh)
+    return count
+
+
+def _could_be_needless(decision: Decision, alternative: int, calls: list[int]) -> bool:
+    skeleton = decision.skeleton
+    if decision.verdict[alternative] == SPARED or alternative in decision.failed_conditions:
+        return True
+    if any(call in decision.missing for call in calls):
+        return True
+    owner = skeleton.owners[alternative]
+    return owner in decision.matched and owner in skeleton.siblings and not skeleton.binds[alternative]
+
+
+def _left_open_by(decision: Decision, alternative: int, touched: set[int]) -> bool:
+    """Whether what is known of these calls leaves the alternative open."""
+    skeleton = decision.skeleton
+    if not all(call in decision.answers for call in touched):
+        return False
+    plan = skeleton.plans.get(alternative)
+    if plan is not None and plan.checks:
+        return False
+    problem = skeleton.problem
+    start, end = problem.alternative_start[alternative : alternative + 2].tolist()
+    for edge in range(start, end):
+        test = int(problem.edge_test[edge])
+        if int(problem.test_call[test]) in touched:
+            killing = FALSE if problem.edge_sign[edge] > 0 else TRUE
+            if decision.outcome[test] == killing:
+                return False
+    return True
+
+
+def naive_expected(decision: Decision) -> float:
+    """Calls of the naive planner, expected under independent tests and alternatives (§5.2)."""
+    problem = decision.skeleton.problem
+    shares = problem.test_selectivity.tolist()
+    tests, signs = problem.edge_test.tolist(), problem.edge_sign.tolist()
+    starts, call_of = problem.alternative_start.tolist(), problem.test_call.tolist()
+    untouched = [0.0] * problem.calls
+    for start, end in zip(starts, starts[1:], strict=False):
+        reached = 1.0
+        seen: set[int] = set()
+        for edge in range(start, end):
+            call = call_of[tests[edge]]
+            if call not in seen:
+                seen.add(call)
+                untouched[call] += math.log1p(-min(reached, 1 - 1e-15))
+            share = shares[tests[edge]]
+            reached *= share if signs[edge] > 0 else 1 - share
+    return sum(-math.expm1(log) for log in untouched)
+
+
+def verdict_word(verdict: int) -> str:
+    """A verdict in words."""
+    return {TRUE: "true", FALSE: "false", UNKNOWN: "unknown", SPARED: "needless"}[verdict]

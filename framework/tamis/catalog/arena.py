@@ -1,0 +1,58 @@
+"""Where texts live: one byte array with offsets, compacted when half of it is garbage."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.growing import Growing
+
+_SMALL = 1 << 16
+
+
+class Arena:
+    """Strings by row; amortized O(length) to set or free one."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._start = Growing(np.int64)
+        self._length = Growing(np.int64)
+        self._garbage = 0
+
+    def set(self, row: int, text: str) -> None:
+        """Stores the text of a row that has none."""
+        if row >= len(self._start):
+            extra = row + 1 - len(self._start)
+            self._start.reserve(extra)
+            self._length.reserve(extra)
+        letters = text.encode("utf-8", "surrogatepass")
+        self._start[row] = len(self._bytes)
+        self._length[row] = len(letters)
+        self._bytes += letters
+
+    def get(self, row: int) -> str:
+        """The text of a row."""
+        start = int(self._start[row])
+        letters = self._bytes[start : start + int(self._length[row])]
+        return letters.decode("utf-8", "surrogatepass")
+
+    def free(self, row: int) -> None:
+        """Forgets the text of a row."""
+        self._garbage += int(self._length[row])
+        self._length[row] = 0
+        if self._garbage > _SMALL + len(self._bytes) // 2:
+            self._compact()
+
+    def _compact(self) -> None:
+        starts, lengths = self._start.view, self._length.view
+        kept = bytearray()
+        for row in np.argsort(starts, kind="stable").tolist():
+            start, length = int(starts[row]), int(lengths[row])
+            starts[row] = len(kept)
+            kept += self._bytes[start : start + length]
+        self._bytes = kept
+        self._garbage = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it holds."""
+        return len(self._bytes) + self._start.nbytes + self._length.nbytes

@@ -1,0 +1,219 @@
+"""What is subscribed, as numbers: subscriptions, their alternatives, the tests and calls they share.
+
+Rows of subscriptions and alternatives are small integers that are used again; an alternative's
+tests are a stretch of one edge array. Nothing is kept of an attribute predicate: the index has it.
+Invariant: every alternative row belongs to one live subscription row, and every test and call has
+as many users as alternatives (tests) that hold it.
+Cost of adding and removing: O(size of the subscription), amortized.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.catalog.arena import Arena
+from tamis.catalog.epochs import Epochs
+from tamis.catalog.interned import Interned
+from tamis.engine.asking import Call, EventConstraint, Test
+from tamis.engine.joins import JoinPlan
+from tamis.engine.resolve import Asked
+from tamis.growing import Growing
+
+ASKS, CONDITIONAL, BINDS = 1, 2, 4
+_NONE = -1
+_SMALL = 4_096
+
+
+@dataclass(frozen=True)
+class Subscribed:
+    """A subscription as it was handed in."""
+
+    id: str
+    text: str
+    data: Mapping[str, Any]
+
+
+class Catalog:
+    """Everything that is subscribed. One writer at a time, and no reader beside it."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.rows: dict[str, int] = {}
+        self.epochs = Epochs()
+        self.tests: Interned[Test] = Interned()
+        self.calls: Interned[Call] = Interned()
+        self.plans: dict[int, JoinPlan] = {}
+        self.conditions: dict[int, tuple[EventConstraint, ...]] = {}
+        self.alternative_subscription = Growing(np.int32)
+        self.alternative_flags = Growing(np.uint8)
+        self.edge_start = Growing(np.int64)
+        self.edge_count = Growing(np.int32)
+        self.edge_test = Growing(np.int32)
+        self.edge_sign = Growing(np.int8)
+        self._ids: list[str] = []
+        self._texts = Arena()
+        self._data: dict[int, str] = {}
+        self._first = Growing(np.int32)
+        self._next = Growing(np.int32)
+        self._added = Growing(np.int64)
+        self._free_rows: list[int] = []
+        self._free_alternatives: list[int] = []
+        self._dead_edges = 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(
+        self, id: str, text: str, data: str | None, alternatives: Iterable[Asked]
+    ) -> list[tuple[int, Asked]]:
+        """Adds a subscription whose id is free, its other keys as JSON; its alternatives' rows."""
+        row = self._new_row(id)
+        self._texts.set(row, text)
+        if data is not None:
+            self._data[row] = data
+        added = [(self._add_alternative(row, asked), asked) for asked in alternatives]
+        chain = [alternative for alternative, _ in added]
+        self._first[row] = chain[0] if chain else _NONE
+        for alternative, following in zip(chain, [*chain[1:], _NONE], strict=False):
+            self._next[alternative] = following
+        self.rows[id] = row
+        self.version += 1
+        self._added[row] = self.version
+        return added
+
+    def remove(self, id: str) -> list[int]:
+        """Removes a subscription; the rows its alternatives had. `KeyError` if it is unknown."""
+        row = self.rows.pop(id)
+        removed = list(self.alternatives_of(row))
+        for alternative in removed:
+            self._remove_alternative(alternative)
+        self._first[row] = _NONE
+        self.epochs.retire(row)
+        self.version += 1
+        if self._dead_edges > _SMALL + len(self.edge_test) // 2:
+            self._compact_edges()
+        return removed
+
+    def alternatives_of(self, row: int) -> Iterable[int]:
+        """The alternative rows of a subscription row."""
+        alternative = int(self._first[row])
+        while alternative != _NONE:
+            yield alternative
+            alternative = int(self._next[alternative])
+
+    def id_of(self, row: int) -> str:
+        """The id of a subscription row that is in use or under a lease."""
+        return self._ids[row]
+
+    def text_of(self, row: int) -> str:
+        """Its text."""
+        return self._texts.get(row)
+
+    def data_of(self, row: int) -> dict[str, Any]:
+        """The other keys it was handed in with."""
+        data = self._data.get(row)
+        return {} if data is None else json.loads(data)
+
+    def added_at(self, row: int) -> int:
+        """The version of the catalog since which the row is what it is."""
+        return int(self._added[row])
+
+    def subscribed(self, id: str) -> Subscribed:
+        """A live subscription; `KeyError` if it is unknown."""
+        row = self.rows[id]
+        return Subscribed(id, self.text_of(row), self.data_of(row))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of arrays and texts."""
+        arrays: Sequence[Growing] = (
+            self.alternative_subscription,
+            self.alternative_flags,
+            self.edge_start,
+            self.edge_count,
+            self.edge_test,
+            self.edge_sign,
+            self._first,
+            self._next,
+            self._added,
+        )
+        return sum(array.nbytes for array in arrays) + self._texts.nbytes
+
+    def _new_row(self, id: str) -> int:
+        for row in self.epochs.reclaimed():
+            self._texts.free(row)
+            self._data.pop(row, None)
+            self._free_rows.append(row)
+        if self._free_rows:
+            row = self._free_rows.pop()
+            self._ids[row] = id
+            return row
+        self._ids.append(id)
+        self._added.append(0)
+        return self._first.append(_NONE)
+
+    def _add_alternative(self, row: int, asked: Asked) -> int:
+        columns = (
+            self.alternative_subscription,
+            self.alternative_flags,
+            self.edge_start,
+            self.edge_count,
+            self._next,
+        )
+        if self._free_alternatives:
+            alternative = self._free_alternatives.pop()
+        else:
+            alternative = [column.append(0) for column in columns][0]
+        self.alternative_subscription[alternative] = row
+        self.alternative_flags[alternative] = (
+            (ASKS if asked.edges else 0)
+            | (CONDITIONAL if asked.conditions else 0)
+            | (BINDS if asked.atoms else 0)
+        )
+        self.edge_start[alternative] = len(self.edge_test)
+        self.edge_count[alternative] = len(asked.edges)
+        for test in dict.fromkeys(test for test, _ in asked.edges):
+            if self.tests.take(test):
+                self.calls.take(test.call)
+        self.edge_test.extend([test.number for test, _ in asked.edges])
+        self.edge_sign.extend([sign for _, sign in asked.edges])
+        if asked.conditions:
+            self.conditions[alternative] = asked.conditions
+        if asked.atoms:
+            self.plans[alternative] = JoinPlan(asked.atoms, asked.joint)
+        return alternative
+
+    def _remove_alternative(self, alternative: int) -> None:
+        start, count = int(self.edge_start[alternative]), int(self.edge_count[alternative])
+        for number in dict.fromkeys(self.edge_test[start : start + count].tolist()):
+            test = self.tests.things[number]
+            assert test is not None
+            if self.tests.leave(test):
+                self.calls.leave(test.call)
+        self.plans.pop(alternative, None)
+        self.conditions.pop(alternative, None)
+        self.edge_count[alternative] = 0
+        self._dead_edges += count
+        self._free_alternatives.append(alternative)
+
+    def _compact_edges(self) -> None:
+        """Closes the holes that removed alternatives left in the edge arrays."""
+        starts, counts = self.edge_start.view, self.edge_count.view
+        kept = stretches(starts, counts)
+        self.edge_test = Growing(np.int32, self.edge_test.view[kept])
+        self.edge_sign = Growing(np.int8, self.edge_sign.view[kept])
+        self.edge_start = Growing(np.int64, np.cumsum(counts) - counts)
+        self._dead_edges = 0
+
+
+def stretches(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
+    """The places `start … start + count` of every stretch, one after the other."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(starts - (ends - counts), counts) + np.arange(total)

@@ -1,0 +1,60 @@
+"""When a freed row may be used again: when no result that could read it is alive.
+
+A lease is taken with the rows it may read; a row retired later waits until the lease ends. Ending
+one is a single append, safe wherever the garbage collector chooses to do it.
+Cost: O(1) a lease, O(live leases) when rows are taken back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+
+
+class Lease:
+    """Keeps the rows of its epoch readable for as long as it lives."""
+
+    __slots__ = ("_ended", "_epoch")
+
+    def __init__(self, epoch: int, ended: deque[int]) -> None:
+        self._epoch = epoch
+        self._ended = ended
+
+    def __del__(self) -> None:
+        self._ended.append(self._epoch)
+
+
+class Epochs:
+    """Leases, and the rows that wait for them."""
+
+    def __init__(self) -> None:
+        self._epoch = 0
+        self._begun: deque[int] = deque()
+        self._ended: deque[int] = deque()
+        self._live: Counter[int] = Counter()
+        self._waiting: deque[tuple[int, int]] = deque()
+
+    def lease(self) -> Lease:
+        """A lease on all rows that are in use now; many threads may take one at once."""
+        epoch = self._epoch
+        self._begun.append(epoch)
+        return Lease(epoch, self._ended)
+
+    def retire(self, row: int) -> None:
+        """A row that nobody will be led to any more."""
+        self._waiting.append((self._epoch, row))
+        self._epoch += 1
+
+    def reclaimed(self) -> list[int]:
+        """Rows that no live lease can read; each is given once. For one writer at a time."""
+        if not self._waiting:
+            return []
+        ended = [self._ended.popleft() for _ in range(len(self._ended))]
+        begun = [self._begun.popleft() for _ in range(len(self._begun))]
+        self._live.update(begun)
+        self._live.subtract(ended)
+        self._live = +self._live
+        oldest = min(self._live, default=self._epoch)
+        rows = []
+        while self._waiting and self._waiting[0][0] < oldest:
+            rows.append(self._waiting.popleft()[1])
+        return rows

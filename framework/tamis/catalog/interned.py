@@ -1,0 +1,66 @@
+"""Numbers for things that are shared: each distinct one once, counted by its users."""
+
+from __future__ import annotations
+
+from typing import Generic, Protocol, TypeVar
+
+
+class Internable(Protocol):
+    """Something with a key, that keeps its number."""
+
+    @property
+    def key(self) -> tuple[object, ...]: ...
+
+    number: int
+
+
+T = TypeVar("T", bound=Internable)
+
+
+class Interned(Generic[T]):
+    """The shared things of one sort; O(1) to take and to leave one."""
+
+    def __init__(self) -> None:
+        self.things: list[T | None] = []
+        self._by_key: dict[tuple[object, ...], T] = {}
+        self._uses: list[int] = []
+        self._free: list[int] = []
+
+    def known(self, key: tuple[object, ...]) -> T | None:
+        """The thing of that key, if it is in use."""
+        return self._by_key.get(key)
+
+    def take(self, thing: T) -> bool:
+        """Counts a user; whether it is the first. An equal thing must be this very one."""
+        there = self._by_key.get(thing.key)
+        if there is not None:
+            assert there is thing
+            self._uses[thing.number] += 1
+            return False
+        if self._free:
+            thing.number = self._free.pop()
+            self.things[thing.number] = thing
+            self._uses[thing.number] = 1
+        else:
+            thing.number = len(self.things)
+            self.things.append(thing)
+            self._uses.append(1)
+        self._by_key[thing.key] = thing
+        return True
+
+    def leave(self, thing: T) -> bool:
+        """Counts a user off; whether it was the last."""
+        self._uses[thing.number] -= 1
+        if self._uses[thing.number]:
+            return False
+        del self._by_key[thing.key]
+        self.things[thing.number] = None
+        self._free.append(thing.number)
+        return True
+
+    def users(self, thing: T) -> int:
+        """How many use it."""
+        return self._uses[thing.number]
+
+    def __len__(self) -> int:
+        return len(self._by_key)

@@ -1,0 +1,145 @@
+"""What an event leaves to decide: the candidates of the index as a problem for planners.
+
+Made from the catalog under its reader lock, it owns all its arrays and needs the catalog no more.
+Cost: O(edges of the candidates), and nothing when the candidates are those of the event before.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.catalog.catalog import BINDS, Catalog, stretches
+from tamis.engine.asking import Call, EventConstraint, Test
+from tamis.engine.joins import JoinPlan
+from tamis.specification import Preparation
+from tamis.planning import Problem, empty_implications
+from tamis.statistics import Statistics
+
+
+class Skeleton:
+    """The alternatives that need operators or conditions, by dense numbers."""
+
+    def __init__(self, catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> None:
+        self.version = catalog.version
+        self.rows = rows
+        counts = catalog.edge_count[rows]
+        places = stretches(catalog.edge_start[rows], counts)
+        numbers, edge_test = np.unique(catalog.edge_test[places], return_inverse=True)
+        subscriptions, owner = np.unique(
+            catalog.alternative_subscription[rows], return_inverse=True
+        )
+        self.subscriptions = subscriptions
+        self.tests: list[Test] = [catalog.tests.things[at] for at in numbers.tolist()]  # type: ignore[misc]
+        calls = {test.call: None for test in self.tests}
+        self.calls: list[Call] = list(calls)
+        call_number = {call: at for at, call in enumerate(self.calls)}
+        row_list = rows.tolist()
+        self.plans: dict[int, JoinPlan] = {
+            at: catalog.plans[row] for at, row in enumerate(row_list) if row in catalog.plans
+        }
+        self.conditions: dict[int, tuple[EventConstraint, ...]] = {
+            at: catalog.conditions[row]
+            for at, row in enumerate(row_list)
+            if row in catalog.conditions
+        }
+        preparations: dict[Preparation, int] = {}
+        for call in self.calls:
+            if call.specification.preparation is not None:
+                preparations.setdefault(call.specification.preparation, len(preparations))
+        self.problem = Problem(
+            alternative_subscription=owner.astype(np.int64),
+            alternative_binds=(catalog.alternative_flags[rows] & BINDS) != 0,
+            alternative_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            edge_test=edge_test.astype(np.int64),
+            edge_sign=catalog.edge_sign[places],
+            test_call=np.array([call_number[test.call] for test in self.tests], np.int64),
+            test_selectivity=statistics.selectivities(self.tests),
+            call_cost=statistics.costs(self.calls),
+            call_group=np.array(
+                [
+                    -1
+                    if call.specification.preparation is None
+                    else preparations[call.specification.preparation]
+                    for call in self.calls
+                ],
+                np.int64,
+            ),
+            group_price=np.array([each.cost_seconds for each in preparations], np.float64),
+            implications=empty_implications(),
+        )
+
+    def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
+        """Whether it is the problem of these candidates too."""
+        return self.version == catalog.version and np.array_equal(self.rows, rows)
+
+    @cached_property
+    def left(self) -> list[int]:
+        """How many tests each alternative has."""
+        return np.diff(self.problem.alternative_start).tolist()
+
+    @cached_property
+    def wants(self) -> tuple[list[list[int]], list[list[int]]]:
+        """For each test, the alternatives that want it true, and those that want it false."""
+        positive: list[list[int]] = [[] for _ in self.tests]
+        negative: list[list[int]] = [[] for _ in self.tests]
+        problem = self.problem
+        for alternative, test, sign in zip(
+            problem.edge_alternative.tolist(),
+            problem.edge_test.tolist(),
+            problem.edge_sign.tolist(),
+            strict=True,
+        ):
+            (positive if sign > 0 else negative)[test].append(alternative)
+        return positive, negative
+
+    @cached_property
+    def call_tests(self) -> list[list[int]]:
+        """The tests that each call decides."""
+        result: list[list[int]] = [[] for _ in self.calls]
+        for test, call in enumerate(self.problem.test_call.tolist()):
+            result[call].append(test)
+        return result
+
+    @cached_property
+    def siblings(self) -> dict[int, list[int]]:
+        """The alternatives without variables of subscriptions that have several."""
+        owners = self.problem.alternative_subscription
+        several = np.flatnonzero(np.bincount(owners, minlength=len(self.subscriptions)) > 1)
+        result: dict[int, list[int]] = {owner: [] for owner in several.tolist()}
+        free = ~self.problem.alternative_binds
+        for alternative in np.flatnonzero(free & np.isin(owners, several)).tolist():
+            result[int(owners[alternative])].append(alternative)
+        return result
+
+    def needless(self, satisfied: NDArray[Any]) -> list[int]:
+        """The alternatives without variables of subscriptions that match without any call."""
+        owned = np.isin(self.subscriptions, satisfied)[self.problem.alternative_subscription]
+        return np.flatnonzero(owned & ~self.problem.alternative_binds).tolist()
+
+    @cached_property
+    def owners(self) -> list[int]:
+        """The subscription of each alternative."""
+        return self.problem.alternative_subscription.tolist()
+
+    @cached_property
+    def binds(self) -> list[bool]:
+        """Whether each alternative has variables."""
+        return self.problem.alternative_binds.tolist()
+
+    @cached_property
+    def test_number(self) -> dict[Test, int]:
+        """The number of each test."""
+        return {test: at for at, test in enumerate(self.tests)}
+
+    @cached_property
+    def requirements(self) -> dict[tuple[str, ...], list[int]]:
+        """The inputs that calls require, and the calls that require them."""
+        result: dict[tuple[str, ...], list[int]] = {}
+        for at, call in enumerate(self.calls):
+            if call.specification.inputs:
+                result.setdefault(call.specification.inputs, []).append(at)
+        return result

@@ -1,0 +1,134 @@
+"""What can go wrong, as one family of errors that say what, where and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tamis.nearest import did_you_mean
+
+_MARGIN = "    "
+_WINDOW = 96
+
+
+class TamisError(Exception):
+    """The root of everything tamis raises on purpose."""
+
+
+class SubscriptionError(TamisError, ValueError):
+    """A subscription that cannot be taken, with the place in its text where it went wrong."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        subscription: str | None = None,
+        text: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.subscription = subscription
+        self.text = text
+        self.position = position
+        self.line: int | None = None
+        self.column: int | None = None
+        if text is not None and position is not None:
+            before = text[:position]
+            self.line = before.count("\n") + 1
+            self.column = position - (before.rfind("\n") + 1) + 1
+
+    def of(self, subscription: str | None) -> SubscriptionError:
+        """The same error, naming the subscription it belongs to."""
+        return SubscriptionError(
+            self.problem, subscription=subscription, text=self.text, position=self.position
+        )
+
+    def __str__(self) -> str:
+        parts = [] if self.subscription is None else [f"subscription {self.subscription!r}"]
+        if self.line is None:
+            return ": ".join([*parts, self.problem])
+        parts.append(f"line {self.line}, column {self.column}")
+        return f"{': '.join([*parts, self.problem])}\n{self.excerpt()}"
+
+    def excerpt(self) -> str:
+        """The line of the text with a caret below the place."""
+        if self.text is None or self.line is None or self.column is None:
+            return ""
+        line = self.text.split("\n", self.line)[self.line - 1]
+        place = self.column - 1
+        start = max(0, place - _WINDOW // 2)
+        shown = line[start : start + _WINDOW]
+        head = "…" if start else ""
+        tail = "…" if start + _WINDOW < len(line) else ""
+        blank = "".join("\t" if letter == "\t" else " " for letter in shown[: place - start])
+        shown = "".join(
+            letter if letter == "\t" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+            for letter in shown
+        )
+        return f"{_MARGIN}{head}{shown}{tail}\n{_MARGIN}{' ' * len(head)}{blank}^"
+
+
+class SubscriptionErrors(SubscriptionError):
+    """Several subscriptions that cannot be taken, every error at once; nothing was inserted."""
+
+    def __init__(self, errors: list[SubscriptionError]) -> None:
+        super().__init__(f"{len(errors)} subscriptions cannot be taken")
+        self.errors = errors
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.problem}:", *(str(error) for error in self.errors)])
+
+
+class SubscriptionWarning(UserWarning):
+    """Something about a subscription that is accepted and is probably not meant."""
+
+
+class NeverMatches(SubscriptionWarning):
+    """A condition, or one of its alternatives, that no event can satisfy."""
+
+
+class EventError(TamisError, ValueError):
+    """Something that is not an event."""
+
+
+class OperatorError(TamisError, ValueError):
+    """An operator whose specification cannot be used."""
+
+
+class ArgumentError(OperatorError):
+    """Arguments that an operator refuses; `argument` counts from 0."""
+
+    def __init__(self, problem: str, argument: int = 0) -> None:
+        super().__init__(problem)
+        self.argument = argument
+
+    @classmethod
+    def unknown(
+        cls, what: str, name: object, known: Iterable[str], argument: int = 0
+    ) -> ArgumentError:
+        """The error for a name that is not among the known ones, with the nearest of them."""
+        return cls(f"unknown {what} {name!r}{did_you_mean(str(name), known)}", argument)
+
+
+class PlannerError(TamisError):
+    """A planner that broke the planner protocol."""
+
+
+class IndexFolderError(TamisError, ValueError):
+    """A saved index that is damaged, foreign or of another format."""
+
+
+class StatisticsError(TamisError, ValueError):
+    """Statistics that cannot be read, written or used."""
+
+
+class PluginError(TamisError):
+    """A plugin that clashes with another or cannot be loaded."""
+
+
+class UnknownPlugin(TamisError, LookupError):
+    """A planner or an index of a name that nobody registered."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin that was left out, and why."""

@@ -1,0 +1,232 @@
+"""What an event is: an object whose scalars are attributes and whose rest is content.
+
+Nothing is walked that nobody asks for. An event is never changed: operators get views that refuse.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from tamis.errors import EventError
+from tamis.values import Scalar, as_scalar
+
+_ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
+_EMPTY: Mapping[str, DerivedAttribute] = {}
+
+
+@dataclass(frozen=True)
+class DerivedAttribute:
+    """A cheap scalar made from an event, computed only when a subscription names it."""
+
+    name: str
+    derive: Callable[[Event], Scalar | None]
+    description: str = ""
+
+
+class Event:
+    """One event on its way through a match."""
+
+    __slots__ = ("_known", "_views", "content", "derived", "id")
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        id: str,
+        derived: Mapping[str, DerivedAttribute] = _EMPTY,
+    ) -> None:
+        self.content = content
+        self.id = id
+        self.derived = derived
+        self._known: dict[str, Scalar | None] = {}
+        self._views: dict[tuple[str, ...] | None, EventView] = {}
+
+    @classmethod
+    def of(
+        cls,
+        document: object,
+        made_up_id: Callable[[], str],
+        derived: Mapping[str, DerivedAttribute] = _EMPTY,
+    ) -> Event:
+        """The event that a document holds; `EventError` if it holds none."""
+        if not isinstance(document, Mapping):
+            raise EventError(f"an event is an object, and this is {_article(document)}")
+        content = document
+        if "specversion" in content and "data" in content:
+            content = _opened(content)
+        id = content.get("id")
+        if type(id) is str:
+            return cls(content, id, derived)
+        if _absent(id):
+            return cls(content, made_up_id(), derived)
+        scalar = as_scalar(id)
+        if scalar is None or isinstance(scalar, bool):
+            raise EventError(f"the id of an event is a string or a number, not {_article(id)}")
+        text = str(scalar)
+        return cls({**content, "id": text}, text, derived)
+
+    def value(self, name: str) -> object:
+        """The value of the key of that name, else along the path; `None` when absent."""
+        found = self.content.get(name)
+        if not _absent(found):
+            return found
+        if "." in name:
+            inner: object = self.content
+            for step in name.split("."):
+                inner = inner.get(step) if isinstance(inner, Mapping) else None
+                if inner is None:
+                    break
+            if not _absent(inner):
+                return inner
+        derived = self.derived.get(name)
+        return None if derived is None else derived.derive(self)
+
+    def scalar(self, name: str) -> Scalar | None:
+        """The attribute of that name, `None` when it is absent or no scalar."""
+        try:
+            return self._known[name]
+        except KeyError:
+            value = self._known[name] = as_scalar(self.value(name))
+            return value
+
+    def array(self, name: str) -> tuple[Scalar, ...] | None:
+        """The array of scalars of that name, without absent elements; `None` if it is none."""
+        value = self.value(name)
+        if not isinstance(value, (list, tuple)):
+            if getattr(value, "ndim", None) != 1 or not hasattr(value, "tolist"):
+                return None
+            value = value.tolist()
+        elements = []
+        for element in value:
+            scalar = as_scalar(element)
+            if scalar is not None:
+                elements.append(scalar)
+            elif not _absent(element):
+                return None
+        return tuple(elements)
+
+    def present(self, name: str) -> bool:
+        """Whether the event has any value of that name."""
+        return self.value(name) is not None
+
+    def view(self, inputs: tuple[str, ...] | None) -> EventView:
+        """What an operator with these inputs may see; one view for all of them."""
+        view = self._views.get(inputs)
+        if view is None:
+            view = self._views[inputs] = EventView(self, inputs)
+        return view
+
+
+class EventView(Mapping[str, Any]):
+    """The declared inputs of an event, or all of it, to read and not to change."""
+
+    __slots__ = ("_event", "_frozen", "_inputs", "prepared")
+
+    def __init__(self, event: Event, inputs: tuple[str, ...] | None) -> None:
+        self._event = event
+        self._inputs = inputs
+        self._frozen: dict[str, Any] = {}
+        self.prepared: object = None
+
+    @property
+    def id(self) -> str:
+        """The event's id."""
+        return self._event.id
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._frozen[name]
+        except KeyError:
+            pass
+        if self._inputs is not None and name not in self._inputs:
+            raise KeyError(f"the operator does not declare {name!r} among its inputs")
+        value = self._event.value(name)
+        if value is None:
+            raise KeyError(f"the event has no {name!r}")
+        frozen = self._frozen[name] = freeze(value)
+        return frozen
+
+    def __iter__(self) -> Iterator[str]:
+        if self._inputs is None:
+            return iter(self._event.content)
+        return (name for name in self._inputs if self._event.value(name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"<event {self.id} showing {', '.join(self) or 'nothing'}>"
+
+
+def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
+    raise TypeError("an operator cannot change the event")
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """An object of the event, to read only."""
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+
+class ReadOnlyList(list[Any]):
+    """An array of the event, to read only."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]
+
+
+def freeze(value: Any) -> Any:
+    """The value in a form that cannot be changed; arrays are shared, not copied."""
+    if isinstance(value, Mapping):
+        return ReadOnlyDict({key: freeze(inner) for key, inner in value.items()})
+    if isinstance(value, list):
+        return ReadOnlyList([freeze(inner) for inner in value])
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if hasattr(value, "setflags") and hasattr(value, "view"):
+        value = value.view()
+        value.setflags(write=False)
+    return value
+
+
+def read_event_line(line: str) -> Any:
+    """The JSON of one line; integers beyond what Python reads are infinite."""
+    try:
+        return json.loads(line, parse_int=_integer)
+    except RecursionError:
+        raise EventError("the event is nested too deep") from None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 1001 else float(digits)
+
+
+def _opened(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The event inside a CloudEvents envelope."""
+    data = envelope["data"]
+    if not isinstance(data, Mapping):
+        raise EventError(f"the data of a CloudEvents envelope is an object, not {_article(data)}")
+    outer = {
+        name: envelope[name] for name in _ENVELOPE_ATTRIBUTES if not _absent(envelope.get(name))
+    }
+    over = {name: envelope[name] for name in ("id", "time") if not _absent(envelope.get(name))}
+    return {**outer, **data, **over}
+
+
+def _absent(value: object) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return value != value
+    return getattr(value, "shape", None) == () and bool(value != value)
+
+
+def _article(value: object) -> str:
+    names = {list: "an array", str: "a string", bool: "a boolean", type(None): "null", dict: "an object"}
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return "a number"
+    return names.get(type(value), f"a {type(value).__name__}")
+

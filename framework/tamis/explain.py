@@ -1,0 +1,336 @@
+"""Why a subscription did or did not match an event: what the finished run says of its predicates.
+
+Nothing is evaluated again but the attribute predicates, which the index decided without a trace;
+operator predicates are shown with the answers that were seen, or as not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tamis.comparison import ARRAY, PRESENCE
+from tamis.constraint import Constraint
+from tamis.engine.decision import OPEN, SPARED, Decision
+from tamis.engine.resolve import Resolver
+from tamis.event import Event
+from tamis.language import Language, Leaf
+from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.predicate import AttributePredicate, OperatorPredicate
+from tamis.text import constant_text
+
+if TYPE_CHECKING:
+    from tamis.result import Result
+
+_SOME = 5
+_MARKS = {True: "true", False: "false", None: "unknown"}
+MATCHED, NOT_MATCHED, UNDETERMINED = "matched", "not matched", "undetermined"
+
+
+class Explanation:
+    """The answer to *why did s1 (not) match?*, as text (`str`) and as data."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    @property
+    def text(self) -> str:
+        """The explanation for people."""
+        return str(self)
+
+    def __str__(self) -> str:
+        data = self.data
+        lines = [f"{data['subscription']} {_verb(data['verdict'])} {data['event']}"]
+        if data["because"]:
+            lines[0] += f", because {data['because']}"
+        lines.append(f"  where {' '.join(data['where'].split())}")
+        several = len(data["alternatives"]) > 1
+        for number, alternative in enumerate(data["alternatives"], 1):
+            if several:
+                lines.append(f"  alternative {number}: {alternative['verdict']}")
+            lines.extend(
+                f"    {'  ' if several else ''}{_line(each)}" for each in alternative["predicates"]
+            )
+        if data.get("bindings") not in (None, [{}]):
+            lines.append(f"  bindings {_shortened([_assignment(each) for each in data['bindings']])}")
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    __repr__ = __str__
+
+
+def explain(result: Result, id: str, language: Language, resolver: Resolver) -> Explanation:
+    """Explains a subscription of a result; `KeyError` if it was not there."""
+    seen = result._seen
+    row = _row_of(result, id)
+    text = seen.catalog.text_of(row)
+    matched = next((match for match in result.matches if match.subscription == id), None)
+    reason = next((each.reason for each in result.undetermined if each.subscription == id), None)
+    alternatives = []
+    for leaves in language.parse(text).alternatives:
+        about = _About(result, row, leaves, text, resolver)
+        alternatives.append({"verdict": about.verdict(), "predicates": about.predicates()})
+    data: dict[str, Any] = {
+        "subscription": id,
+        "event": result.event,
+        "verdict": MATCHED if matched else UNDETERMINED if reason else NOT_MATCHED,
+        "where": text,
+        "because": reason or ("" if matched else _because(alternatives)),
+        "alternatives": alternatives,
+    }
+    if matched is not None:
+        data["bindings"] = matched.bindings
+    return Explanation(data)
+
+
+def _row_of(result: Result, id: str) -> int:
+    """The row the subscription had when the event was matched."""
+    catalog = result._seen.catalog
+    row = catalog.rows.get(id)
+    if row is not None and catalog.added_at(row) <= result._seen.version:
+        return row
+    for match in result.matches:
+        if match.subscription == id:
+            return match._row
+    decision = result._seen.decision
+    if decision is not None:
+        for candidate in decision.skeleton.subscriptions.tolist():
+            if catalog.id_of(candidate) == id:
+                return int(candidate)
+    raise KeyError(f"{id} was not subscribed when {result.event} was matched")
+
+
+class _About:
+    """One alternative of one subscription in the light of a finished run."""
+
+    def __init__(
+        self, result: Result, row: int, leaves: Sequence[Leaf], text: str, resolver: Resolver
+    ) -> None:
+        self.event: Event = result._seen.event
+        self.decision: Decision | None = result._seen.decision
+        self.catalog = result._seen.catalog
+        self.row = row
+        self.leaves = leaves
+        self.asked = resolver.resolve(leaves, text)
+        self.numbers: dict[object, int] = {}
+        if self.decision is not None:
+            skeleton = self.decision.skeleton
+            self.numbers = {test.key: at for at, test in enumerate(skeleton.tests)}
+        self.records = [self._record(leaf) for leaf in leaves]
+        if self.asked.joint and self._joins_failed():
+            self.records[-1 - self._joint_places()[::-1].index(True)].setdefault("truth", False)
+
+    def predicates(self) -> list[dict[str, Any]]:
+        """What is known of each predicate, as written."""
+        return self.records
+
+    def verdict(self) -> str:
+        """What the run said of the alternative, or the index before it."""
+        truths = [record["truth"] for record in self.records if "truth" in record]
+        if False in truths:
+            return "false"
+        at = self._place()
+        if at is None or self.decision is None:
+            return "true" if all("truth" in record for record in self.records) else "false"
+        verdict = self.decision.verdict[at]
+        return {TRUE: "true", FALSE: "false", UNKNOWN: "unknown", SPARED: "not needed"}[verdict]
+
+    def _place(self) -> int | None:
+        """Its number in the decision, if it was a candidate."""
+        decision = self.decision
+        if decision is None:
+            return None
+        skeleton, problem = decision.skeleton, decision.skeleton.problem
+        mine = {(self.numbers.get(test.key), sign) for test, sign in self.asked.edges}
+        conditions = {each.text for each in self.asked.conditions}
+        for at, owner in enumerate(skeleton.owners):
+            if int(skeleton.subscriptions[owner]) != self.row:
+                continue
+            start, end = problem.alternative_start[at : at + 2].tolist()
+            edges = zip(
+                problem.edge_test[start:end].tolist(),
+                problem.edge_sign[start:end].tolist(),
+                strict=True,
+            )
+            theirs = {each.text for each in skeleton.conditions.get(at, ())}
+            if set(edges) == mine and theirs == conditions:
+                return at
+        return None
+
+    def _record(self, leaf: Leaf) -> dict[str, Any]:
+        if isinstance(leaf.atom, AttributePredicate):
+            return self._attribute(leaf.atom)
+        if isinstance(leaf.atom, OperatorPredicate):
+            return self._operator(leaf.atom, leaf.negated)
+        return self._constraint(leaf.atom)
+
+    def _attribute(self, predicate: AttributePredicate) -> dict[str, Any]:
+        name, comparison = predicate.attribute, predicate.comparison
+        value: object = self.event.scalar(name)
+        if comparison.reads == ARRAY:
+            elements = self.event.array(name)
+            value = None if elements is None else list(elements)
+            truth = comparison.compiled()(elements)
+        elif comparison.reads == PRESENCE:
+            value = self.event.present(name)
+            truth = comparison.compiled()(value)
+        else:
+            truth = comparison.compiled()(value)
+        return {
+            "predicate": predicate.text(),
+            "kind": "attribute",
+            "truth": truth,
+            "how": "index",
+            "detail": f"{name} is absent" if value is None else f"{name} is {_shown(value)}",
+            "value": value,
+        }
+
+    def _constraint(self, constraint: Constraint) -> dict[str, Any]:
+        record: dict[str, Any] = {"predicate": constraint.text(), "kind": "constraint"}
+        values = {name: self.event.scalar(name) for name in constraint.attributes}
+        if values:
+            record["value"] = values
+            record["detail"] = ", ".join(
+                f"{name} is absent" if value is None else f"{name} is {_shown(value)}"
+                for name, value in values.items()
+            )
+        for condition in self.asked.conditions:
+            if condition.text == record["predicate"]:
+                record |= {"truth": condition.holds(self.event), "how": "event"}
+        return record
+
+    def _operator(self, predicate: OperatorPredicate, negated: bool) -> dict[str, Any]:
+        text = predicate.text()
+        record: dict[str, Any] = {
+            "predicate": f"not {text}" if negated else text,
+            "kind": "operator",
+        }
+        test = next(
+            each
+            for each, sign in self.asked.edges
+            if sign == (-1 if negated else 1) and _asks(each.text, predicate)
+        )
+        decision, number = self.decision, self.numbers.get(test.key)
+        if decision is None or number is None:
+            return record | {"how": "not needed", "detail": "not called: not a candidate"}
+        call = int(decision.skeleton.problem.test_call[number])
+        if call in decision.missing:
+            absent = decision.missing[call]
+            return record | {
+                "truth": False,
+                "how": "missing input",
+                "detail": f"not called: its input {absent} is absent",
+            }
+        if decision.outcome[number] == OPEN:
+            return record | {"how": "not needed", "detail": "not called: it was not needed"}
+        outcome = next(each for each in decision.outcomes if each.test == number)
+        truth = decision.truth_of(number)
+        record["truth"] = None if truth is None else truth is not negated
+        record["how"] = outcome.how
+        record["seconds"] = decision.answers[call].seconds
+        record["shared_with"] = self._sharers(call)
+        record["detail"] = self._answer(number, call, test.text)
+        return record
+
+    def _answer(self, number: int, call: int, text: str) -> str:
+        """What the call gave, in words."""
+        decision = self.decision
+        assert decision is not None
+        answer = decision.answers[call]
+        if number in decision.failures:
+            return str(decision.failures[number])
+        if answer.solutions is None:
+            return f"the call gave {_MARKS[answer.truth]}"
+        gave = _shortened([_solution(each) for each in answer.solutions]) or "nothing"
+        guard = text.partition("), ")[2]
+        if guard and number not in decision.rows:
+            return f"the call gave {gave}; none has {guard}"
+        return f"the call gave {gave}"
+
+    def _sharers(self, call: int) -> list[str]:
+        """Other candidates that hold the call."""
+        decision = self.decision
+        assert decision is not None
+        skeleton = decision.skeleton
+        owners = {skeleton.owners[at] for at in skeleton.problem.call_alternatives[call]}
+        rows = {int(skeleton.subscriptions[owner]) for owner in owners} - {self.row}
+        return sorted(self.catalog.id_of(row) for row in rows)
+
+    def _joint_places(self) -> list[bool]:
+        joint = {each.text() for each in self.asked.joint}
+        return [
+            isinstance(leaf.atom, Constraint) and leaf.atom.text() in joint for leaf in self.leaves
+        ]
+
+    def _joins_failed(self) -> bool:
+        """Whether every test is as wanted and still nothing fits together."""
+        at = self._place()
+        if at is None or self.decision is None or self.decision.verdict[at] != FALSE:
+            return False
+        return not any(record.get("truth") is False for record in self.records)
+
+
+def _asks(text: str, predicate: OperatorPredicate) -> bool:
+    """Whether a test in canonical text is one of this predicate."""
+    names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
+    plain = predicate.text(names)
+    return text == plain or text.startswith(plain + ", ")
+
+
+def _because(alternatives: list[dict[str, Any]]) -> str:
+    """What decided: the first false predicate of each alternative."""
+    reasons = []
+    for alternative in alternatives:
+        false = next((each for each in alternative["predicates"] if each.get("truth") is False), None)
+        if false is None:
+            reasons.append("its predicates have no joint assignment")
+        else:
+            detail = f" ({false['detail']})" if false.get("detail") else ""
+            others = len(false.get("shared_with", ()))
+            shared = f", shared with {others} other{'s' * (others > 1)}" if others else ""
+            reasons.append(f"{false['predicate']} is false{detail}{shared}")
+    return "; ".join(dict.fromkeys(reasons))
+
+
+def _verb(verdict: str) -> str:
+    return {
+        MATCHED: "matches",
+        NOT_MATCHED: "does not match",
+        UNDETERMINED: "is undetermined for",
+    }[verdict]
+
+
+def _line(record: dict[str, Any]) -> str:
+    mark = _MARKS[record["truth"]] if "truth" in record else "-"
+    words = [f"{mark:<8}{record['predicate']}"]
+    if record.get("detail"):
+        words.append(f"  {record['detail']}")
+    if record.get("how") in ("called", "shared"):
+        others = record["shared_with"]
+        if others:
+            words.append(f"; shared with {_shortened(others)}")
+    return "".join(words)
+
+
+def _solution(values: Sequence[Any]) -> str:
+    words = ", ".join(_shown(value) for value in values)
+    return words if len(values) == 1 else f"({words})"
+
+
+def _assignment(values: dict[str, Any]) -> str:
+    return ", ".join(f"?{name} = {_shown(value)}" for name, value in values.items())
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (bool, int, float, str)):
+        words = constant_text(value)
+    else:
+        words = str(value)
+    return words if len(words) <= 60 else words[:59] + "…"
+
+
+def _shortened(words: Sequence[str]) -> str:
+    more = len(words) - _SOME
+    return ", ".join(words[:_SOME]) + (f" and {more:,} more" if more > 0 else "")

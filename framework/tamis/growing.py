@@ -1,0 +1,61 @@
+"""Arrays that grow at their end, in amortized constant time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+_FIRST = 16
+
+
+class Growing:
+    """A NumPy array with room to grow; `view` is the part in use."""
+
+    __slots__ = ("_room", "size")
+
+    def __init__(self, dtype: DTypeLike, content: NDArray[Any] | None = None) -> None:
+        self._room: NDArray[Any] = np.zeros(_FIRST, dtype) if content is None else content
+        self.size = 0 if content is None else len(content)
+
+    @property
+    def view(self) -> NDArray[Any]:
+        """The elements; valid until the next growth, shared with it before."""
+        return self._room[: self.size]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it holds."""
+        return self._room.nbytes
+
+    def reserve(self, extra: int) -> int:
+        """Makes room for more elements at the end, and says where they begin."""
+        start, needed = self.size, self.size + extra
+        if needed > len(self._room):
+            room = np.zeros(max(needed, 2 * len(self._room), _FIRST), self._room.dtype)
+            room[:start] = self._room[:start]
+            self._room = room
+        self.size = needed
+        return start
+
+    def append(self, value: object) -> int:
+        """Adds one element, and says where."""
+        place = self.reserve(1)
+        self._room[place] = value
+        return place
+
+    def extend(self, values: Any) -> int:
+        """Adds elements, and says where they begin."""
+        start = self.reserve(len(values))
+        self._room[start : self.size] = values
+        return start
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._room[place]
+
+    def __setitem__(self, place: Any, value: object) -> None:
+        self._room[place] = value
+
+    def __len__(self) -> int:
+        return self.size

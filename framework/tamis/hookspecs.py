@@ -1,0 +1,62 @@
+"""The hooks: everything a plugin can bring.
+
+A plugin is a module (or any object) with some of these functions, each under
+`@tamis.hookimpl`, named by an entry point of the group `tamis`:
+
+    [project.entry-points.tamis]
+    harbor = "harbor_operators"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pluggy
+
+from tamis.event import DerivedAttribute
+from tamis.index.protocol import IndexRecord
+from tamis.specification import Operator, OperatorRecord
+from tamis.planning import PlannerRecord
+
+hookspec = pluggy.HookspecMarker("tamis")
+hookimpl = pluggy.HookimplMarker("tamis")
+
+
+@hookspec
+def tamis_operators() -> Iterable[Operator | type[Operator] | OperatorRecord]:  # type: ignore[empty-body]
+    """Operators, called at start-up; use an `OperatorRecord` to import heavy code late.
+
+    @tamis.hookimpl
+    def tamis_operators():
+        return [louderThan]
+    """
+
+
+@hookspec
+def tamis_planners() -> Iterable[PlannerRecord]:  # type: ignore[empty-body]
+    """Planners: which call is made next.
+
+    @tamis.hookimpl
+    def tamis_planners():
+        return [tamis.PlannerRecord("cheapest", CheapestFirst, "the cheapest call first")]
+    """
+
+
+@hookspec
+def tamis_indexes() -> Iterable[IndexRecord]:  # type: ignore[empty-body]
+    """Indexes of attribute predicates.
+
+    @tamis.hookimpl
+    def tamis_indexes():
+        return [tamis.IndexRecord("linear", Linear, "one predicate after the other")]
+    """
+
+
+@hookspec
+def tamis_attributes() -> Iterable[DerivedAttribute]:  # type: ignore[empty-body]
+    """Cheap scalars derived from an event, computed only when a subscription names them.
+
+    @tamis.hookimpl
+    def tamis_attributes():
+        return [tamis.DerivedAttribute("text.length", lambda event: len(event.value("text") or ""))]
+    """

@@ -1,0 +1,320 @@
+"""Which rows an event satisfies, by looking at every distinct predicate: the reference index.
+
+Each distinct predicate of an attribute is decided once (orderings and ranges in columns, equality
+and sets through one table, the rest one by one), then every row's satisfied predicates are counted.
+Invariant: a row matches exactly when it has as many satisfied entries as entries.
+Cost of a match: O(distinct predicates on the event's attributes + entries).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.comparison import ARRAY, PRESENCE, RANGES, Comparison
+from tamis.event import Event
+from tamis.growing import Growing
+from tamis.index.protocol import Entry, Rows
+from tamis.predicate import AttributePredicate
+from tamis.values import NUMBER, Scalar, kind_of
+
+_NEVER = 0
+_DEAD = -1
+_WAITING = 64
+_SMALL = 1_024
+_OBJECT_BYTES = 300
+
+Test = Callable[[Any], bool]
+
+
+class _Column:
+    """The distinct predicates of one attribute."""
+
+    def __init__(self) -> None:
+        self.members: dict[tuple[bool, Scalar], list[int]] = {}
+        self.scalars: dict[int, Test] = {}
+        self.arrays: dict[int, Test] = {}
+        self.presences: dict[int, Test] = {}
+        self.ranges: dict[int, Comparison] = {}
+        self.waiting: dict[int, Test] = {}
+        self.low = self.high = np.zeros(0)
+        self.numbers: NDArray[Any] = np.zeros(0, np.int64)
+        self.released: list[int] = []
+
+    @property
+    def asks_absent(self) -> bool:
+        """Whether a predicate may hold when the attribute is absent."""
+        return bool(self.presences)
+
+    def add(self, number: int, comparison: Comparison) -> None:
+        """Takes a predicate by its number."""
+        if comparison.op in ("=", "in"):
+            for constant in comparison.constants:
+                self.members.setdefault((type(constant) is bool, constant), []).append(number)
+        elif comparison.reads == ARRAY:
+            self.arrays[number] = comparison.compiled()
+        elif comparison.reads == PRESENCE:
+            self.presences[number] = comparison.compiled()
+        elif _bounds(comparison) is not None:
+            self.ranges[number] = comparison
+            self.waiting[number] = comparison.compiled()
+            if len(self.waiting) > _WAITING + len(self.numbers) // 4:
+                self.settle()
+        else:
+            self.scalars[number] = comparison.compiled()
+
+    def settle(self) -> None:
+        """Brings ranges that wait into the columns, and releases the numbers of dropped ones."""
+        self.released.extend(set(self.numbers.tolist()).difference(self.ranges))
+        bounds = [_bounds(comparison) for comparison in self.ranges.values()]
+        self.low, self.high = np.array(bounds, np.float64).reshape(-1, 2).T.copy()
+        self.numbers = np.fromiter(self.ranges, np.int64, len(self.ranges))
+        self.waiting = {}
+
+    def drop(self, number: int, comparison: Comparison) -> None:
+        """Forgets a predicate; its place in the columns stays until they are settled."""
+        settled = number in self.ranges and number not in self.waiting
+        if comparison.op in ("=", "in"):
+            for constant in comparison.constants:
+                key = (type(constant) is bool, constant)
+                self.members[key].remove(number)
+                if not self.members[key]:
+                    del self.members[key]
+        for table in (self.scalars, self.arrays, self.presences, self.waiting):
+            table.pop(number, None)
+        self.ranges.pop(number, None)
+        if not settled:
+            self.released.append(number)
+        if not self:
+            self.settle()
+
+    def __bool__(self) -> bool:
+        return any((self.members, self.scalars, self.arrays, self.presences, self.ranges))
+
+    def decide(self, event: Event, name: str, truth: NDArray[np.bool_]) -> None:
+        """Marks the numbers of the predicates that the event satisfies."""
+        value = event.scalar(name)
+        if value is not None:
+            for number in self.members.get((type(value) is bool, value), ()):
+                truth[number] = True
+            _mark(self.scalars, value, truth)
+            if kind_of(value) == NUMBER:
+                self._decide_ranges(value, truth)
+        if self.arrays:
+            _mark(self.arrays, event.array(name), truth)
+        if self.presences:
+            _mark(self.presences, event.present(name), truth)
+
+    def _decide_ranges(self, value: Any, truth: NDArray[np.bool_]) -> None:
+        _mark(self.waiting, value, truth)
+        if not len(self.numbers):
+            return
+        if type(value) is int and not _is_double(value):
+            for number, comparison in self.ranges.items():
+                truth[number] |= comparison.compiled()(value)
+            return
+        number_ = float(value)
+        truth[self.numbers[(self.low <= number_) & (number_ <= self.high)]] = True
+
+
+def _mark(tests: dict[int, Test], value: object, truth: NDArray[np.bool_]) -> None:
+    for number, test in tests.items():
+        if test(value):
+            truth[number] = True
+
+
+def _is_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def _bounds(comparison: Comparison) -> tuple[float, float] | None:
+    """The closed range of doubles that a comparison allows, `None` if it is none."""
+    constants = comparison.constants
+    if not all(
+        kind_of(constant) == NUMBER and (type(constant) is float or _is_double(int(constant)))
+        for constant in constants
+    ):
+        return None
+    values = [float(constant) for constant in constants]
+    op = comparison.op
+    if op in RANGES:
+        low_closed, high_closed = RANGES[op]
+        return (
+            values[0] if low_closed else _after(values[0]),
+            values[1] if high_closed else -_after(-values[1]),
+        )
+    if op in ("<", "<="):
+        return -np.inf, values[0] if op == "<=" else -_after(-values[0])
+    if op in (">", ">="):
+        return values[0] if op == ">=" else _after(values[0]), np.inf
+    return None
+
+
+def _after(value: float) -> float:
+    return float(np.nextafter(value, np.inf)) if value != np.inf else np.nan
+
+
+class Scan:
+    """The reference index."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, _Column] = {}
+        self._always: set[str] = set()
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._predicates: list[AttributePredicate | None] = [None]
+        self._uses = Growing(np.int64)
+        self._uses.append(0)
+        self._free: list[int] = []
+        self._entry_row = Growing(np.int64)
+        self._entry_number = Growing(np.int64)
+        self._needed = Growing(np.int32)
+        self._first = Growing(np.int64)
+        self._dead_entries = 0
+        self._rows = 0
+
+    def build(self, entries: Iterable[Entry]) -> None:
+        for row, predicates in entries:
+            self.insert(row, predicates)
+        for column in self._columns.values():
+            column.settle()
+
+    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
+        numbers = list(dict.fromkeys(self._number(predicate) for predicate in predicates))
+        if row >= len(self._needed):
+            start = self._needed.reserve(row + 1 - len(self._needed))
+            self._first.reserve(row + 1 - len(self._first))
+            self._needed[start:] = _DEAD
+        for number in numbers:
+            self._uses[number] += 1
+        self._first[row] = self._entry_number.extend(numbers)
+        self._entry_row.extend([row] * len(numbers))
+        self._needed[row] = len(numbers)
+        self._rows += 1
+
+    def delete(self, row: int) -> None:
+        count, first = int(self._needed[row]), int(self._first[row])
+        for place in range(first, first + count):
+            number = int(self._entry_number[place])
+            self._entry_number[place] = _NEVER
+            self._uses[number] -= 1
+            if not self._uses[number]:
+                self._forget(number)
+        self._needed[row] = _DEAD
+        self._rows -= 1
+        self._dead_entries += count
+        if self._dead_entries > _SMALL + len(self._entry_number) // 2:
+            self._compact()
+
+    def _number(self, predicate: AttributePredicate) -> int:
+        """The number of a predicate, a new one if it is new."""
+        key = predicate.key
+        number = self._numbers.get(key)
+        if number is None:
+            if self._free:
+                number = self._free.pop()
+                self._predicates[number] = predicate
+            else:
+                number = self._uses.append(0)
+                self._predicates.append(predicate)
+            self._numbers[key] = number
+            column = self._columns.setdefault(predicate.attribute, _Column())
+            column.add(number, predicate.comparison)
+            self._recycle(column)
+            if column.asks_absent or "." in predicate.attribute:
+                self._always.add(predicate.attribute)
+        return number
+
+    def _forget(self, number: int) -> None:
+        predicate = self._predicates[number]
+        assert predicate is not None
+        self._predicates[number] = None
+        del self._numbers[predicate.key]
+        column = self._columns[predicate.attribute]
+        column.drop(number, predicate.comparison)
+        self._recycle(column)
+        if not column:
+            del self._columns[predicate.attribute]
+            self._always.discard(predicate.attribute)
+
+    def _recycle(self, column: _Column) -> None:
+        self._free.extend(column.released)
+        column.released.clear()
+
+    def _compact(self) -> None:
+        """Closes the holes that deleted rows left."""
+        alive = self._entry_number.view != _NEVER
+        rows = self._entry_row.view[alive]
+        self._entry_row = Growing(np.int64, rows)
+        self._entry_number = Growing(np.int64, self._entry_number.view[alive])
+        changes = np.flatnonzero(np.diff(rows, prepend=-1))
+        self._first[rows[changes]] = changes
+        self._dead_entries = 0
+        for column in self._columns.values():
+            column.settle()
+            self._recycle(column)
+
+    def match(self, event: Event) -> Rows:
+        truth = np.zeros(len(self._uses), np.bool_)
+        for name in self._names(event):
+            self._columns[name].decide(event, name, truth)
+        satisfied = self._entry_row.view[truth[self._entry_number.view]]
+        hits = np.bincount(satisfied, minlength=len(self._needed))
+        return np.flatnonzero(hits == self._needed.view)
+
+    def _names(self, event: Event) -> set[str]:
+        """The attributes on which the event may satisfy a predicate."""
+        columns = self._columns.keys()
+        return (columns & event.content.keys()) | (columns & event.derived) | self._always
+
+    def match_many(self, events: Sequence[Event]) -> list[Rows]:
+        return [self.match(event) for event in events]
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self._entry_row, self._entry_number, self._needed, self._first, self._uses)
+        return sum(array.nbytes for array in arrays) + _OBJECT_BYTES * len(self._numbers)
+
+    def save(self, folder: Path) -> None:
+        rows = np.flatnonzero(self._needed.view >= 0)
+        numbers = [
+            self._entry_number[int(self._first[row]) : int(self._first[row] + self._needed[row])]
+            for row in rows
+        ]
+        np.save(folder / "rows.npy", rows)
+        np.save(folder / "counts.npy", self._needed.view[rows])
+        np.save(folder / "entries.npy", np.concatenate([np.zeros(0, np.int64), *numbers]))
+        with (folder / "predicates.jsonl").open("w", encoding="utf-8") as lines:
+            for number, predicate in enumerate(self._predicates):
+                if predicate is not None:
+                    comparison = predicate.comparison
+                    lines.write(
+                        json.dumps([number, predicate.attribute, comparison.op, comparison.value])
+                        + "\n"
+                    )
+
+    def load(self, folder: Path) -> None:
+        predicates: dict[int, AttributePredicate] = {}
+        with (folder / "predicates.jsonl").open(encoding="utf-8") as lines:
+            for line in lines:
+                number, attribute, op, value = json.loads(line)
+                constants = tuple(value) if isinstance(value, list) else value
+                predicates[number] = AttributePredicate(attribute, Comparison(op, constants))
+        rows, counts, entries = (
+            np.load(folder / f"{name}.npy") for name in ("rows", "counts", "entries")
+        )
+        ends = np.cumsum(counts)
+        self.build(
+            (int(row), [predicates[int(number)] for number in entries[end - count : end]])
+            for row, count, end in zip(rows, counts, ends, strict=True)
+        )

@@ -1,0 +1,52 @@
+"""Which known name was probably meant: the nearest by edits, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_EXAMINED = 20_000
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence to append to an error, empty when nothing is near."""
+    found = nearest(name, known)
+    return "" if found is None else f"; did you mean {found}?"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name within a third of its letters, upper and lower case counting half."""
+    best: str | None = None
+    allowed = max(1, len(name) // 3)
+    limit = 2 * allowed
+    letters = set(name.casefold())
+    for examined, candidate in enumerate(known):
+        if examined >= _EXAMINED:
+            break
+        if abs(len(candidate) - len(name)) > allowed:
+            continue
+        if len(letters - set(candidate.casefold())) > allowed:
+            continue
+        distance = _half_edits(name, candidate, limit)
+        if distance < limit or (distance == limit and best is None):
+            best, limit = candidate, distance
+            if distance == 0:
+                break
+    return best
+
+
+def _half_edits(left: str, right: str, limit: int) -> int:
+    """Edits with neighbors swapped as one, in halves; a change of case is a half."""
+    over = limit + 1
+    before: list[int] = []
+    row = [2 * j for j in range(len(right) + 1)]
+    for i, a in enumerate(left, 1):
+        before, previous, row = row, before, [2 * i]
+        for j, b in enumerate(right, 1):
+            change = 0 if a == b else 1 if a.casefold() == b.casefold() else 2
+            cost = min(before[j] + 2, row[-1] + 2, before[j - 1] + change)
+            if previous and j > 1 and a == right[j - 2] and left[i - 2] == b and a != b:
+                cost = min(cost, previous[j - 2] + 2)
+            row.append(cost)
+        if min(row) > limit:
+            return over
+    return row[-1]

@@ -1,0 +1,122 @@
+"""What planners are told and what they answer: the planner protocol.
+
+A planner decides which call is made next, never what is true. For one event it gets a `Problem`:
+arrays over dense numbers that mean nothing outside this event. It never sees events or operators,
+and whatever it asks for, in whatever order, the answers are the same; what it leaves open the
+engine finishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+FALSE, TRUE, UNKNOWN = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The alternatives that are left after the index, and what deciding them may take.
+
+    Alternatives are numbered in the order in which they were subscribed, tests and calls by first
+    use. `edge_*[alternative_start[a]:alternative_start[a + 1]]` are the tests of alternative `a`
+    as written, with their signs: `+1` where the test must be true, `-1` where it must be false.
+    A test is decided when its call returns; several tests may share a call."""
+
+    alternative_subscription: Integers
+    """Alternatives of one subscription are an `or`."""
+    alternative_binds: NDArray[np.bool_]
+    """Whether it has variables: a true one without any makes its siblings needless."""
+    alternative_start: Integers
+    edge_test: Integers
+    edge_sign: NDArray[np.int8]
+    test_call: Integers
+    test_selectivity: Floats
+    """The expected share of events that satisfy the test, of those where it is not unknown."""
+    call_cost: Floats
+    """Expected seconds of a call, without its preparation."""
+    call_group: Integers
+    """The preparation a call needs, or -1; it is paid once, with the first call of the group."""
+    group_price: Floats
+    implications: NDArray[np.int64]
+    """Rows `(test, outcome, other test, its outcome)`: what an outcome decides beside itself."""
+
+    @property
+    def alternatives(self) -> int:
+        """How many there are."""
+        return len(self.alternative_subscription)
+
+    @property
+    def tests(self) -> int:
+        """How many there are."""
+        return len(self.test_call)
+
+    @property
+    def calls(self) -> int:
+        """How many there are."""
+        return len(self.call_cost)
+
+    @cached_property
+    def edge_alternative(self) -> Integers:
+        """The alternative of each edge."""
+        return np.repeat(np.arange(self.alternatives), np.diff(self.alternative_start))
+
+    @cached_property
+    def alternative_calls(self) -> list[list[int]]:
+        """The calls of each alternative, as written, each once."""
+        calls = self.test_call[self.edge_test].tolist()
+        starts = self.alternative_start.tolist()
+        return [
+            list(dict.fromkeys(calls[start:end]))
+            for start, end in zip(starts, starts[1:], strict=False)
+        ]
+
+    @cached_property
+    def call_alternatives(self) -> list[list[int]]:
+        """The alternatives that hold a test of each call, each once."""
+        result: list[list[int]] = [[] for _ in range(self.calls)]
+        for alternative, calls in enumerate(self.alternative_calls):
+            for call in calls:
+                result[call].append(alternative)
+        return result
+
+
+class Run(Protocol):
+    """One problem being solved."""
+
+    def next(self, limit: int) -> Sequence[int]:
+        """The calls to make now, at most `limit`; none when nothing more is needed."""
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        """Outcomes (`FALSE`, `TRUE`, `UNKNOWN`) of tests, and the alternatives that are decided."""
+
+
+class Planner(Protocol):
+    """Which call next, for any event."""
+
+    def begin(self, problem: Problem) -> Run:
+        """Starts on the problem of one event."""
+
+
+@dataclass(frozen=True)
+class PlannerRecord:
+    """A planner to be: its name, and where its code comes from when first needed."""
+
+    name: str
+    factory: Callable[[], Planner]
+    description: str = ""
+
+
+def empty_implications() -> NDArray[Any]:
+    """No implications."""
+    return np.zeros((0, 4), np.int64)

@@ -1,0 +1,249 @@
+"""Which plugins are there: entry points loaded one by one, so that a broken one harms no other.
+
+A name that two plugins claim is an error that names both; a plugin that fails to load is left out
+with a warning that names its distribution. `TAMIS_PLUGINS` (distributions or entry points,
+separated by commas) allows only those beside tamis itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import pluggy
+
+from tamis import hookspecs
+from tamis.errors import PluginError, PluginWarning, TamisError, UnknownPlugin
+from tamis.event import DerivedAttribute
+from tamis.index.protocol import IndexRecord
+from tamis.nearest import did_you_mean
+from tamis.specification import Operator, OperatorRecord, record_of
+from tamis.planning import PlannerRecord
+
+if TYPE_CHECKING:
+    from importlib import metadata
+
+GROUP = "tamis"
+OWN = "tamis"
+ALLOWED = "TAMIS_PLUGINS"
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
+
+
+@dataclass(frozen=True)
+class PluginRecord:
+    """A plugin that was found, and whether it could be used."""
+
+    name: str
+    distribution: str
+    version: str
+    status: str
+    provides: tuple[str, ...] = ()
+
+
+@dataclass
+class Plugins:
+    """Everything that plugins brought, by name, and who brought it."""
+
+    operators: dict[str, OperatorRecord] = field(default_factory=dict)
+    planners: dict[str, PlannerRecord] = field(default_factory=dict)
+    indexes: dict[str, IndexRecord] = field(default_factory=dict)
+    attributes: dict[str, DerivedAttribute] = field(default_factory=dict)
+    sources: dict[tuple[str, str], str] = field(default_factory=dict)
+    found: list[PluginRecord] = field(default_factory=list)
+
+    def planner(self, name: str) -> PlannerRecord:
+        """The planner of that name."""
+        return _known("planner", name, self.planners)
+
+    def index(self, name: str) -> IndexRecord:
+        """The index of that name."""
+        return _known("index", name, self.indexes)
+
+    def add(self, plugin: object, source: str) -> tuple[str, ...]:
+        """Takes what a plugin brings; `PluginError` names a clash."""
+        manager = pluggy.PluginManager("tamis")
+        manager.add_hookspecs(hookspecs)
+        manager.register(plugin)
+        manager.check_pending()
+        hook = manager.hook
+        operators = [record_of(each) for each in _flat(hook.tamis_operators())]
+        brought = {
+            "operator": {each.specification.name: each for each in operators},
+            "planner": _by_name(_flat(hook.tamis_planners()), PlannerRecord),
+            "index": _by_name(_flat(hook.tamis_indexes()), IndexRecord),
+            "attribute": _by_name(_flat(hook.tamis_attributes()), DerivedAttribute),
+        }
+        for kind, named in brought.items():
+            for name in named:
+                self._refuse_clash(kind, name, source)
+        for kind, named in brought.items():
+            self._table(kind).update(named)
+            self.sources.update({(kind, name): source for name in named})
+        return tuple(f"{kind} {name}" for kind, named in brought.items() for name in named)
+
+    def _table(self, kind: str) -> dict[str, Any]:
+        return {
+            "operator": self.operators,
+            "planner": self.planners,
+            "index": self.indexes,
+            "attribute": self.attributes,
+        }[kind]
+
+    def _refuse_clash(self, kind: str, name: str, source: str) -> None:
+        other = self.sources.get((kind, name))
+        if other is not None:
+            raise PluginError(
+                f"the {kind} {name} is brought by both {other} and {source}: "
+                f"uninstall one, or name the allowed ones in {ALLOWED}"
+            )
+
+
+def _flat(brought: Iterable[Iterable[Any]]) -> Iterator[Any]:
+    for each in brought:
+        yield from each
+
+
+def _by_name(records: Iterable[object], kind: type[N]) -> dict[str, N]:
+    named: dict[str, N] = {}
+    for record in records:
+        if not isinstance(record, kind):
+            raise PluginError(f"a hook returned {record!r}, which is no {kind.__name__}")
+        named[record.name] = record
+    return named
+
+
+def _known(kind: str, name: str, table: Mapping[str, N]) -> N:
+    if name not in table:
+        known = ", ".join(sorted(table)) or "none"
+        raise UnknownPlugin(
+            f"unknown {kind} {name!r}{did_you_mean(str(name), table)} (installed: {known})"
+        )
+    return table[name]
+
+
+def installed() -> Plugins:
+    """What is installed, found once a process (and again when `TAMIS_PLUGINS` changes)."""
+    return _installed(os.environ.get(ALLOWED))
+
+
+@functools.lru_cache(maxsize=4)
+def _installed(allowed: str | None) -> Plugins:
+    plugins = Plugins()
+    names = None if allowed is None else {name.strip() for name in allowed.split(",")}
+    for entry in sorted(_entry_points(), key=lambda each: (_distribution(each) != OWN, each.name)):
+        distribution = _distribution(entry)
+        version = entry.dist.version if entry.dist is not None else ""
+        if names is not None and distribution != OWN and not names & {entry.name, distribution}:
+            plugins.found.append(
+                PluginRecord(entry.name, distribution, version, f"not in {ALLOWED}")
+            )
+            continue
+        status, provides = _loaded(plugins, entry, distribution)
+        plugins.found.append(PluginRecord(entry.name, distribution, version, status, provides))
+    return plugins
+
+
+def _entry_points() -> Iterable[metadata.EntryPoint]:
+    """The entry points of the group; a distribution that is found twice counts once."""
+    from importlib import metadata
+
+    return {(each.name, each.value): each for each in metadata.entry_points(group=GROUP)}.values()
+
+
+def _distribution(entry: metadata.EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else "an unknown distribution"
+
+
+def _loaded(
+    plugins: Plugins, entry: metadata.EntryPoint, distribution: str
+) -> tuple[str, tuple[str, ...]]:
+    try:
+        return "loaded", plugins.add(entry.load(), f"{distribution} ({entry.name})")
+    except PluginError:
+        raise
+    except Exception as failure:
+        status = f"failed: {type(failure).__name__}: {failure}"
+        warnings.warn(
+            f"plugin {entry.name} of {distribution} is left out; it {status}",
+            PluginWarning,
+            stacklevel=2,
+        )
+        return status, ()
+
+
+def operators_in(target: str) -> list[OperatorRecord]:
+    """The operators of a module (`package.module`) or a file (`operators.py`)."""
+    module = _module(target)
+    found = [
+        record_of(value)
+        for name, value in vars(module).items()
+        if not name.startswith("_") and _is_operator(value, module)
+    ]
+    hook = getattr(module, "tamis_operators", None)
+    if callable(hook) and not isinstance(hook, Operator):
+        found.extend(record_of(each) for each in hook())
+    unique = {record.specification.name: record for record in found}
+    if not unique:
+        raise PluginError(f"{target} holds no operator: put @tamis.operator above a function")
+    return list(unique.values())
+
+
+def _is_operator(value: object, module: ModuleType) -> bool:
+    if isinstance(value, type):
+        return issubclass(value, Operator) and value.__module__ == module.__name__
+    return isinstance(value, (Operator, OperatorRecord))
+
+
+def _module(target: str) -> ModuleType:
+    path = Path(target)
+    try:
+        if target.endswith(".py") or path.is_file():
+            if not path.is_file():
+                raise PluginError(f"there is no file {target}")
+            return _from_file(path)
+        if not target.replace(".", "").replace("_", "").isalnum():
+            raise PluginError(f"{target} is neither a module nor a file that ends in .py")
+        return importlib.import_module(target)
+    except TamisError:
+        raise
+    except Exception as failure:
+        raise PluginError(
+            f"{target} cannot be imported: {type(failure).__name__}: {failure}"
+        ) from failure
+
+
+def _from_file(path: Path) -> ModuleType:
+    name = path.stem
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    taken = name in sys.modules
+    if not taken:
+        sys.modules[name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if not taken:
+            del sys.modules[name]
+        raise
+    finally:
+        sys.path.pop(0)
+    return module

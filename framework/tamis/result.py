@@ -1,0 +1,295 @@
+"""What matching one event gave: its matches, what stayed undetermined, and the account.
+
+A result is lazy: it holds arrays and a lease on the rows they name, counts for nothing, and makes
+records when they are read. It stays right whatever is subscribed or cancelled afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.account import Account, account_operators, naive_expected, needed_at_least
+from tamis.catalog.catalog import Catalog
+from tamis.catalog.epochs import Lease
+from tamis.engine.decision import Decision, distinct_assignments
+from tamis.event import Event
+from tamis.planning import TRUE, UNKNOWN
+from tamis.values import Scalar
+
+if TYPE_CHECKING:
+    from tamis.explain import Explanation
+
+
+class CallRecord(NamedTuple):
+    """A call that was made: its predicate in canonical text, and how long it took."""
+
+    predicate: str
+    seconds: float
+
+
+class Evaluation(NamedTuple):
+    """An operator predicate that was decided, and how: `called` or `shared`."""
+
+    predicate: str
+    truth: bool | None
+    how: str
+
+
+class Undetermined(NamedTuple):
+    """A subscription that is neither matched nor not, and why."""
+
+    subscription: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a result is made of."""
+
+    event: Event
+    catalog: Catalog
+    lease: Lease
+    version: int
+    subscriptions: int
+    candidates: int
+    plain: NDArray[Any]
+    """Subscription rows that match by their attributes alone."""
+    decision: Decision | None
+    seconds: dict[str, float]
+    explain: Callable[[Result, str], Explanation]
+    has_statistics: bool
+
+
+class Match:
+    """A subscription that the event satisfies."""
+
+    __slots__ = ("_result", "_row", "subscription")
+
+    def __init__(self, result: Result, row: int, subscription: str) -> None:
+        self._result = result
+        self._row = row
+        self.subscription = subscription
+
+    @property
+    def bindings(self) -> list[dict[str, Scalar]]:
+        """All assignments of its variables, each once; `[{}]` when it has none."""
+        return self._result._bindings(self._row)[0]
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there are more assignments than `bindings` lists."""
+        return self._result._bindings(self._row)[1]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether an alternative with variables is unknown, so that assignments may lack."""
+        return self._result._is_incomplete(self._row)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The other keys of the subscription."""
+        return self._result._seen.catalog.data_of(self._row)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The match as the command line writes it."""
+        plain: dict[str, Any] = {"subscription": self.subscription, "bindings": self.bindings}
+        plain |= {
+            name: True for name in ("incomplete", "truncated") if getattr(self, name)
+        }
+        return plain | ({"data": self.data} if self.data else {})
+
+    def __repr__(self) -> str:
+        return f"<match {self.subscription} {self.bindings}>"
+
+
+class Matches(Sequence[Match]):
+    """The matches sorted by id; counting them sorts nothing."""
+
+    def __init__(self, result: Result, rows: NDArray[Any]) -> None:
+        self._result = result
+        self._rows = rows
+
+    @cached_property
+    def _sorted(self) -> list[tuple[str, int]]:
+        name = self._result._seen.catalog.id_of
+        return sorted((name(row), row) for row in self._rows.tolist())
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Match: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Match]: ...
+    def __getitem__(self, at: int | slice) -> Match | list[Match]:
+        if isinstance(at, slice):
+            return [Match(self._result, row, id) for id, row in self._sorted[at]]
+        id, row = self._sorted[at]
+        return Match(self._result, row, id)
+
+    def __iter__(self) -> Iterator[Match]:
+        return (Match(self._result, row, id) for id, row in self._sorted)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} matches>"
+
+
+class Result:
+    """What matching one event gave."""
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+        self._bound: dict[int, tuple[list[dict[str, Scalar]], bool]] = {}
+
+    @property
+    def event(self) -> str:
+        """The event's id."""
+        return self._seen.event.id
+
+    @cached_property
+    def matches(self) -> Matches:
+        """The subscriptions that the event satisfies, sorted by id."""
+        decision = self._seen.decision
+        rows = self._seen.plain
+        if decision is not None and decision.matched:
+            owners = np.fromiter(decision.matched, np.int64, len(decision.matched))
+            rows = np.union1d(rows, decision.skeleton.subscriptions[owners])
+        return Matches(self, rows)
+
+    @cached_property
+    def undetermined(self) -> list[Undetermined]:
+        """The subscriptions that failing operators left open, sorted by id, each with the reason."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        reasons: dict[int, list[str]] = {}
+        plain = set(self._seen.plain.tolist())
+        for alternative in self._alternatives_with(UNKNOWN):
+            owner = decision.skeleton.owners[alternative]
+            row = int(decision.skeleton.subscriptions[owner])
+            if owner not in decision.matched and row not in plain:
+                reasons.setdefault(row, []).extend(
+                    f"{predicate}: {failure}"
+                    for predicate, failure in decision.unknown_reasons(alternative)
+                )
+        return sorted(
+            Undetermined(self._seen.catalog.id_of(row), "; ".join(dict.fromkeys(each)))
+            for row, each in reasons.items()
+        )
+
+    @property
+    def calls(self) -> list[CallRecord]:
+        """The operator calls that were made, in order."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        calls = decision.skeleton.calls
+        return [
+            CallRecord(calls[at].text, answer.seconds) for at, answer in decision.answers.items()
+        ]
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """The operator predicates that were decided, in order."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        return [
+            Evaluation(
+                decision.skeleton.tests[each.test].text, decision.truth_of(each.test), each.how
+            )
+            for each in decision.outcomes
+        ]
+
+    @cached_property
+    def account(self) -> Account:
+        """What it took."""
+        seen, decision = self._seen, self._seen.decision
+        account = Account(
+            events=1,
+            subscriptions=seen.subscriptions,
+            candidates=seen.candidates,
+            matches=len(self.matches),
+            undetermined=len(self.undetermined),
+            seconds=dict(seen.seconds),
+        )
+        if decision is not None:
+            account.calls = len(decision.answers)
+            account.evaluations = len(decision.outcomes)
+            account.spared = len(decision.skeleton.calls) - len(decision.answers)
+            account.needed_at_least = needed_at_least(decision)
+            account.operators = account_operators(decision)
+        if seen.has_statistics:
+            account.naive_expected = 0.0 if decision is None else naive_expected(decision)
+        return account
+
+    def explain(self, subscription: str) -> Explanation:
+        """Why a subscription did or did not match; `KeyError` if it was not there."""
+        return self._seen.explain(self, subscription)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line that the command line writes for the event."""
+        return {
+            "event": self.event,
+            "matches": [match.as_dict() for match in self.matches],
+            "undetermined": [each._asdict() for each in self.undetermined],
+        }
+
+    def __repr__(self) -> str:
+        return f"<result of {self.event}: {len(self.matches)} matches>"
+
+    def _alternatives_with(self, verdict: int, owner: int | None = None) -> list[int]:
+        decision = self._seen.decision
+        assert decision is not None
+        owners = decision.skeleton.owners
+        return [
+            at
+            for at, each in enumerate(decision.verdict)
+            if each == verdict and (owner is None or owners[at] == owner)
+        ]
+
+    def _owner(self, row: int) -> int | None:
+        """The number a subscription row has in the decision, if any of its alternatives is there."""
+        decision = self._seen.decision
+        if decision is None:
+            return None
+        rows = decision.skeleton.subscriptions
+        at = int(np.searchsorted(rows, row))
+        return at if at < len(rows) and int(rows[at]) == row else None
+
+    def _bindings(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
+        """The assignments of a matched subscription, and whether some were cut."""
+        known = self._bound.get(row)
+        if known is None:
+            known = self._bound[row] = self._bind(row)
+        return known
+
+    def _bind(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
+        decision, owner = self._seen.decision, self._owner(row)
+        if decision is None or owner is None:
+            return [{}], False
+        true = [at for at in self._alternatives_with(TRUE, owner) if decision.skeleton.binds[at]]
+        if not true:
+            return [{}], False
+        found: list[dict[str, Scalar]] = []
+        truncated = False
+        for alternative in true:
+            assignments, cut = decision.assignments(alternative)
+            found.extend(assignments)
+            truncated |= cut
+        unique = distinct_assignments(found)
+        limit = decision.limits.assignments
+        return unique[:limit], truncated or len(unique) > limit
+
+    def _is_incomplete(self, row: int) -> bool:
+        decision, owner = self._seen.decision, self._owner(row)
+        if decision is None or owner is None:
+            return False
+        unknown = self._alternatives_with(UNKNOWN, owner)
+        return any(decision.skeleton.binds[at] for at in unknown)

@@ -1,0 +1,208 @@
+"""What is known of predicates from history: how often a test is true, what a call costs.
+
+Statistics never change an answer; they tell planners and indexes what to try first. They are keyed
+by canonical text. What is not known has a prior: a test is as often true as not, a call costs what
+its operator declares.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.engine.asking import Call, Test
+from tamis.errors import StatisticsError
+
+FORMAT_VERSION = 1
+PRIOR_SELECTIVITY = 0.5
+_MANIFEST = "manifest.json"
+_COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
+
+
+@dataclass(frozen=True)
+class PredicateStatistics:
+    """What was seen of one predicate (or test); `None` where it was not counted or measured."""
+
+    kind: str = "operator"
+    tested: int | None = None
+    satisfied: int | None = None
+    failed: int | None = None
+    selectivity: float | None = None
+    cost_seconds: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The selectivity, from counts where there are counts."""
+        if self.tested is not None and self.satisfied is not None:
+            known = self.tested - (self.failed or 0)
+            return self.satisfied / known if known > 0 else None
+        return self.selectivity
+
+
+class Statistics:
+    """Selectivities and costs by canonical text.
+
+    >>> known = Statistics(selectivity={"louderThan(3)": 0.2}, cost={"louderThan(3)": 0.004})
+    >>> known.selectivity("louderThan(3)")
+    0.2
+    """
+
+    def __init__(
+        self,
+        selectivity: Mapping[str, float] | None = None,
+        cost: Mapping[str, float] | None = None,
+    ) -> None:
+        selectivity, cost = selectivity or {}, cost or {}
+        for predicate, share in selectivity.items():
+            if not 0 <= share <= 1:
+                raise StatisticsError(
+                    f"the selectivity of {predicate} is between 0 and 1, not {share}"
+                )
+        for predicate, seconds in cost.items():
+            if not seconds >= 0:
+                raise StatisticsError(f"the cost of {predicate} is in seconds, not {seconds}")
+        self.predicates: dict[str, PredicateStatistics] = {
+            predicate: PredicateStatistics(
+                selectivity=selectivity.get(predicate), cost_seconds=cost.get(predicate)
+            )
+            for predicate in dict.fromkeys([*selectivity, *cost])
+        }
+        self.attributes: list[dict[str, Any]] = []
+        self.events: int | None = None
+        self.rejects: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.predicates)
+
+    def selectivity(self, predicate: str) -> float | None:
+        """The share of events that satisfy a predicate or test, `None` if it is not known."""
+        found = self.predicates.get(predicate)
+        return None if found is None else found.share
+
+    def cost(self, predicate: str) -> float | None:
+        """The seconds of a call, `None` if they are not known."""
+        found = self.predicates.get(predicate)
+        return None if found is None else found.cost_seconds
+
+    def selectivities(self, tests: Sequence[Test]) -> NDArray[np.float64]:
+        """The selectivity of each test: its own, else its predicate's, else the prior."""
+        if not self.predicates:
+            return np.full(len(tests), PRIOR_SELECTIVITY)
+        return np.array([self._selectivity_of(test) for test in tests], np.float64)
+
+    def _selectivity_of(self, test: Test) -> float:
+        for text in (test.text, test.call.text):
+            share = self.selectivity(text)
+            if share is not None:
+                return share
+        return PRIOR_SELECTIVITY
+
+    def costs(self, calls: Sequence[Call]) -> NDArray[np.float64]:
+        """The expected seconds of each call."""
+        return np.array([self._cost_of(call) for call in calls], np.float64)
+
+    def _cost_of(self, call: Call) -> float:
+        known = self.cost(call.text)
+        return call.specification.expected_cost_seconds if known is None else known
+
+    def save(self, path: str | Path) -> None:
+        """Writes a folder of Parquet tables and a manifest; an older one there is replaced."""
+        folder = Path(path)
+        rows = [
+            {"predicate": text, **{name: getattr(found, name) for name in _COLUMNS[1:]}}
+            for text, found in self.predicates.items()
+        ]
+        manifest = {
+            "format_version": FORMAT_VERSION,
+            "events": self.events,
+            "rejects": self.rejects,
+            "predicates": len(rows),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_table(folder / "predicates", rows, _predicate_schema())
+        if self.attributes:
+            _write_table(folder / "attributes", self.attributes, None)
+        _replace(folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Statistics:
+        """Reads what `save` or `tamis learn` wrote."""
+        folder = Path(path)
+        try:
+            manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+            version = manifest["format_version"]
+        except FileNotFoundError:
+            raise StatisticsError(f"{folder} holds no statistics: it has no {_MANIFEST}") from None
+        except (ValueError, KeyError, TypeError) as bad:
+            raise StatisticsError(f"{folder / _MANIFEST} is damaged: {bad}") from None
+        if version != FORMAT_VERSION:
+            raise StatisticsError(
+                f"{folder} is of format {version}, and this tamis reads format {FORMAT_VERSION}"
+            )
+        statistics = cls()
+        statistics.events = manifest.get("events")
+        statistics.rejects = manifest.get("rejects")
+        for row in _read_table(folder / "predicates", _COLUMNS):
+            values = {name: row[name] for name in _COLUMNS[1:]}
+            statistics.predicates[row["predicate"]] = PredicateStatistics(**values)
+        if (folder / "attributes").exists():
+            statistics.attributes = _read_table(folder / "attributes", ("attribute",))
+        return statistics
+
+
+def _arrow() -> ModuleType:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise StatisticsError(
+            "statistics are Parquet tables: install pyarrow (pip install 'tamis[parquet]')"
+        ) from None
+    return pyarrow
+
+
+def _predicate_schema() -> Any:
+    arrow = _arrow()
+    types = {"predicate": "string", "kind": "string", "selectivity": "float64"}
+    types |= {"cost_seconds": "float64"}
+    return arrow.schema(
+        [(name, arrow.type_for_alias(types.get(name, "int64"))) for name in _COLUMNS]
+    )
+
+
+def _write_table(folder: Path, rows: Iterable[Mapping[str, Any]], schema: Any) -> None:
+    arrow = _arrow()
+    folder.mkdir(exist_ok=True)
+    sink = arrow.BufferOutputStream()
+    arrow.parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), sink)
+    for old in folder.glob("*.parquet"):
+        old.unlink()
+    _replace(folder / "part-0.parquet", sink.getvalue().to_pybytes())
+
+
+def _read_table(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    arrow = _arrow()
+    try:
+        rows: list[dict[str, Any]] = arrow.parquet.read_table(folder).to_pylist()
+    except (OSError, arrow.ArrowException) as bad:
+        raise StatisticsError(f"{folder} cannot be read: {bad}") from None
+    for row in rows[:1]:
+        lacking = [name for name in columns if name not in row]
+        if lacking:
+            raise StatisticsError(f"{folder} lacks the columns {', '.join(lacking)}")
+    return rows
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Writes a file so that a reader sees the old one or the new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(content)
+    os.replace(beside, path)

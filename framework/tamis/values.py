@@ -1,0 +1,82 @@
+"""What a scalar is, and how two scalars compare: by kind first, then exactly.
+
+Numbers are Python's `int` and `float`, which compare exactly with each other at any size; strings
+compare by code point; booleans are a kind of their own, never numbers. Absent is `None`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TypeGuard
+
+Scalar = bool | int | float | str
+
+BOOLEAN, NUMBER, STRING = 0, 1, 2
+KIND_NAMES = ("boolean", "number", "string")
+_KINDS: dict[type, int] = {bool: BOOLEAN, int: NUMBER, float: NUMBER, str: STRING}
+_EXACT_DIGITS = 1_000
+_TOO_LARGE = 10**_EXACT_DIGITS
+
+
+def kind_of(value: Scalar) -> int:
+    """The kind of a scalar: values of two kinds are never equal and never ordered."""
+    return _KINDS[type(value)]
+
+
+def as_scalar(value: object) -> Scalar | None:
+    """A value as a scalar, `None` when it is absent (null, NaN) or is no scalar."""
+    exact = type(value)
+    if exact is str or exact is bool:
+        return value  # type: ignore[return-value]
+    if exact is float:
+        return None if value != value else value  # type: ignore[return-value]
+    if exact is int:
+        return _bounded(value)  # type: ignore[arg-type]
+    return None if value is None else _unusual_scalar(value)
+
+
+def _unusual_scalar(value: object) -> Scalar | None:
+    """Subclasses of the scalar types, and NumPy's scalars."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return _bounded(int(value))
+    if isinstance(value, float):
+        return as_scalar(float(value))
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        plain = value.item()
+        return None if type(plain) is type(value) else as_scalar(plain)
+    return None
+
+
+def _bounded(value: int) -> int | float:
+    if -_TOO_LARGE < value < _TOO_LARGE:
+        return value
+    return math.copysign(math.inf, value)
+
+
+def is_scalar(value: object) -> TypeGuard[Scalar]:
+    """Whether a value is already in the form that `as_scalar` gives."""
+    return type(value) in _KINDS and value == value
+
+
+def canonical_number(value: int | float) -> int | float:
+    """The number itself, an integral one as `int`."""
+    if type(value) is float and value.is_integer():
+        return int(value)
+    return value
+
+
+def identity(values: tuple[Scalar, ...]) -> tuple[object, ...]:
+    """A key by which tuples of scalars are equal exactly when they are equal by value and kind."""
+    for value in values:
+        if value is True or value is False:
+            return tuple((kind_of(each), each) for each in values)
+    return values
+
+
+def distinct(values: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """Each value once, sorted by kind, then by value."""
+    found = {(kind_of(value), value) for value in values}
+    return tuple(value for _, value in sorted(found))  # type: ignore[type-var]

@@ -1,0 +1,12 @@
+"""The bundled operators, brought in through the same hooks as anybody's: none in this version."""
+
+from __future__ import annotations
+
+from tamis.hookspecs import hookimpl
+from tamis.specification import OperatorRecord
+
+
+@hookimpl
+def tamis_operators() -> list[OperatorRecord]:
+    """The operators of this package."""
+    return []

@@ -1,0 +1,27 @@
+"""The bundled planners, one a file, brought in through the same hooks as anybody's."""
+
+from __future__ import annotations
+
+from tamis.hookspecs import hookimpl
+from tamis.planning import Planner, PlannerRecord
+
+
+def _naive() -> Planner:
+    from tamis_planners.naive import Naive
+
+    return Naive()
+
+
+def _sequential() -> Planner:
+    from tamis_planners.sequential import Sequential
+
+    return Sequential()
+
+
+@hookimpl
+def tamis_planners() -> list[PlannerRecord]:
+    """The planners of this package."""
+    return [
+        PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
+        PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper: at most d times optimal"),
+    ]

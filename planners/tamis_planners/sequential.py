@@ -1,0 +1,71 @@
+"""Which call is next: those of one undecided alternative, as far as anybody undecided needs them.
+
+Algorithm 1 of the paper (§4.1), at most d times the optimum. What remains of the alternatives it
+marks is pairwise disjoint, so that their number is a lower bound for every method.
+Invariant: a call is asked for only while an undecided alternative holds it.
+Cost: O(edges) an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tamis.planning import Problem, Run
+
+
+class Sequential:
+    """The planner of the paper's first algorithm."""
+
+    def begin(self, problem: Problem) -> Run:
+        """Starts on the problem of one event."""
+        return _SequentialRun(problem)
+
+
+class _SequentialRun:
+    def __init__(self, problem: Problem) -> None:
+        self._alternative_calls = problem.alternative_calls
+        self._call_alternatives = problem.call_alternatives
+        self._open = bytearray(b"\1") * problem.alternatives
+        self._asked = bytearray(problem.calls)
+        self._checked = [0] * problem.calls
+        self._marked = 0
+        self._left: list[int] = []
+
+    def next(self, limit: int) -> Sequence[int]:
+        calls: list[int] = []
+        while len(calls) < limit:
+            while self._left:
+                call = self._left.pop()
+                if not self._asked[call] and self._is_needed(call):
+                    self._asked[call] = True
+                    calls.append(call)
+                    break
+            else:
+                if calls or not self._mark():
+                    break
+        return calls
+
+    def _mark(self) -> bool:
+        """Takes up the next undecided alternative, if there is one."""
+        marked = self._open.find(1, self._marked)
+        if marked < 0:
+            return False
+        self._marked = marked
+        self._left = [
+            call for call in reversed(self._alternative_calls[marked]) if not self._asked[call]
+        ]
+        return bool(self._left)
+
+    def _is_needed(self, call: int) -> bool:
+        """Whether an undecided alternative holds the call; what is decided stays so."""
+        alternatives, at = self._call_alternatives[call], self._checked[call]
+        while at < len(alternatives) and not self._open[alternatives[at]]:
+            at += 1
+        self._checked[call] = at
+        return at < len(alternatives)
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        for alternative in decided:
+            self._open[alternative] = 0
