@@ -5,6 +5,7 @@ Everything here observes a finished run; nothing is computed before it is read.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -143,7 +144,9 @@ def _could_be_needless(decision: Decision, alternative: int, calls: list[int]) -
     if any(call in decision.missing for call in calls):
         return True
     owner = skeleton.owners[alternative]
-    return owner in decision.matched and owner in skeleton.siblings and not skeleton.binds[alternative]
+    return (
+        owner in decision.matched and owner in skeleton.siblings and not skeleton.binds[alternative]
+    )
 
 
 def _left_open_by(decision: Decision, alternative: int, touched: set[int]) -> bool:
@@ -172,7 +175,7 @@ def naive_expected(decision: Decision) -> float:
     tests, signs = problem.edge_test.tolist(), problem.edge_sign.tolist()
     starts, call_of = problem.alternative_start.tolist(), problem.test_call.tolist()
     untouched = [0.0] * problem.calls
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in itertools.pairwise(starts):
         reached = 1.0
         seen: set[int] = set()
         for edge in range(start, end):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from tamis.event import DerivedAttribute, Event
@@ -12,7 +12,7 @@ _RFC_3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?"
     r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))?"
 )
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Moment(NamedTuple):
@@ -35,7 +35,7 @@ def moment(text: object) -> Moment | None:
         return None
     leap = second == 60
     try:
-        local = datetime(year, month, day, hour, minute, second - leap, tzinfo=timezone.utc)
+        local = datetime(year, month, day, hour, minute, second - leap, tzinfo=UTC)
         weekday = date(year, month, day).isoweekday()
     except ValueError:
         return None

@@ -167,15 +167,15 @@ def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
 class ReadOnlyDict(dict[str, Any]):
     """An object of the event, to read only."""
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
 
 class ReadOnlyList(list[Any]):
     """An array of the event, to read only."""
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
 
 
 def freeze(value: Any) -> Any:
@@ -225,8 +225,13 @@ def _absent(value: object) -> bool:
 
 
 def _article(value: object) -> str:
-    names = {list: "an array", str: "a string", bool: "a boolean", type(None): "null", dict: "an object"}
+    names = {
+        list: "an array",
+        str: "a string",
+        bool: "a boolean",
+        type(None): "null",
+        dict: "an object",
+    }
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return "a number"
     return names.get(type(value), f"a {type(value).__name__}")
-

@@ -18,6 +18,7 @@ from tamis.language import Language, Leaf
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.predicate import AttributePredicate, OperatorPredicate
 from tamis.text import constant_text
+from tamis.values import is_scalar
 
 if TYPE_CHECKING:
     from tamis.result import Result
@@ -52,7 +53,9 @@ class Explanation:
                 f"    {'  ' if several else ''}{_line(each)}" for each in alternative["predicates"]
             )
         if data.get("bindings") not in (None, [{}]):
-            lines.append(f"  bindings {_shortened([_assignment(each) for each in data['bindings']])}")
+            lines.append(
+                f"  bindings {_shortened([_assignment(each) for each in data['bindings']])}"
+            )
         return "\n".join(lines)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -283,7 +286,9 @@ def _because(alternatives: list[dict[str, Any]]) -> str:
     """What decided: the first false predicate of each alternative."""
     reasons = []
     for alternative in alternatives:
-        false = next((each for each in alternative["predicates"] if each.get("truth") is False), None)
+        false = next(
+            (each for each in alternative["predicates"] if each.get("truth") is False), None
+        )
         if false is None:
             reasons.append("its predicates have no joint assignment")
         else:
@@ -324,10 +329,7 @@ def _assignment(values: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, (bool, int, float, str)):
-        words = constant_text(value)
-    else:
-        words = str(value)
+    words = constant_text(value) if is_scalar(value) else str(value)
     return words if len(words) <= 60 else words[:59] + "…"
 
 

@@ -15,8 +15,8 @@ import pluggy
 
 from tamis.event import DerivedAttribute
 from tamis.index.protocol import IndexRecord
-from tamis.specification import Operator, OperatorRecord
 from tamis.planning import PlannerRecord
+from tamis.specification import Operator, OperatorRecord
 
 hookspec = pluggy.HookspecMarker("tamis")
 hookimpl = pluggy.HookimplMarker("tamis")

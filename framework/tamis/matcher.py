@@ -14,7 +14,7 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,10 +38,11 @@ from tamis.index.protocol import Index
 from tamis.language import Condition, Language, Leaf
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
-from tamis.specification import records_of
 from tamis.planning import FALSE, Planner
 from tamis.plugins import installed
+from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
+from tamis.specification import records_of
 from tamis.statistics import Statistics
 
 DEFAULT_INDEX = "scan"
@@ -210,7 +211,9 @@ class Matcher:
         where = entry.get("where")
         if not isinstance(where, str):
             found = f"not {where!r:.80}" if "where" in entry else "and there is none"
-            raise SubscriptionError(f"'where' is the text of the condition, {found}", subscription=id)
+            raise SubscriptionError(
+                f"'where' is the text of the condition, {found}", subscription=id
+            )
         rest = {key: value for key, value in entry.items() if key not in ("id", "where")}
         try:
             return id, where, json.dumps(rest, ensure_ascii=False) if rest else None
@@ -226,7 +229,7 @@ class Matcher:
                 return id
 
     def _add(self, prepared: list[_Prepared]) -> None:
-        entries = []
+        entries: list[tuple[int, Sequence[AttributePredicate]]] = []
         for each in prepared:
             if each.id in self._catalog.rows:
                 self._remove(each.id)
@@ -426,7 +429,9 @@ def _doubts(id: str, condition: Condition, asked: list[Asked]) -> list[Subscript
         if each.never
     ]
     if never:
-        what = "never matches" if len(never) == len(asked) else "has an alternative that never holds"
+        what = (
+            "never matches" if len(never) == len(asked) else "has an alternative that never holds"
+        )
         doubts.append(NeverMatches(f"subscription {id!r} {what}: {never[0]}"))
     return doubts
 

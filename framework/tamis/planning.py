@@ -8,6 +8,7 @@ engine finishes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,10 +75,7 @@ class Problem:
         """The calls of each alternative, as written, each once."""
         calls = self.test_call[self.edge_test].tolist()
         starts = self.alternative_start.tolist()
-        return [
-            list(dict.fromkeys(calls[start:end]))
-            for start, end in zip(starts, starts[1:], strict=False)
-        ]
+        return [list(dict.fromkeys(calls[start:end])) for start, end in itertools.pairwise(starts)]
 
     @cached_property
     def call_alternatives(self) -> list[list[int]]:

@@ -26,8 +26,8 @@ from tamis.errors import PluginError, PluginWarning, TamisError, UnknownPlugin
 from tamis.event import DerivedAttribute
 from tamis.index.protocol import IndexRecord
 from tamis.nearest import did_you_mean
-from tamis.specification import Operator, OperatorRecord, record_of
 from tamis.planning import PlannerRecord
+from tamis.specification import Operator, OperatorRecord, record_of
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -83,7 +83,7 @@ class Plugins:
         manager.check_pending()
         hook = manager.hook
         operators = [record_of(each) for each in _flat(hook.tamis_operators())]
-        brought = {
+        brought: dict[str, Mapping[str, Any]] = {
             "operator": {each.specification.name: each for each in operators},
             "planner": _by_name(_flat(hook.tamis_planners()), PlannerRecord),
             "index": _by_name(_flat(hook.tamis_indexes()), IndexRecord),
@@ -98,12 +98,13 @@ class Plugins:
         return tuple(f"{kind} {name}" for kind, named in brought.items() for name in named)
 
     def _table(self, kind: str) -> dict[str, Any]:
-        return {
+        tables: dict[str, dict[str, Any]] = {
             "operator": self.operators,
             "planner": self.planners,
             "index": self.indexes,
             "attribute": self.attributes,
-        }[kind]
+        }
+        return tables[kind]
 
     def _refuse_clash(self, kind: str, name: str, source: str) -> None:
         other = self.sources.get((kind, name))

@@ -99,9 +99,7 @@ class Match:
     def as_dict(self) -> dict[str, Any]:
         """The match as the command line writes it."""
         plain: dict[str, Any] = {"subscription": self.subscription, "bindings": self.bindings}
-        plain |= {
-            name: True for name in ("incomplete", "truncated") if getattr(self, name)
-        }
+        plain |= {name: True for name in ("incomplete", "truncated") if getattr(self, name)}
         return plain | ({"data": self.data} if self.data else {})
 
     def __repr__(self) -> str:
@@ -164,7 +162,7 @@ class Result:
 
     @cached_property
     def undetermined(self) -> list[Undetermined]:
-        """The subscriptions that failing operators left open, sorted by id, each with the reason."""
+        """The subscriptions that failing operators left open, sorted by id, with reasons."""
         decision = self._seen.decision
         if decision is None:
             return []
@@ -255,7 +253,7 @@ class Result:
         ]
 
     def _owner(self, row: int) -> int | None:
-        """The number a subscription row has in the decision, if any of its alternatives is there."""
+        """The number of a subscription row in the decision, if any of its alternatives is."""
         decision = self._seen.decision
         if decision is None:
             return None

@@ -196,6 +196,7 @@ class FunctionOperator(Operator):
             self.solve_many = solve_many  # type: ignore[method-assign]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function."""
         return self.solve(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -287,11 +288,15 @@ def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Paramet
         raise OperatorError(f"{name or function!r} is not a function of the event") from None
     variadic = any(each.kind is each.VAR_POSITIONAL for each in parameters)
     positional = [
-        each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        each
+        for each in parameters
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
     ]
     for each in parameters:
         if each.kind is each.KEYWORD_ONLY and each.default is each.empty:
-            raise OperatorError(f"{name} has the keyword-only parameter {each.name!r} without default")
+            raise OperatorError(
+                f"{name} has the keyword-only parameter {each.name!r} without default"
+            )
     if not positional and not variadic:
         raise OperatorError(f"{name} takes no parameter: an operator is a function of the event")
     return tuple(_parameter(each) for each in positional[1:]), variadic
@@ -314,7 +319,7 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
 
 def records_of(operators: Iterable[object]) -> list[OperatorRecord]:
     """Operators in any of the forms a user may give them, as records."""
-    if isinstance(operators, Mapping) or isinstance(operators, str):
+    if isinstance(operators, (Mapping, str)):
         raise OperatorError("operators are a list: pass [myOperator, …]")
     return [record_of(each) for each in operators]
 
@@ -341,8 +346,8 @@ def _specified(given: Operator | type[Operator]) -> Specification:
         raise OperatorError(f"{name} has no specification: set it to a tamis.Specification")
     if specification.parameters or specification.variadic:
         return specification
-    solve = given.solve
+    solve: Callable[..., Any] = given.solve
     if isinstance(given, type):
-        solve = functools.partial(solve, None)  # type: ignore[assignment]
+        solve = functools.partial(solve, given)
     parameters, variadic = signature_of(solve, specification.name)
     return replace(specification, parameters=parameters, variadic=variadic)

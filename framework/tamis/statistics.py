@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -158,7 +157,7 @@ class Statistics:
         return statistics
 
 
-def _arrow() -> ModuleType:
+def _arrow() -> Any:
     try:
         import pyarrow
         import pyarrow.parquet

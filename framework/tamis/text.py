@@ -8,8 +8,8 @@ import re
 from tamis.values import Scalar, canonical_number
 
 RESERVED = frozenset(
-    "and or not in between starts ends with contains matches has any all none exists "
-    "true false null".split()
+    {"and", "or", "not", "in", "between", "starts", "ends", "with", "contains", "matches"}
+    | {"has", "any", "all", "none", "exists", "true", "false", "null"}
 )
 NAME = r"[^\W\d][\w.]*"
 WORD = r"\w[\w.]*"

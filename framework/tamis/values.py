@@ -53,7 +53,7 @@ def _unusual_scalar(value: object) -> Scalar | None:
 def _bounded(value: int) -> int | float:
     if -_TOO_LARGE < value < _TOO_LARGE:
         return value
-    return math.copysign(math.inf, value)
+    return math.inf if value > 0 else -math.inf
 
 
 def is_scalar(value: object) -> TypeGuard[Scalar]:
@@ -79,4 +79,4 @@ def identity(values: tuple[Scalar, ...]) -> tuple[object, ...]:
 def distinct(values: Iterable[Scalar]) -> tuple[Scalar, ...]:
     """Each value once, sorted by kind, then by value."""
     found = {(kind_of(value), value) for value in values}
-    return tuple(value for _, value in sorted(found))  # type: ignore[type-var]
+    return tuple(value for _, value in sorted(found))

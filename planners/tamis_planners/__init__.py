@@ -23,5 +23,5 @@ def tamis_planners() -> list[PlannerRecord]:
     """The planners of this package."""
     return [
         PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
-        PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper: at most d times optimal"),
+        PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),
     ]

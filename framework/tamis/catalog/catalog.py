@@ -1,4 +1,4 @@
-"""What is subscribed, as numbers: subscriptions, their alternatives, the tests and calls they share.
+"""What is subscribed, as numbers: subscriptions, alternatives, the tests and calls they share.
 
 Rows of subscriptions and alternatives are small integers that are used again; an alternative's
 tests are a stretch of one edge array. Nothing is kept of an attribute predicate: the index has it.
@@ -118,7 +118,8 @@ class Catalog:
     def data_of(self, row: int) -> dict[str, Any]:
         """The other keys it was handed in with."""
         data = self._data.get(row)
-        return {} if data is None else json.loads(data)
+        known: dict[str, Any] = {} if data is None else json.loads(data)
+        return known
 
     def added_at(self, row: int) -> int:
         """The version of the catalog since which the row is what it is."""
@@ -169,7 +170,7 @@ class Catalog:
         if self._free_alternatives:
             alternative = self._free_alternatives.pop()
         else:
-            alternative = [column.append(0) for column in columns][0]
+            alternative, *_ = (column.append(0) for column in columns)
         self.alternative_subscription[alternative] = row
         self.alternative_flags[alternative] = (
             (ASKS if asked.edges else 0)
@@ -192,8 +193,7 @@ class Catalog:
     def _remove_alternative(self, alternative: int) -> None:
         start, count = int(self.edge_start[alternative]), int(self.edge_count[alternative])
         for number in dict.fromkeys(self.edge_test[start : start + count].tolist()):
-            test = self.tests.things[number]
-            assert test is not None
+            test = self.tests.thing(number)
             if self.tests.leave(test):
                 self.calls.leave(test.call)
         self.plans.pop(alternative, None)

@@ -9,7 +9,8 @@ class Internable(Protocol):
     """Something with a key, that keeps its number."""
 
     @property
-    def key(self) -> tuple[object, ...]: ...
+    def key(self) -> tuple[object, ...]:
+        """Equal for equal things."""
 
     number: int
 
@@ -21,7 +22,7 @@ class Interned(Generic[T]):
     """The shared things of one sort; O(1) to take and to leave one."""
 
     def __init__(self) -> None:
-        self.things: list[T | None] = []
+        self._things: list[T | None] = []
         self._by_key: dict[tuple[object, ...], T] = {}
         self._uses: list[int] = []
         self._free: list[int] = []
@@ -29,6 +30,12 @@ class Interned(Generic[T]):
     def known(self, key: tuple[object, ...]) -> T | None:
         """The thing of that key, if it is in use."""
         return self._by_key.get(key)
+
+    def thing(self, number: int) -> T:
+        """The thing of a number that is in use."""
+        thing = self._things[number]
+        assert thing is not None
+        return thing
 
     def take(self, thing: T) -> bool:
         """Counts a user; whether it is the first. An equal thing must be this very one."""
@@ -39,11 +46,11 @@ class Interned(Generic[T]):
             return False
         if self._free:
             thing.number = self._free.pop()
-            self.things[thing.number] = thing
+            self._things[thing.number] = thing
             self._uses[thing.number] = 1
         else:
-            thing.number = len(self.things)
-            self.things.append(thing)
+            thing.number = len(self._things)
+            self._things.append(thing)
             self._uses.append(1)
         self._by_key[thing.key] = thing
         return True
@@ -54,7 +61,7 @@ class Interned(Generic[T]):
         if self._uses[thing.number]:
             return False
         del self._by_key[thing.key]
-        self.things[thing.number] = None
+        self._things[thing.number] = None
         self._free.append(thing.number)
         return True
 

@@ -182,9 +182,9 @@ class Decision:
         """Whether a join that this test completes is known to have no assignment."""
         for check in plan.checks:
             tests = [self._number(plan, at) for at in check]
-            if test in tests and all(self.outcome[at] == TRUE for at in tests):
-                if self._first(plan, check) is False:
-                    return True
+            complete = test in tests and all(self.outcome[at] == TRUE for at in tests)
+            if complete and self._first(plan, check) is False:
+                return True
         return False
 
     def _first(self, plan: JoinPlan, group: tuple[int, ...]) -> bool | None:
@@ -256,7 +256,7 @@ class Decision:
             join = plan.join(group)
             relations = [self.rows[self._number(plan, at)] for at in group]
             search = join.search(relations, self.event, self.limits.join_steps)
-            found = []
+            found: list[dict[str, Scalar]] = []
             for values in search:
                 if len(found) == limit:
                     truncated = True

@@ -47,7 +47,7 @@ class Answer(NamedTuple):
     seconds: float = 0.0
 
 
-class Nonsense(Exception):
+class NonsenseError(Exception):
     """An answer that is none."""
 
 
@@ -202,13 +202,15 @@ class _Lanes:
             lane = self._idle.get_nowait()
         except queue.Empty:
             lane = queue.SimpleQueue()
-            threading.Thread(target=self._serve, args=(lane,), name="tamis-lane", daemon=True).start()
+            threading.Thread(
+                target=self._serve, args=(lane,), name="tamis-lane", daemon=True
+            ).start()
         outcome: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
         lane.put((work, outcome))
         try:
             result, problem = outcome.get(timeout=timeout)
         except queue.Empty:
-            raise _Late(f"no answer within {timeout} s") from None
+            raise _LateError(f"no answer within {timeout} s") from None
         if problem is not None:
             raise problem
         return result
@@ -216,6 +218,7 @@ class _Lanes:
     def _serve(self, lane: queue.SimpleQueue[Any]) -> None:
         while True:
             work, outcome = lane.get()
+            done: tuple[Any, BaseException | None]
             try:
                 done = (work(), None)
             except BaseException as problem:
@@ -225,15 +228,15 @@ class _Lanes:
             del work, outcome, done
 
 
-class _Late(Exception):
+class _LateError(Exception):
     """A call that passed its deadline."""
 
 
 def failure_of(problem: BaseException) -> Failure:
     """An exception as a reason."""
-    if isinstance(problem, _Late):
+    if isinstance(problem, _LateError):
         return Failure(TIMED_OUT, str(problem))
-    if isinstance(problem, Nonsense):
+    if isinstance(problem, NonsenseError):
         return Failure(NONSENSE, str(problem))
     try:
         message = str(problem)
@@ -246,15 +249,19 @@ def failure_of(problem: BaseException) -> Failure:
 def _truth(raw: object) -> bool:
     """A bool of NumPy's, or nonsense."""
     dtype = getattr(raw, "dtype", None)
-    if dtype is not None and getattr(dtype, "kind", "") == "b" and getattr(raw, "shape", None) == ():
+    if (
+        dtype is not None
+        and getattr(dtype, "kind", "") == "b"
+        and getattr(raw, "shape", None) == ()
+    ):
         return bool(raw)
-    raise Nonsense(f"expected a bool, got {_shown(raw)}")
+    raise NonsenseError(f"expected a bool, got {_shown(raw)}")
 
 
 def checked_solutions(raw: object, width: int, limit: int) -> tuple[list[Solution], bool]:
     """The solutions as tuples of scalars, and whether there were more than the limit."""
     if isinstance(raw, (str, bytes, bytearray, Mapping)) or not isinstance(raw, Iterable):
-        raise Nonsense(f"expected solutions (a list), got {_shown(raw)}")
+        raise NonsenseError(f"expected solutions (a list), got {_shown(raw)}")
     solutions: list[Solution] = []
     for each in raw:
         if len(solutions) == limit:
@@ -262,7 +269,7 @@ def checked_solutions(raw: object, width: int, limit: int) -> tuple[list[Solutio
         if width == 1 and type(each) in _PLAIN:
             value = as_scalar(each)
             if value is None:
-                raise Nonsense("a solution is NaN")
+                raise NonsenseError("a solution is NaN")
             solutions.append((value,))
         else:
             solutions.append(_solution(each, width))
@@ -277,14 +284,16 @@ def _solution(raw: Any, width: int) -> Solution:
         raw = raw.tolist()
     values = raw if isinstance(raw, (tuple, list)) else (raw,)
     if len(values) != width:
-        raise Nonsense(f"expected {width} value{'s' * (width > 1)} a solution, got {_shown(raw)}")
+        raise NonsenseError(
+            f"expected {width} value{'s' * (width > 1)} a solution, got {_shown(raw)}"
+        )
     return tuple(_scalar(value) for value in values)
 
 
 def _scalar(value: object) -> Scalar:
     scalar = as_scalar(value)
     if scalar is None:
-        raise Nonsense(f"a value of a solution is no scalar: {_shown(value)}")
+        raise NonsenseError(f"a value of a solution is no scalar: {_shown(value)}")
     return scalar
 
 

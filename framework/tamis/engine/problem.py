@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tamis.catalog.catalog import BINDS, Catalog, stretches
 from tamis.engine.asking import Call, EventConstraint, Test
 from tamis.engine.joins import JoinPlan
-from tamis.specification import Preparation
 from tamis.planning import Problem, empty_implications
+from tamis.specification import Preparation
 from tamis.statistics import Statistics
 
 
@@ -33,7 +33,7 @@ class Skeleton:
             catalog.alternative_subscription[rows], return_inverse=True
         )
         self.subscriptions = subscriptions
-        self.tests: list[Test] = [catalog.tests.things[at] for at in numbers.tolist()]  # type: ignore[misc]
+        self.tests: list[Test] = [catalog.tests.thing(at) for at in numbers.tolist()]
         calls = {test.call: None for test in self.tests}
         self.calls: list[Call] = list(calls)
         call_number = {call: at for at, call in enumerate(self.calls)}
@@ -79,7 +79,8 @@ class Skeleton:
     @cached_property
     def left(self) -> list[int]:
         """How many tests each alternative has."""
-        return np.diff(self.problem.alternative_start).tolist()
+        counts: list[int] = np.diff(self.problem.alternative_start).tolist()
+        return counts
 
     @cached_property
     def wants(self) -> tuple[list[list[int]], list[list[int]]]:
@@ -123,12 +124,14 @@ class Skeleton:
     @cached_property
     def owners(self) -> list[int]:
         """The subscription of each alternative."""
-        return self.problem.alternative_subscription.tolist()
+        owners: list[int] = self.problem.alternative_subscription.tolist()
+        return owners
 
     @cached_property
     def binds(self) -> list[bool]:
         """Whether each alternative has variables."""
-        return self.problem.alternative_binds.tolist()
+        binds: list[bool] = self.problem.alternative_binds.tolist()
+        return binds
 
     @cached_property
     def test_number(self) -> dict[Test, int]:

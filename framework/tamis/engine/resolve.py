@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from tamis.comparison import Comparison
 from tamis.constraint import Constraint, Reference
@@ -13,8 +14,8 @@ from tamis.engine.joins import JoinAtom
 from tamis.errors import ArgumentError, SubscriptionError
 from tamis.language import Leaf
 from tamis.nearest import did_you_mean
-from tamis.specification import Specification, Variable
 from tamis.predicate import AttributePredicate, OperatorPredicate, VariableArgument
+from tamis.specification import Specification, Variable
 from tamis.text import constant_text, name_text
 from tamis.values import NUMBER, kind_of
 
@@ -99,9 +100,7 @@ class Resolver:
             guarding.update(id(guard) for guard in guards)
             test = self._test(leaf.atom, guards, text, leaf.start)
             edges[(test, -1 if leaf.negated else 1)] = None
-            if names and not any(
-                atom.test is test and atom.names == names for atom in atoms
-            ):
+            if names and not any(atom.test is test and atom.names == names for atom in atoms):
                 atoms.append(JoinAtom(test, names))
         joint = tuple(each for each in about if id(each) not in guarding)
         never = (
@@ -112,9 +111,7 @@ class Resolver:
         )
         return Asked(tuple(predicates), tuple(edges), tuple(atoms), conditions, joint, never, empty)
 
-    def _check_bound(
-        self, constraint: Constraint, bound: set[str], text: str, start: int
-    ) -> None:
+    def _check_bound(self, constraint: Constraint, bound: set[str], text: str, start: int) -> None:
         for name in constraint.variables:
             if name not in bound:
                 raise SubscriptionError(
@@ -178,7 +175,7 @@ class Resolver:
             self._new_calls[call.key] = call
         return call, tuple(places)
 
-    def _unknown_operator(self, predicate: OperatorPredicate, text: str, start: int) -> None:
+    def _unknown_operator(self, predicate: OperatorPredicate, text: str, start: int) -> NoReturn:
         known = self._operators.records
         hint = did_you_mean(predicate.name, known)
         if not hint and len(known) <= 12:

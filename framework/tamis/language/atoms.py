@@ -209,14 +209,8 @@ class AtomReader(Scanner):
                     self._no_condition(token)
                 self._term(token, steps, bare)
                 terms += 1
-                while True:
-                    token = self.peek()
-                    if token.value != ")" or token.kind != "symbol" or depth == 0:
-                        break
-                    self._reduce(steps, pending, 1)
-                    pending.pop()
-                    self.take()
-                    depth -= 1
+                depth -= self._close(steps, pending, depth)
+                token = self.peek()
                 if token.kind != "symbol" or token.value not in _BINARY:
                     break
                 self.take()
@@ -234,6 +228,17 @@ class AtomReader(Scanner):
         if len(steps) > 1:
             self._only_numbers(steps, start)
         return Side(steps, bare, start)
+
+    def _close(
+        self, steps: list[Step], pending: list[tuple[int, Operation, Token]], depth: int
+    ) -> int:
+        """Takes the parentheses that close here; how many."""
+        closed = 0
+        while closed < depth and self.found(")"):
+            self._reduce(steps, pending, 1)
+            pending.pop()
+            closed += 1
+        return closed
 
     def _no_condition(self, token: Token) -> None:
         if token.value not in ("true", "false"):
@@ -332,21 +337,26 @@ class AtomReader(Scanner):
             if ordering and isinstance(side.constant, bool):
                 self.fail("a boolean has no order: compare it with = or !=", side.start)
         if not left.expression.references and not right.expression.references:
-            self.fail("this compares two constants: one side names an attribute or a variable",
-                      left.start)
+            self.fail(
+                "this compares two constants: one side names an attribute or a variable", left.start
+            )
         if not left.expression.references:
             left, right, op = right, left, MIRRORED[op]
         if right.constant is not None:
             return self._with_constants(left, Comparison(op, right.constant))
-        guessed = tuple(str(token.value) for side in (left, right) for token in side.bare
-                        if ordering and side.expression.lone is not None)
+        guessed = tuple(
+            str(token.value)
+            for side in (left, right)
+            for token in side.bare
+            if ordering and side.expression.lone is not None
+        )
         return Constraint(left.expression, None, op, right.expression, guessed)
 
     def _ask_for_quotes(self, right: Side) -> NoReturn:
         words = self.text[right.start.start : self.at].strip()
         name = name_text(str(right.bare[0].value))
         self.fail(
-            f"arithmetic on the bare name {name}: write \"{words}\" for the string or "
+            f'arithmetic on the bare name {name}: write "{words}" for the string or '
             f"${name} for the attribute",
             right.start,
         )
@@ -392,9 +402,7 @@ class AtomReader(Scanner):
         if len(values) != 2 or any(kind_of(value) != NUMBER for value in values):
             words = ", ".join(constant_text(value, bare=True) for value in values[:5])
             more = ", …" if len(values) > 5 else ""
-            self.fail(
-                f"an interval has two numbers; for a set write {{{words}{more}}}", opening
-            )
+            self.fail(f"an interval has two numbers; for a set write {{{words}{more}}}", opening)
         op = {"[]": "between", "[)": "in [)", "(]": "in (]", "()": "in ()"}
         return Comparison(op[f"{opening.value}{closing.value}"], tuple(values))
 
@@ -456,4 +464,3 @@ class AtomReader(Scanner):
                 self.fail("write has any {…}, has all {…} or has none {…}", following)
             comparison = Comparison("has", self._constant("after has")[0])
         return self._signed(left, comparison, negated=negated)
-

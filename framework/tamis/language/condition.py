@@ -8,6 +8,7 @@ costs one pattern match and one look-up an atom.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
@@ -74,11 +75,7 @@ class Branch:
         self.parts = parts
         self.expanded: list[tuple[Leaf, ...]] = []
         counts = [1 if isinstance(part, Leaf) else part.alternatives for part in parts]
-        self.alternatives = sum(counts)
-        if conjunction:
-            self.alternatives = 1
-            for count in counts:
-                self.alternatives *= count
+        self.alternatives: int = math.prod(counts) if conjunction else sum(counts)
 
 
 class _Frame:

@@ -34,9 +34,7 @@ _TOKEN = re.compile(
 SEPARATORS = re.compile(rf"[,}}]|{_QUOTED}|{_BACKTICKS}", re.DOTALL)
 _SHOWN = 40
 _UNIT = re.compile(r"[^\W\d]\w*")
-_ESCAPE = re.compile(
-    r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|.)", re.DOTALL
-)
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _ITSELF = "\"'\\/`"
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
