@@ -1,7 +1,13 @@
-"""Match a stream of events against very many subscriptions with the fewest operator calls."""
+"""Match a stream of events against very many subscriptions with the fewest operator calls.
 
-from tamis import index
-from tamis.account import Account, OperatorAccount
+What needs NumPy is imported when it is first used, so that `import tamis` is light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from tamis.errors import (
     ArgumentError,
     EventError,
@@ -19,13 +25,8 @@ from tamis.errors import (
     UnknownPlugin,
 )
 from tamis.event import DerivedAttribute, Event
-from tamis.explain import Explanation
 from tamis.hookspecs import hookimpl
-from tamis.index.protocol import Index, IndexRecord
 from tamis.limits import Limits
-from tamis.matcher import Matcher
-from tamis.planning import Planner, PlannerRecord, Problem, Run
-from tamis.result import Match, Result
 from tamis.specification import (
     Implication,
     Operator,
@@ -36,7 +37,33 @@ from tamis.specification import (
     Variable,
     operator,
 )
-from tamis.statistics import Statistics
+
+if TYPE_CHECKING:
+    from tamis import index, testing
+    from tamis.account import Account, OperatorAccount
+    from tamis.explain import Explanation
+    from tamis.index.protocol import Index, IndexRecord
+    from tamis.matcher import Matcher
+    from tamis.planning import Planner, PlannerRecord, Problem, Run
+    from tamis.result import Match, Result
+    from tamis.statistics import Statistics
+
+_LAZY = {
+    "Account": "account",
+    "Explanation": "explain",
+    "Index": "index.protocol",
+    "IndexRecord": "index.protocol",
+    "Match": "result",
+    "Matcher": "matcher",
+    "OperatorAccount": "account",
+    "Planner": "planning",
+    "PlannerRecord": "planning",
+    "Problem": "planning",
+    "Result": "result",
+    "Run": "planning",
+    "Statistics": "statistics",
+}
+_SUBMODULES = ("index", "testing")
 
 __all__ = [
     "Account",
@@ -79,4 +106,19 @@ __all__ = [
     "hookimpl",
     "index",
     "operator",
+    "testing",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"tamis.{name}")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'tamis' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f"tamis.{_LAZY[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -39,6 +39,7 @@ RANGES = {
     "in (]": (False, True),
     "in ()": (False, False),
 }
+INTERVALS = {"[]": "between", "[)": "in [)", "(]": "in (]", "()": "in ()"}
 AFFIXES = ("starts with", "ends with", "contains", "matches")
 HAVING = ("has", "has any", "has all", "has none", "not has all")
 PRESENT = ("exists", "not exists")

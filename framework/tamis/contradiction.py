@@ -17,6 +17,8 @@ _ALL_KINDS = frozenset((BOOLEAN, NUMBER, STRING))
 
 def contradictory(comparisons: Sequence[Comparison]) -> bool:
     """Whether no subject whatever satisfies all of the comparisons."""
+    if len(comparisons) == 1:
+        return comparisons[0].op in RANGES and _empty_range(comparisons)
     if any(each.op == "not exists" for each in comparisons):
         return any(each.op != "not exists" for each in comparisons)
     arrays = [each for each in comparisons if each.op in HAVING]

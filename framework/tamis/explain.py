@@ -122,8 +122,6 @@ class _About:
             skeleton = self.decision.skeleton
             self.numbers = {test.key: at for at, test in enumerate(skeleton.tests)}
         self.records = [self._record(leaf) for leaf in leaves]
-        if self.asked.joint and self._joins_failed():
-            self.records[-1 - self._joint_places()[::-1].index(True)].setdefault("truth", False)
 
     def predicates(self) -> list[dict[str, Any]]:
         """What is known of each predicate, as written."""
@@ -166,7 +164,7 @@ class _About:
         if isinstance(leaf.atom, AttributePredicate):
             return self._attribute(leaf.atom)
         if isinstance(leaf.atom, OperatorPredicate):
-            return self._operator(leaf.atom, leaf.negated)
+            return self._operator(leaf.atom, leaf)
         return self._constraint(leaf.atom)
 
     def _attribute(self, predicate: AttributePredicate) -> dict[str, Any]:
@@ -192,6 +190,8 @@ class _About:
 
     def _constraint(self, constraint: Constraint) -> dict[str, Any]:
         record: dict[str, Any] = {"predicate": constraint.text(), "kind": "constraint"}
+        if constraint.variables:
+            record["joint"] = list(constraint.variables)
         values = {name: self.event.scalar(name) for name in constraint.attributes}
         if values:
             record["value"] = values
@@ -204,18 +204,16 @@ class _About:
                 record |= {"truth": condition.holds(self.event), "how": "event"}
         return record
 
-    def _operator(self, predicate: OperatorPredicate, negated: bool) -> dict[str, Any]:
+    def _operator(self, predicate: OperatorPredicate, leaf: Leaf) -> dict[str, Any]:
         text = predicate.text()
         record: dict[str, Any] = {
-            "predicate": f"not {text}" if negated else text,
+            "predicate": f"not {text}" if leaf.negated else text,
             "kind": "operator",
         }
-        test = next(
-            each
-            for each, sign in self.asked.edges
-            if sign == (-1 if negated else 1) and _asks(each.text, predicate)
-        )
-        decision, number = self.decision, self.numbers.get(test.key)
+        guards = self._guards(predicate)
+        if guards:
+            record["guards"] = guards
+        decision, number = self.decision, self.numbers.get(self.asked.tests[leaf.start].key)
         if decision is None or number is None:
             return record | {"how": "not needed", "detail": "not called: not a candidate"}
         call = int(decision.skeleton.problem.test_call[number])
@@ -228,29 +226,34 @@ class _About:
             }
         if decision.outcome[number] == OPEN:
             return record | {"how": "not needed", "detail": "not called: it was not needed"}
-        outcome = next(each for each in decision.outcomes if each.test == number)
         truth = decision.truth_of(number)
-        record["truth"] = None if truth is None else truth is not negated
-        record["how"] = outcome.how
+        record["truth"] = None if truth is None else truth is not leaf.negated
+        record["how"] = next(each.how for each in decision.outcomes if each.test == number)
         record["seconds"] = decision.answers[call].seconds
         record["shared_with"] = self._sharers(call)
-        record["detail"] = self._answer(number, call, test.text)
+        record["detail"] = self._answer(decision, number, call, guards)
         return record
 
-    def _answer(self, number: int, call: int, text: str) -> str:
+    def _guards(self, predicate: OperatorPredicate) -> list[str]:
+        """The constraints that are decided with the predicate."""
+        return [
+            constraint.text()
+            for constraint in self.asked.constraints
+            if set(constraint.variables).issubset(predicate.variables)
+        ]
+
+    def _answer(self, decision: Decision, number: int, call: int, guards: list[str]) -> str:
         """What the call gave, in words."""
-        decision = self.decision
-        assert decision is not None
         answer = decision.answers[call]
         if number in decision.failures:
             return str(decision.failures[number])
         if answer.solutions is None:
             return f"the call gave {_MARKS[answer.truth]}"
-        gave = _shortened([_solution(each) for each in answer.solutions]) or "nothing"
-        guard = text.partition("), ")[2]
-        if guard and number not in decision.rows:
-            return f"the call gave {gave}; none has {guard}"
-        return f"the call gave {gave}"
+        gave = _shortened([_solution(each) for each in answer.solutions]) or "no solution"
+        if not answer.solutions or number in decision.rows:
+            return f"the call gave {gave}"
+        wanted = " and ".join(guards) or "what is asked for"
+        return f"the call gave {gave}: nothing with {wanted}"
 
     def _sharers(self, call: int) -> list[str]:
         """Other candidates that hold the call."""
@@ -261,26 +264,6 @@ class _About:
         rows = {int(skeleton.subscriptions[owner]) for owner in owners} - {self.row}
         return sorted(self.catalog.id_of(row) for row in rows)
 
-    def _joint_places(self) -> list[bool]:
-        joint = {each.text() for each in self.asked.joint}
-        return [
-            isinstance(leaf.atom, Constraint) and leaf.atom.text() in joint for leaf in self.leaves
-        ]
-
-    def _joins_failed(self) -> bool:
-        """Whether every test is as wanted and still nothing fits together."""
-        at = self._place()
-        if at is None or self.decision is None or self.decision.verdict[at] != FALSE:
-            return False
-        return not any(record.get("truth") is False for record in self.records)
-
-
-def _asks(text: str, predicate: OperatorPredicate) -> bool:
-    """Whether a test in canonical text is one of this predicate."""
-    names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
-    plain = predicate.text(names)
-    return text == plain or text.startswith(plain + ", ")
-
 
 def _because(alternatives: list[dict[str, Any]]) -> str:
     """What decided: the first false predicate of each alternative."""
@@ -290,7 +273,9 @@ def _because(alternatives: list[dict[str, Any]]) -> str:
             (each for each in alternative["predicates"] if each.get("truth") is False), None
         )
         if false is None:
-            reasons.append("its predicates have no joint assignment")
+            joint = [each["predicate"] for each in alternative["predicates"] if "joint" in each]
+            satisfies = f" satisfies {' and '.join(joint)}" if joint else ""
+            reasons.append(f"no joint assignment of its variables{satisfies}")
         else:
             detail = f" ({false['detail']})" if false.get("detail") else ""
             others = len(false.get("shared_with", ()))

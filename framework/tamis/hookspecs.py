@@ -10,13 +10,15 @@ A plugin is a module (or any object) with some of these functions, each under
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pluggy
 
-from tamis.event import DerivedAttribute
-from tamis.index.protocol import IndexRecord
-from tamis.planning import PlannerRecord
-from tamis.specification import Operator, OperatorRecord
+if TYPE_CHECKING:
+    from tamis.event import DerivedAttribute
+    from tamis.index.protocol import IndexRecord
+    from tamis.planning import PlannerRecord
+    from tamis.specification import Operator, OperatorRecord
 
 hookspec = pluggy.HookspecMarker("tamis")
 hookimpl = pluggy.HookimplMarker("tamis")

@@ -187,7 +187,7 @@ class Catalog:
         if asked.conditions:
             self.conditions[alternative] = asked.conditions
         if asked.atoms:
-            self.plans[alternative] = JoinPlan(asked.atoms, asked.joint)
+            self.plans[alternative] = JoinPlan(asked.atoms, asked.constraints)
         return alternative
 
     def _remove_alternative(self, alternative: int) -> None:

@@ -1,13 +1,16 @@
 """When a freed row may be used again: when no result that could read it is alive.
 
 A lease is taken with the rows it may read; a row retired later waits until the lease ends. Ending
-one is a single append, safe wherever the garbage collector chooses to do it.
-Cost: O(1) a lease, O(live leases) when rows are taken back.
+one is a single append and takes no lock, safe wherever the garbage collector chooses to do it.
+Cost: O(1) a lease, amortized; O(live epochs) when rows are taken back.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, deque
+
+_MANY = 256
 
 
 class Lease:
@@ -28,33 +31,41 @@ class Epochs:
 
     def __init__(self) -> None:
         self._epoch = 0
-        self._begun: deque[int] = deque()
+        self._lock = threading.Lock()
         self._ended: deque[int] = deque()
         self._live: Counter[int] = Counter()
         self._waiting: deque[tuple[int, int]] = deque()
 
     def lease(self) -> Lease:
         """A lease on all rows that are in use now; many threads may take one at once."""
-        epoch = self._epoch
-        self._begun.append(epoch)
+        with self._lock:
+            epoch = self._epoch
+            self._live[epoch] += 1
+            if len(self._ended) > _MANY:
+                self._settle()
         return Lease(epoch, self._ended)
 
     def retire(self, row: int) -> None:
         """A row that nobody will be led to any more."""
-        self._waiting.append((self._epoch, row))
-        self._epoch += 1
+        with self._lock:
+            self._waiting.append((self._epoch, row))
+            self._epoch += 1
 
     def reclaimed(self) -> list[int]:
-        """Rows that no live lease can read; each is given once. For one writer at a time."""
-        if not self._waiting:
-            return []
-        ended = [self._ended.popleft() for _ in range(len(self._ended))]
-        begun = [self._begun.popleft() for _ in range(len(self._begun))]
-        self._live.update(begun)
-        self._live.subtract(ended)
-        self._live = +self._live
-        oldest = min(self._live, default=self._epoch)
-        rows = []
-        while self._waiting and self._waiting[0][0] < oldest:
-            rows.append(self._waiting.popleft()[1])
+        """Rows that no live lease can read; each is given once."""
+        rows: list[int] = []
+        with self._lock:
+            if self._waiting:
+                self._settle()
+                oldest = min(self._live, default=self._epoch)
+                while self._waiting and self._waiting[0][0] < oldest:
+                    rows.append(self._waiting.popleft()[1])
         return rows
+
+    def _settle(self) -> None:
+        """Counts off the leases that have ended."""
+        for _ in range(len(self._ended)):
+            epoch = self._ended.popleft()
+            self._live[epoch] -= 1
+            if not self._live[epoch]:
+                del self._live[epoch]

@@ -45,13 +45,19 @@ class Search:
 
 
 class Join:
-    """Some atoms of an alternative together, with the constraints over their variables."""
+    """Some atoms of an alternative together, with the constraints over their variables.
+
+    A constraint over the variables of one of the atoms has guarded its test already."""
 
     def __init__(self, atoms: Sequence[JoinAtom], constraints: Sequence[Constraint]) -> None:
         self.atoms = tuple(atoms)
         self.variables = tuple(dict.fromkeys(name for atom in atoms for name in atom.names))
         bound = set(self.variables)
-        covered = [each for each in constraints if bound.issuperset(each.variables)]
+        covered = [
+            each
+            for each in constraints
+            if bound.issuperset(each.variables) and not _guards(each, atoms)
+        ]
         self._attributes = tuple(
             dict.fromkeys(name for each in covered for name in each.attributes)
         )
@@ -129,6 +135,11 @@ class Join:
         return stages
 
 
+def _guards(constraint: Constraint, atoms: Sequence[JoinAtom]) -> bool:
+    """Whether one of the atoms binds all variables of the constraint."""
+    return any(set(constraint.variables).issubset(atom.names) for atom in atoms)
+
+
 class _Stage:
     """One atom on its turn: its rows by the values that are already bound."""
 
@@ -161,9 +172,9 @@ class JoinPlan:
     a look before a component is complete: two atoms that share a variable, the atoms of a
     constraint. Which joins are looked at depends on outcomes, never on their order."""
 
-    def __init__(self, atoms: Sequence[JoinAtom], joint: Sequence[Constraint]) -> None:
+    def __init__(self, atoms: Sequence[JoinAtom], constraints: Sequence[Constraint]) -> None:
         self.atoms = tuple(atoms)
-        self.joint = tuple(joint)
+        self.constraints = tuple(constraints)
         self._joins: dict[tuple[int, ...], Join] = {}
         self.components = self._connected()
         joined = {group for group in self.components if len(group) > 1}
@@ -174,14 +185,16 @@ class JoinPlan:
                 for pair in combinations(range(len(atoms)), 2)
                 if not set(atoms[pair[0]].names).isdisjoint(atoms[pair[1]].names)
             }
-            checks |= {self._atoms_of(constraint) for constraint in joint}
-        self.checks = sorted(checks, key=lambda each: (len(each), each))
+            checks |= {self._atoms_of(constraint) for constraint in constraints}
+        self.checks = sorted(
+            (each for each in checks if len(each) > 1), key=lambda each: (len(each), each)
+        )
 
     def join(self, group: tuple[int, ...]) -> Join:
         """The join of some of the atoms."""
         known = self._joins.get(group)
         if known is None:
-            known = self._joins[group] = Join([self.atoms[at] for at in group], self.joint)
+            known = self._joins[group] = Join([self.atoms[at] for at in group], self.constraints)
         return known
 
     def _atoms_of(self, constraint: Constraint) -> tuple[int, ...]:
@@ -206,7 +219,7 @@ class JoinPlan:
         for at, atom in enumerate(self.atoms):
             for name in atom.names:
                 leader[root(at)] = root(first_of.setdefault(name, at))
-        for constraint in self.joint:
+        for constraint in self.constraints:
             names = constraint.variables
             for name in names[1:]:
                 leader[root(first_of[name])] = root(first_of[names[0]])

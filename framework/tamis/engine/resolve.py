@@ -26,9 +26,12 @@ class Asked:
 
     predicates: tuple[AttributePredicate, ...]
     edges: tuple[tuple[Test, int], ...]
+    tests: Mapping[int, Test]
+    """The test of each operator predicate by its place in the text."""
     atoms: tuple[JoinAtom, ...]
     conditions: tuple[EventConstraint, ...]
-    joint: tuple[Constraint, ...]
+    constraints: tuple[Constraint, ...]
+    """Those with variables; the ones over a single atom's variables guard its test too."""
     never: bool
     """Whether no event can satisfy it."""
     empty: bool
@@ -68,7 +71,7 @@ class Resolver:
             (predicate.attribute, predicate.comparison) for predicate in predicates
         )
         if not operators and not constraints:
-            return Asked(tuple(predicates), (), (), (), (), empty, empty)
+            return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)
 
     def _with_operators(
@@ -91,25 +94,32 @@ class Resolver:
         conditions = tuple(EventConstraint(each) for each in only if not each.variables)
         about = [each for each in only if each.variables]
         edges: dict[tuple[Test, int], None] = {}
+        tests: dict[int, Test] = {}
         atoms: list[JoinAtom] = []
-        guarding: set[int] = set()
         for leaf in operators:
             assert isinstance(leaf.atom, OperatorPredicate)
             names = leaf.atom.variables
             guards = [each for each in about if set(each.variables).issubset(names)]
-            guarding.update(id(guard) for guard in guards)
-            test = self._test(leaf.atom, guards, text, leaf.start)
+            test = tests[leaf.start] = self._test(leaf.atom, guards, text, leaf.start)
             edges[(test, -1 if leaf.negated else 1)] = None
             if names and not any(atom.test is test and atom.names == names for atom in atoms):
                 atoms.append(JoinAtom(test, names))
-        joint = tuple(each for each in about if id(each) not in guarding)
         never = (
             empty
             or any((test, -sign) in edges for test, sign in edges)
             or _any_contradictory(_lone_comparisons(only))
             or any(_compares_arithmetic_with_no_number(each) for each in only)
         )
-        return Asked(tuple(predicates), tuple(edges), tuple(atoms), conditions, joint, never, empty)
+        return Asked(
+            tuple(predicates),
+            tuple(edges),
+            tests,
+            tuple(atoms),
+            conditions,
+            tuple(about),
+            never,
+            empty,
+        )
 
     def _check_bound(self, constraint: Constraint, bound: set[str], text: str, start: int) -> None:
         for name in constraint.variables:

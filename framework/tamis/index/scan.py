@@ -9,6 +9,7 @@ Cost of a match: O(distinct predicates on the event's attributes + entries).
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.comparison import ARRAY, PRESENCE, RANGES, Comparison
+from tamis.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.event import Event
 from tamis.growing import Growing
 from tamis.index.protocol import Entry, Rows
@@ -29,6 +30,8 @@ _WAITING = 64
 _SMALL = 1_024
 _OBJECT_BYTES = 300
 
+_RANGED = frozenset((*ORDERINGS, *RANGES))
+
 Test = Callable[[Any], bool]
 
 
@@ -40,8 +43,8 @@ class _Column:
         self.scalars: dict[int, Test] = {}
         self.arrays: dict[int, Test] = {}
         self.presences: dict[int, Test] = {}
-        self.ranges: dict[int, Comparison] = {}
-        self.waiting: dict[int, Test] = {}
+        self.ranges: dict[int, tuple[float, float, Comparison]] = {}
+        self.waiting: set[int] = set()
         self.low = self.high = np.zeros(0)
         self.numbers: NDArray[Any] = np.zeros(0, np.int64)
         self.released: list[int] = []
@@ -60,21 +63,24 @@ class _Column:
             self.arrays[number] = comparison.compiled()
         elif comparison.reads == PRESENCE:
             self.presences[number] = comparison.compiled()
-        elif _bounds(comparison) is not None:
-            self.ranges[number] = comparison
-            self.waiting[number] = comparison.compiled()
+        else:
+            bounds = _bounds(comparison)
+            if bounds is None:
+                self.scalars[number] = comparison.compiled()
+                return
+            self.ranges[number] = (*bounds, comparison)
+            self.waiting.add(number)
             if len(self.waiting) > _WAITING + len(self.numbers) // 4:
                 self.settle()
-        else:
-            self.scalars[number] = comparison.compiled()
 
     def settle(self) -> None:
         """Brings ranges that wait into the columns, and releases the numbers of dropped ones."""
         self.released.extend(set(self.numbers.tolist()).difference(self.ranges))
-        bounds = [_bounds(comparison) for comparison in self.ranges.values()]
-        self.low, self.high = np.array(bounds, np.float64).reshape(-1, 2).T.copy()
-        self.numbers = np.fromiter(self.ranges, np.int64, len(self.ranges))
-        self.waiting = {}
+        count = len(self.ranges)
+        self.low = np.fromiter((low for low, _, _ in self.ranges.values()), np.float64, count)
+        self.high = np.fromiter((high for _, high, _ in self.ranges.values()), np.float64, count)
+        self.numbers = np.fromiter(self.ranges, np.int64, count)
+        self.waiting = set()
 
     def drop(self, number: int, comparison: Comparison) -> None:
         """Forgets a predicate; its place in the columns stays until they are settled."""
@@ -85,8 +91,9 @@ class _Column:
                 self.members[key].remove(number)
                 if not self.members[key]:
                     del self.members[key]
-        for table in (self.scalars, self.arrays, self.presences, self.waiting):
+        for table in (self.scalars, self.arrays, self.presences):
             table.pop(number, None)
+        self.waiting.discard(number)
         self.ranges.pop(number, None)
         if not settled:
             self.released.append(number)
@@ -111,15 +118,14 @@ class _Column:
             _mark(self.presences, event.present(name), truth)
 
     def _decide_ranges(self, value: Any, truth: NDArray[np.bool_]) -> None:
-        _mark(self.waiting, value, truth)
-        if not len(self.numbers):
-            return
         if type(value) is int and not _is_double(value):
-            for number, comparison in self.ranges.items():
-                truth[number] |= comparison.compiled()(value)
+            _mark({at: each.compiled() for at, (_, _, each) in self.ranges.items()}, value, truth)
             return
-        number_ = float(value)
-        truth[self.numbers[(self.low <= number_) & (number_ <= self.high)]] = True
+        double = float(value)
+        for number in self.waiting:
+            low, high, _ = self.ranges[number]
+            truth[number] = low <= double <= high
+        truth[self.numbers[(self.low <= double) & (double <= self.high)]] = True
 
 
 def _mark(tests: dict[int, Test], value: object, truth: NDArray[np.bool_]) -> None:
@@ -138,13 +144,15 @@ def _is_double(value: int) -> bool:
 def _bounds(comparison: Comparison) -> tuple[float, float] | None:
     """The closed range of doubles that a comparison allows, `None` if it is none."""
     constants = comparison.constants
-    if not all(
-        kind_of(constant) == NUMBER and (type(constant) is float or _is_double(int(constant)))
-        for constant in constants
-    ):
-        return None
-    values = [float(constant) for constant in constants]
     op = comparison.op
+    if op not in _RANGED:
+        return None
+    values = []
+    for constant in constants:
+        exact = type(constant)
+        if exact is not float and not (exact is int and _is_double(int(constant))):
+            return None
+        values.append(float(constant))
     if op in RANGES:
         low_closed, high_closed = RANGES[op]
         return (
@@ -153,13 +161,11 @@ def _bounds(comparison: Comparison) -> tuple[float, float] | None:
         )
     if op in ("<", "<="):
         return -np.inf, values[0] if op == "<=" else -_after(-values[0])
-    if op in (">", ">="):
-        return values[0] if op == ">=" else _after(values[0]), np.inf
-    return None
+    return values[0] if op == ">=" else _after(values[0]), np.inf
 
 
 def _after(value: float) -> float:
-    return float(np.nextafter(value, np.inf)) if value != np.inf else np.nan
+    return math.nextafter(value, math.inf) if value != math.inf else math.nan
 
 
 class Scan:
@@ -181,23 +187,33 @@ class Scan:
         self._rows = 0
 
     def build(self, entries: Iterable[Entry]) -> None:
+        rows: list[int] = []
+        counts: list[int] = []
+        numbers: list[int] = []
         for row, predicates in entries:
-            self.insert(row, predicates)
-        for column in self._columns.values():
-            column.settle()
+            mine = {self._number(predicate) for predicate in predicates}
+            rows.append(row)
+            counts.append(len(mine))
+            numbers.extend(mine)
+        self._add(np.array(rows, np.int64), np.array(counts, np.int64), numbers)
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        numbers = list(dict.fromkeys(self._number(predicate) for predicate in predicates))
-        if row >= len(self._needed):
-            start = self._needed.reserve(row + 1 - len(self._needed))
-            self._first.reserve(row + 1 - len(self._first))
-            self._needed[start:] = _DEAD
-        for number in numbers:
-            self._uses[number] += 1
-        self._first[row] = self._entry_number.extend(numbers)
-        self._entry_row.extend([row] * len(numbers))
-        self._needed[row] = len(numbers)
-        self._rows += 1
+        numbers = list({self._number(predicate) for predicate in predicates})
+        self._add(np.array([row]), np.array([len(numbers)]), numbers)
+
+    def _add(self, rows: NDArray[Any], counts: NDArray[Any], numbers: list[int]) -> None:
+        """Takes rows, how many predicates each has, and the predicates' numbers in a row."""
+        last = int(rows.max(initial=-1))
+        if last >= len(self._needed):
+            start = self._needed.reserve(last + 1 - len(self._needed))
+            self._first.reserve(last + 1 - len(self._first))
+            self._needed[start : last + 1] = _DEAD
+        np.add.at(self._uses.view, numbers, 1)
+        first = self._entry_number.extend(numbers)
+        self._entry_row.extend(np.repeat(rows, counts))
+        self._first[rows] = first + np.cumsum(counts) - counts
+        self._needed[rows] = counts
+        self._rows += len(rows)
 
     def delete(self, row: int) -> None:
         count, first = int(self._needed[row]), int(self._first[row])

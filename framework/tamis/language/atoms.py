@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from tamis.comparison import AFFIXES, MIRRORED, ORDERINGS, RELATIONS, Comparison, searcher
+from tamis.comparison import (
+    AFFIXES,
+    INTERVALS,
+    MIRRORED,
+    ORDERINGS,
+    RELATIONS,
+    Comparison,
+    searcher,
+)
 from tamis.constraint import (
     ADD,
     DIVIDE,
@@ -403,8 +411,7 @@ class AtomReader(Scanner):
             words = ", ".join(constant_text(value, bare=True) for value in values[:5])
             more = ", …" if len(values) > 5 else ""
             self.fail(f"an interval has two numbers; for a set write {{{words}{more}}}", opening)
-        op = {"[]": "between", "[)": "in [)", "(]": "in (]", "()": "in ()"}
-        return Comparison(op[f"{opening.value}{closing.value}"], tuple(values))
+        return Comparison(INTERVALS[f"{opening.value}{closing.value}"], tuple(values))
 
     def _between(self, left: Side, token: Token, *, negated: bool) -> tuple[Atom, ...]:
         self._subject(left, token)

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-from tamis.comparison import Comparison
+from tamis.comparison import INTERVALS, Comparison
 from tamis.constraint import Constraint
 from tamis.errors import SubscriptionError
 from tamis.language.atoms import AtomReader
-from tamis.language.scanner import SPACE, SYMBOLS, Scanner
+from tamis.language.scanner import SYMBOLS, Scanner, skip_space
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.predicate import Atom, AttributePredicate, OperatorPredicate, atom_key
 from tamis.text import NAME, RESERVED, WORD, name_text
@@ -37,6 +37,8 @@ _COMMON = re.compile(
         (?: (?P<number>{_NUMBER}) | (?P<word>{NAME}) | "(?P<string>[^"\\]*)" )
       | \?{WORD}\s*(?:<=|>=|<>|!=|==|=|<|>|≠|≤|≥)\s*{_NUMBER}
       | {NAME}\s*(?:\bin\b|∈)\s*\{{[^{{}}"'`]*\}}
+      | (?P<within>{NAME})\s*(?:\bin\b|∈)\s*(?P<opening>[\[(])\s*(?P<low>{_NUMBER})\s*,
+        \s*(?P<high>{_NUMBER})\s*(?P<closing>[\])])
     )
     (?=\s*(?:$|[,)}}∧∨]|&&|\|\||(?:[aA][nN][dD]|[oO][rR])\b))
     """,
@@ -128,15 +130,19 @@ class Language:
 
 def _plain_comparison(matched: re.Match[str]) -> Atom | None:
     """`name op constant` straight from the groups of the common pattern."""
-    attribute, op, number, word, string = matched.group(
-        "attribute", "op", "number", "word", "string"
+    attribute, op, number, word, string, within = matched.group(
+        "attribute", "op", "number", "word", "string", "within"
     )
+    if within is not None and within.lower() not in RESERVED:
+        opening, low, high, closing = matched.group("opening", "low", "high", "closing")
+        bounds = (_number(low), _number(high))
+        return AttributePredicate(within, Comparison(INTERVALS[opening + closing], bounds))
     if attribute is None or attribute.lower() in RESERVED:
         return None
     op = SYMBOLS.get(op, op)
     value: Scalar
     if number is not None:
-        value = canonical_number(float(number)) if "." in number else int(number)
+        value = _number(number)
     elif word is not None:
         if op not in ("=", "!=") or word.lower() in RESERVED:
             return None
@@ -144,6 +150,10 @@ def _plain_comparison(matched: re.Match[str]) -> Atom | None:
     else:
         value = string
     return AttributePredicate(attribute, Comparison(op, value))
+
+
+def _number(digits: str) -> int | float:
+    return canonical_number(float(digits)) if "." in digits else int(digits)
 
 
 class _Parse:
@@ -201,11 +211,11 @@ class _Parse:
         """Takes what may begin a condition; a new frame when that is a group."""
         text = self.text
         while True:
-            found = self.language.common_atom(text, SPACE.match(text, self.at).end())  # type: ignore[union-attr]
+            start = skip_space(text, self.at)
+            found = self.language.common_atom(text, start)
             if found is not None:
-                atom, end = found
-                self._leaf(frame, (atom,), SPACE.match(text, self.at).end())  # type: ignore[union-attr]
-                self.at = end
+                atom, self.at = found
+                self._leaf(frame, (atom,), start)
                 return None
             opening = _OPENING.match(text, self.at)
             if opening is None:
@@ -318,7 +328,7 @@ class _Parse:
             frame.comma = place if frame.comma < 0 else frame.comma
         if frame.comma >= 0 and frame.or_ >= 0:
             self._show_both_readings(frame)
-        following = SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
+        following = skip_space(self.text, self.at)
         if following == len(self.text) or self.text[following] in ")},":
             word = "the end" if following == len(self.text) else f"'{self.text[following]}'"
             self._fail(
@@ -456,6 +466,8 @@ def _union(branch: Branch) -> list[tuple[Leaf, ...]]:
 
 def _product(branch: Branch) -> list[tuple[Leaf, ...]]:
     """Each choice of one alternative a part; runs of single ones are joined once."""
+    if all(type(part) is Leaf for part in branch.parts):
+        return [tuple(branch.parts)]  # type: ignore[arg-type]
     result: list[tuple[Leaf, ...]] = [()]
     run: list[Leaf] = []
     for part in _parts(branch):

@@ -15,7 +15,7 @@ from tamis.text import NAME, RESERVED, WORD
 from tamis.units import UNITS, in_base_unit
 from tamis.values import Scalar, canonical_number
 
-SPACE = re.compile(r"\s*")
+_SPACE = re.compile(r"\s*")
 _DIGITS = r"[0-9](?:_?[0-9])*"
 NUMBER = rf"{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?[0-9]+)?"
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
@@ -103,7 +103,7 @@ class Scanner:
 
     def _read(self) -> Token:
         text = self.text
-        start = SPACE.match(text, self.at).end()  # type: ignore[union-attr]
+        start = skip_space(text, self.at)
         matched = _TOKEN.match(text, start)
         if matched is None:
             if start == len(text):
@@ -187,6 +187,15 @@ class Scanner:
         shown = letter if letter.isprintable() else f"\\x{ord(letter):02x}"
         hint = {"&": "; write 'and' or '&&'", "|": "; write 'or' or '||'", ";": "; write ','"}
         self.fail(f"'{shown}' means nothing here{hint.get(letter, '')}", start)
+
+
+def skip_space(text: str, at: int) -> int:
+    """Where the next letter is."""
+    if at < len(text) and not text[at].isspace():
+        return at
+    matched = _SPACE.match(text, at)
+    assert matched is not None
+    return matched.end()
 
 
 def a(noun: str) -> str:

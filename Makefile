@@ -1,0 +1,45 @@
+# Everything sets up what it needs: a fresh clone and Python 3.11 or later are enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXAMPLE := examples/surveillance
+SOURCES := framework operators planners examples tests
+
+.PHONY: demo test check format bench clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/python $(EXAMPLE)/demo.py
+
+test: $(VENV)/.developed
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.developed
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.developed
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+bench: $(VENV)/.developed
+	$(BIN)/python -m tamis.bench.engine
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "tamis needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.developed: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(VENV)/.installed $@

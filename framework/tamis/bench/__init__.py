@@ -1,0 +1,1 @@
+"""Measurements: each prints what it measured, and claims nothing else."""

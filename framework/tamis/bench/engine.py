@@ -1,0 +1,145 @@
+"""How fast the engine starts, loads and calls: the figures of the path outside indexes.
+
+`python -m tamis.bench.engine` prints minimum and median of several passes.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tamis import Matcher, operator
+
+PASSES = 7
+_HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
+
+
+def main() -> None:
+    """Prints the table."""
+    rows = [
+        ("import tamis", "s", 0.15, measure(lambda: started("import tamis"))),
+        ("tamis --help", "s", 0.3, measure(lambda: started_command("--help"))),
+        ("around a call that does nothing", "us", 15.0, around_a_call()),
+        ("subscription texts", "us each", 50.0, texts()),
+        ("20,000 over 5,000 operators loaded", "s", 3.0, loading()),
+    ]
+    print(f"{'':<38}{'minimum':>10}{'median':>10}{'goal':>10}")
+    for name, unit, goal, passes in rows:
+        low, middle = min(passes), statistics.median(passes)
+        print(f"{name:<38}{low:>10.4g}{middle:>10.4g}{goal:>10.4g}  {unit}")
+    heavy = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import sys, tamis; print([m for m in {_HEAVY} if m in sys.modules])",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    print(f"heavy libraries after import tamis: {heavy.stdout.strip()}")
+
+
+def measure(run: Callable[[], float]) -> list[float]:
+    """The results of several passes, after one that does not count."""
+    run()
+    return [run() for _ in range(PASSES)]
+
+
+def started(statement: str) -> float:
+    """The seconds a statement takes in a fresh process."""
+    program = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+def started_command(*arguments: str) -> float:
+    """The seconds a whole command takes."""
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "tamis", *arguments], capture_output=True, check=True)
+    return time.perf_counter() - begun
+
+
+@operator
+def nothing(event: Any, number: int) -> bool:
+    """Does nothing."""
+    return True
+
+
+def around_a_call(calls: int = 100, matches: int = 200) -> list[float]:
+    """Microseconds a call of a match of many calls, less the bare function."""
+    matcher = Matcher(operators=[nothing])
+    for first in range(0, calls, 10):
+        matcher.subscribe(" and ".join(f"nothing({first + at})" for at in range(10)))
+    event = {"id": "e"}
+
+    def run() -> float:
+        begun = time.perf_counter()
+        for _ in range(matches):
+            made = len(matcher.match(event).calls)
+        matched = time.perf_counter()
+        for number in range(calls * matches):
+            nothing.solve(event, number)
+        bare = time.perf_counter() - matched
+        assert made == calls
+        return (matched - begun - bare) / (calls * matches) * 1e6
+
+    return measure(run)
+
+
+def texts(count: int = 20_000) -> list[float]:
+    """Microseconds a text of five predicates, subscribed: its constants nearly all new."""
+    chance = random.Random(1)
+
+    def run() -> float:
+        matcher = Matcher(operators=[nothing])
+        entries = [
+            {
+                "where": f"altitude < {chance.random() * 1000:.3f} and camera = uav{chance.randrange(99)}"
+                f" and speed in [{chance.randrange(50)}, {50 + chance.randrange(50)}]"
+                f" and nothing({chance.randrange(5000)}) and region = r{chance.randrange(500)}"
+            }
+            for _ in range(count)
+        ]
+        begun = time.perf_counter()
+        matcher.subscribe_many(entries)
+        return (time.perf_counter() - begun) / count * 1e6
+
+    return measure(run)
+
+
+def loading(subscriptions: int = 20_000, predicates: int = 5_000) -> list[float]:
+    """Seconds to load subscriptions of three to five operator predicates, Zipf popularity."""
+    chance = np.random.default_rng(1)
+    weights = 1 / np.arange(1, predicates + 1)
+    weights /= weights.sum()
+    entries = [
+        {
+            "where": " and ".join(
+                f"nothing({number})"
+                for number in chance.choice(predicates, length, replace=False, p=weights)
+            )
+        }
+        for length in chance.integers(3, 6, subscriptions)
+    ]
+
+    def run() -> float:
+        matcher = Matcher(operators=[nothing])
+        begun = time.perf_counter()
+        matcher.subscribe_many(entries)
+        return time.perf_counter() - begun
+
+    return measure(run)
+
+
+if __name__ == "__main__":
+    main()
