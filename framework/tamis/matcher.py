@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from tamis.catalog import Catalog, Subscribed
 from tamis.engine.asking import Operators
 from tamis.engine.decision import Decision
 from tamis.engine.gateway import Asking, Gateway
-from tamis.engine.problem import Skeleton
+from tamis.engine.problem import Skeleton, standing
 from tamis.engine.resolve import Asked, Resolver
 from tamis.errors import (
     NeverMatches,
@@ -38,7 +38,7 @@ from tamis.index.protocol import Index
 from tamis.language import Condition, Language, Leaf
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
-from tamis.planning import FALSE, Planner
+from tamis.planning import FALSE, FollowingPlanner, Planner, Standing
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
@@ -89,10 +89,13 @@ class Matcher:
         plugins = installed()
         records = plugins.operators.values() if operators is None else records_of(operators)
         self.operators = Operators(records)
-        self.statistics = statistics if statistics is not None else Statistics()
+        self._statistics = statistics if statistics is not None else Statistics()
         self.limits = limits
         self.planner: Planner = (
             plugins.planner(planner).factory() if isinstance(planner, str) else planner
+        )
+        self._follower: FollowingPlanner | None = (
+            cast(FollowingPlanner, self.planner) if hasattr(self.planner, "subscribed") else None
         )
         self._index: Index = plugins.index(index).factory()
         self._derived = plugins.attributes
@@ -230,17 +233,24 @@ class Matcher:
 
     def _add(self, prepared: list[_Prepared]) -> None:
         entries: list[tuple[int, Sequence[AttributePredicate]]] = []
+        asking: list[int] = []
         for each in prepared:
             if each.id in self._catalog.rows:
                 self._remove(each.id)
             added = self._catalog.add(each.id, each.text, each.data, each.alternatives)
             entries.extend((row, asked.predicates) for row, asked in added)
+            asking.extend(row for row, asked in added if asked.edges)
             self._set_expiry(each.id, each.expires)
         if len(entries) > 1:
             self._index.build(entries)
         else:
             for row, predicates in entries:
                 self._index.insert(row, predicates)
+        if self._follower is not None and asking:
+            self._follower.subscribed(self._standing(asking))
+
+    def _standing(self, rows: list[int]) -> Standing:
+        return standing(self._catalog, np.array(rows, np.int64), self._statistics)
 
     def unsubscribe(self, id: str) -> None:
         """Removes a subscription; `KeyError` if there is none of that id."""
@@ -252,9 +262,25 @@ class Matcher:
                 self._remove(id)
 
     def _remove(self, id: str) -> None:
-        for row in self._catalog.remove(id):
+        rows = self._catalog.remove(id)
+        for row in rows:
             self._index.delete(row)
+        if self._follower is not None:
+            self._follower.unsubscribed(rows)
         self._expires.pop(id, None)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What planners and indexes know from history; may be replaced at any time."""
+        return self._statistics
+
+    @statistics.setter
+    def statistics(self, statistics: Statistics) -> None:
+        with self._changing, self._lock.writing():
+            self._statistics = statistics
+            self._skeleton = None
+            if self._follower is not None:
+                self._follower.reset(self._standing(self._catalog.asking()))
 
     # validity
 
@@ -346,7 +372,7 @@ class Matcher:
                 decision=decision,
                 seconds=seconds,
                 explain=self._explain,
-                has_statistics=bool(self.statistics),
+                has_statistics=bool(self._statistics),
             )
         )
 
@@ -357,7 +383,7 @@ class Matcher:
         """The problem of these candidates; the last one when they are the same."""
         skeleton = self._skeleton
         if skeleton is None or not skeleton.fits(self._catalog, rows):
-            skeleton = self._skeleton = Skeleton(self._catalog, rows, self.statistics)
+            skeleton = self._skeleton = Skeleton(self._catalog, rows, self._statistics)
         return skeleton
 
     def _decide(

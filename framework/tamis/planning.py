@@ -32,6 +32,8 @@ class Problem:
     as written, with their signs: `+1` where the test must be true, `-1` where it must be false.
     A test is decided when its call returns; several tests may share a call."""
 
+    alternative_key: Integers
+    """What names an alternative from event to event, for as long as it is subscribed."""
     alternative_subscription: Integers
     """Alternatives of one subscription are an `or`."""
     alternative_binds: NDArray[np.bool_]
@@ -104,6 +106,36 @@ class Planner(Protocol):
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Alternatives as they stand subscribed, for planners that keep an order of their own.
+
+    `test[start[i]:start[i + 1]]` are the tests of the alternative named `key[i]`, as written, with
+    their signs, their selectivities and the costs of their calls; tests have stable names too."""
+
+    key: Integers
+    start: Integers
+    test: Integers
+    sign: NDArray[np.int8]
+    selectivity: Floats
+    cost: Floats
+
+
+class FollowingPlanner(Planner, Protocol):
+    """A planner that is told of every change to what is subscribed, one change at a time.
+
+    It hears of a change before any event is matched with it; events may be begun meanwhile."""
+
+    def reset(self, standing: Standing) -> None:
+        """Everything that is subscribed, when it starts and when statistics change."""
+
+    def subscribed(self, standing: Standing) -> None:
+        """What is new."""
+
+    def unsubscribed(self, keys: Sequence[int]) -> None:
+        """What is gone."""
 
 
 @dataclass(frozen=True)

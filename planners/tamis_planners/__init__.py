@@ -18,10 +18,17 @@ def _sequential() -> Planner:
     return Sequential()
 
 
+def _suborder() -> Planner:
+    from tamis_planners.suborder import SubOrder
+
+    return SubOrder()
+
+
 @hookimpl
 def tamis_planners() -> list[PlannerRecord]:
     """The planners of this package."""
     return [
         PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
+        PlannerRecord("suborder", _suborder, "linked chains, ordered by what sharing saves"),
         PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),
     ]

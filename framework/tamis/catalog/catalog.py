@@ -107,6 +107,15 @@ class Catalog:
             yield alternative
             alternative = int(self._next[alternative])
 
+    def asking(self) -> list[int]:
+        """The rows of all alternatives that ask operators, by subscription."""
+        return [
+            alternative
+            for row in self.rows.values()
+            for alternative in self.alternatives_of(row)
+            if self.alternative_flags[alternative] & ASKS
+        ]
+
     def id_of(self, row: int) -> str:
         """The id of a subscription row that is in use or under a lease."""
         return self._ids[row]

@@ -15,9 +15,26 @@ from numpy.typing import NDArray
 from tamis.catalog.catalog import BINDS, Catalog, stretches
 from tamis.engine.asking import Call, EventConstraint, Test
 from tamis.engine.joins import JoinPlan
-from tamis.planning import Problem, empty_implications
+from tamis.planning import Problem, Standing, empty_implications
 from tamis.specification import Preparation
 from tamis.statistics import Statistics
+
+
+def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
+    """Alternatives of the catalog as planners that follow it are told of them."""
+    counts = catalog.edge_count[rows]
+    places = stretches(catalog.edge_start[rows], counts)
+    edges = catalog.edge_test[places]
+    numbers, at = np.unique(edges, return_inverse=True)
+    tests = [catalog.tests.thing(number) for number in numbers.tolist()]
+    return Standing(
+        key=rows.astype(np.int64),
+        start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        test=edges.astype(np.int64),
+        sign=catalog.edge_sign[places],
+        selectivity=statistics.selectivities(tests)[at],
+        cost=statistics.costs([test.call for test in tests])[at],
+    )
 
 
 class Skeleton:
@@ -51,6 +68,7 @@ class Skeleton:
             if call.specification.preparation is not None:
                 preparations.setdefault(call.specification.preparation, len(preparations))
         self.problem = Problem(
+            alternative_key=rows.astype(np.int64),
             alternative_subscription=owner.astype(np.int64),
             alternative_binds=(catalog.alternative_flags[rows] & BINDS) != 0,
             alternative_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),

@@ -1,0 +1,97 @@
+"""Which call is next: that of the next undecided chain in an order that makes sharing pay.
+
+The Sub-Order algorithm of the paper (§4.2): chains of tests in increasing c/(1-p), evaluated in the
+order that `suborder_order` keeps. Cost: O(edges) an event, and a sort of the candidates by rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tamis.planning import Problem, Run, Standing
+from tamis_planners.suborder_order import ChainOrder
+
+
+class SubOrder:
+    """The planner of the paper's second algorithm; it follows what is subscribed."""
+
+    def __init__(self) -> None:
+        self.order = ChainOrder()
+        self._prepared: tuple[Problem, object, _Prepared] | None = None
+
+    def reset(self, standing: Standing) -> None:
+        self.order.reset(standing)
+        self._prepared = None
+
+    def subscribed(self, standing: Standing) -> None:
+        self.order.add(standing)
+
+    def unsubscribed(self, keys: Sequence[int]) -> None:
+        self.order.remove(keys)
+
+    def begin(self, problem: Problem) -> Run:
+        """Starts on the problem of one event."""
+        known, stamp = self._prepared, self.order.rebuilds
+        if known is None or known[0] is not problem or known[1] != stamp:
+            ranks = self.order.rank.view[problem.alternative_key]
+            known = self._prepared = (problem, stamp, _Prepared(problem, ranks))
+        return _SubOrderRun(known[2])
+
+
+class _Prepared:
+    """A problem with its chains in order: good for every event that has the same problem."""
+
+    def __init__(self, problem: Problem, ranks: object) -> None:
+        self.order: list[int] = np.argsort(ranks, kind="stable").tolist()  # type: ignore[call-overload]
+        self.alternatives = problem.alternatives
+        self.calls = problem.calls
+        share = problem.test_selectivity[problem.edge_test]
+        passes = np.where(problem.edge_sign > 0, share, 1.0 - share)
+        call = problem.test_call[problem.edge_test]
+        effort = problem.call_cost[call] / np.maximum(1e-12, 1.0 - passes)
+        popularity = np.bincount(problem.edge_test, minlength=problem.tests)[problem.edge_test]
+        by_promise = np.lexsort((-popularity, effort, problem.edge_alternative))
+        sorted_calls = call[by_promise].tolist()
+        starts = problem.alternative_start.tolist()
+        self.chains = [
+            sorted_calls[start:end] for start, end in zip(starts, starts[1:], strict=False)
+        ]
+
+
+class _SubOrderRun:
+    def __init__(self, prepared: _Prepared) -> None:
+        self._order = prepared.order
+        self._chains = prepared.chains
+        self._open = bytearray(b"\1") * prepared.alternatives
+        self._asked = bytearray(prepared.calls)
+        self._at = 0
+
+    def next(self, limit: int) -> Sequence[int]:
+        order, is_open = self._order, self._open
+        while self._at < len(order) and not is_open[order[self._at]]:
+            self._at += 1
+        calls: list[int] = []
+        at = self._at
+        while at < len(order) and len(calls) < limit:
+            alternative = order[at]
+            if is_open[alternative]:
+                call = self._next_of(alternative)
+                if call is not None:
+                    calls.append(call)
+            at += 1
+        return calls
+
+    def _next_of(self, alternative: int) -> int | None:
+        for call in self._chains[alternative]:
+            if not self._asked[call]:
+                self._asked[call] = True
+                return call
+        return None
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        for alternative in decided:
+            self._open[alternative] = 0
