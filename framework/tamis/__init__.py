@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tamis import index, testing
     from tamis.account import Account, OperatorAccount
     from tamis.explain import Explanation
-    from tamis.index.protocol import Index, IndexRecord
+    from tamis.indexing import Index, IndexRecord
     from tamis.matcher import Matcher
     from tamis.planning import Planner, PlannerRecord, Problem, Run
     from tamis.result import Match, Result
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 _LAZY = {
     "Account": "account",
     "Explanation": "explain",
-    "Index": "index.protocol",
-    "IndexRecord": "index.protocol",
+    "Index": "indexing",
+    "IndexRecord": "indexing",
     "Match": "result",
     "Matcher": "matcher",
     "OperatorAccount": "account",

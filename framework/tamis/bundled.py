@@ -5,7 +5,7 @@ from __future__ import annotations
 from tamis.clock import TIME_ATTRIBUTES
 from tamis.event import DerivedAttribute
 from tamis.hookspecs import hookimpl
-from tamis.index.protocol import Index, IndexRecord
+from tamis.indexing import Index, IndexRecord
 
 
 def _scan() -> Index:

@@ -192,7 +192,8 @@ class Constraint:
             return tuple(
                 Constraint(self.left, comparison) for comparison in self.comparison.complement()
             )
-        return (Constraint(self.left, None, COMPLEMENTS[self.op], self.right),)
+        op = COMPLEMENTS[self.op]
+        return (Constraint(self.left, None, op, self.right, self.guessed),)
 
     def mirrored(self) -> Constraint:
         """The same with its sides swapped."""

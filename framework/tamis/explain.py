@@ -69,7 +69,7 @@ def explain(result: Result, id: str, language: Language, resolver: Resolver) -> 
     seen = result._seen
     row = _row_of(result, id)
     text = seen.catalog.text_of(row)
-    matched = next((match for match in result.matches if match.subscription == id), None)
+    matched = result.matches.of_row(row)
     reason = next((each.reason for each in result.undetermined if each.subscription == id), None)
     alternatives = []
     for leaves in language.parse(text).alternatives:

@@ -16,7 +16,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from tamis.event import DerivedAttribute
-    from tamis.index.protocol import IndexRecord
+    from tamis.indexing import IndexRecord
     from tamis.planning import PlannerRecord
     from tamis.specification import Operator, OperatorRecord
 

@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,9 +24,8 @@ from tamis.engine.asking import Operators
 from tamis.engine.decision import Decision
 from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.problem import Skeleton, standing
-from tamis.engine.resolve import Asked, Resolver
+from tamis.engine.resolve import Asked, Resolver, doubts
 from tamis.errors import (
-    NeverMatches,
     PlannerError,
     SubscriptionError,
     SubscriptionErrors,
@@ -34,8 +33,9 @@ from tamis.errors import (
 )
 from tamis.event import Event
 from tamis.explain import explain
-from tamis.index.protocol import Index
-from tamis.language import Condition, Language, Leaf
+from tamis.graphs import chain_graph, subscription_graph
+from tamis.indexing import Index
+from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
 from tamis.planning import FALSE, FollowingPlanner, Planner, Standing
@@ -44,6 +44,9 @@ from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
 from tamis.specification import records_of
 from tamis.statistics import Statistics
+
+if TYPE_CHECKING:
+    import networkx
 
 DEFAULT_INDEX = "scan"
 DEFAULT_PLANNER = "sequential"
@@ -192,7 +195,7 @@ class Matcher:
             data,
             [each for each in asked if not each.empty],
             self._expiry(validity, id),
-            _doubts(id, condition, asked),
+            doubts(id, condition, asked),
         )
 
     def _checked(
@@ -438,30 +441,19 @@ class Matcher:
         if call in decision.answers or call in refused:
             raise PlannerError(f"planner {name} asked for call {call} twice")
 
+    # for people
+
+    def graph(self) -> networkx.Graph:
+        """The subscription graph for networkx: who holds which predicate (Figure 1)."""
+        with self._lock.reading():
+            return subscription_graph(self._catalog, self._language, self._resolver())
+
+    def chains(self) -> networkx.DiGraph:
+        """The linked chains for networkx (Figure 3), in the order of a planner that keeps one."""
+        with self._changing:
+            order = None if self._follower is None else self._follower.in_order()
+            return chain_graph(self._catalog, self._statistics, order)
+
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading():
             return explain(result, id, self._language, self._resolver())
-
-
-def _doubts(id: str, condition: Condition, asked: list[Asked]) -> list[SubscriptionWarning]:
-    """What is accepted and probably not meant."""
-    doubts = [
-        SubscriptionWarning(f"subscription {id!r}: column {position + 1}: {note}")
-        for note, position in condition.notes
-    ]
-    never = [
-        _joined(leaves)
-        for leaves, each in zip(condition.alternatives, asked, strict=True)
-        if each.never
-    ]
-    if never:
-        what = (
-            "never matches" if len(never) == len(asked) else "has an alternative that never holds"
-        )
-        doubts.append(NeverMatches(f"subscription {id!r} {what}: {never[0]}"))
-    return doubts
-
-
-def _joined(leaves: Iterable[Leaf], length: int = 160) -> str:
-    text = " and ".join(f"{'not ' if leaf.negated else ''}{leaf.atom.text()}" for leaf in leaves)
-    return text if len(text) <= length else text[: length - 1] + "…"

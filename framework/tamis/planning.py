@@ -137,6 +137,9 @@ class FollowingPlanner(Planner, Protocol):
     def unsubscribed(self, keys: Sequence[int]) -> None:
         """What is gone."""
 
+    def in_order(self) -> Sequence[int]:
+        """The keys of what is subscribed, the first to be evaluated first."""
+
 
 @dataclass(frozen=True)
 class PlannerRecord:

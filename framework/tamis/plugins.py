@@ -24,7 +24,7 @@ import pluggy
 from tamis import hookspecs
 from tamis.errors import PluginError, PluginWarning, TamisError, UnknownPlugin
 from tamis.event import DerivedAttribute
-from tamis.index.protocol import IndexRecord
+from tamis.indexing import IndexRecord
 from tamis.nearest import did_you_mean
 from tamis.planning import PlannerRecord
 from tamis.specification import Operator, OperatorRecord, record_of

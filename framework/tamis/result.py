@@ -134,6 +134,13 @@ class Matches(Sequence[Match]):
     def __iter__(self) -> Iterator[Match]:
         return (Match(self._result, row, id) for id, row in self._sorted)
 
+    def of_row(self, row: int) -> Match | None:
+        """The match of a subscription row, if it is one."""
+        at = int(np.searchsorted(self._rows, row))
+        if at == len(self._rows) or int(self._rows[at]) != row:
+            return None
+        return Match(self._result, row, self._result._seen.catalog.id_of(row))
+
     def __repr__(self) -> str:
         return f"<{len(self)} matches>"
 

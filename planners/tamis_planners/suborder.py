@@ -7,10 +7,13 @@ order that `suborder_order` keeps. Cost: O(edges) an event, and a sort of the ca
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
-
+from numpy.typing import NDArray
 from tamis.planning import Problem, Run, Standing
+
 from tamis_planners.suborder_order import ChainOrder
 
 
@@ -31,6 +34,9 @@ class SubOrder:
     def unsubscribed(self, keys: Sequence[int]) -> None:
         self.order.remove(keys)
 
+    def in_order(self) -> Sequence[int]:
+        return self.order.keys()
+
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
         known, stamp = self._prepared, self.order.rebuilds
@@ -43,8 +49,8 @@ class SubOrder:
 class _Prepared:
     """A problem with its chains in order: good for every event that has the same problem."""
 
-    def __init__(self, problem: Problem, ranks: object) -> None:
-        self.order: list[int] = np.argsort(ranks, kind="stable").tolist()  # type: ignore[call-overload]
+    def __init__(self, problem: Problem, ranks: NDArray[Any]) -> None:
+        self.order: list[int] = np.argsort(ranks, kind="stable").tolist()
         self.alternatives = problem.alternatives
         self.calls = problem.calls
         share = problem.test_selectivity[problem.edge_test]
@@ -55,9 +61,7 @@ class _Prepared:
         by_promise = np.lexsort((-popularity, effort, problem.edge_alternative))
         sorted_calls = call[by_promise].tolist()
         starts = problem.alternative_start.tolist()
-        self.chains = [
-            sorted_calls[start:end] for start, end in zip(starts, starts[1:], strict=False)
-        ]
+        self.chains: list[list[int]] = [sorted_calls[start:end] for start, end in pairwise(starts)]
 
 
 class _SubOrderRun:

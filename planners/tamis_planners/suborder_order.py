@@ -2,8 +2,8 @@
 
 The order is a linked list with a rank a chain. A new chain is put next to the partner with which
 it saves most, a removed one is unlinked: local work (§4.2.1). How good the order is, is measured by
-what the paper maximizes: the savings between neighbors, a chain on average. When local work has let
-it sink below a tenth under its value after the last full ordering, all is ordered anew, in a thread.
+what the paper maximizes: the savings between neighbors, on average. When local work has let
+it sink a tenth below its value after the last full ordering, all is ordered anew, in a thread.
 Cost: O(partners · d³) to add a chain, O(1) to remove one, O(n log n) to order n anew.
 """
 
@@ -12,12 +12,13 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tamis.growing import Growing
 from tamis.planning import Standing
+
 from tamis_planners.suborder_kernels import Ints, ordered, savings
 
 PARTNERS = 16
@@ -278,7 +279,9 @@ class ChainOrder:
             )
             self._rebuilding.start()
 
-    def _compacted(self, live: list[int]) -> tuple[Ints, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
+    def _compacted(
+        self, live: list[int]
+    ) -> tuple[Ints, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
         """The live chains as arrays of their own."""
         slots = np.array(live, np.int64)
         length = self._length.view[slots]
@@ -324,9 +327,7 @@ class ChainOrder:
         self._preceding.view[slots] = np.append(_NONE, slots[:-1])[: len(slots)]
         self._last = order[-1] if order else _NONE
         self.rank.view[[self._keys[slot] for slot in order]] = np.arange(len(order)) * _STEP
-        self._neighborly = sum(
-            self._between(before, after) for before, after in zip(order, order[1:], strict=False)
-        )
+        self._neighborly = sum(self._between(before, after) for before, after in pairwise(order))
         for slot in late:
             self._insert(slot)
         self._fresh = self.score

@@ -104,8 +104,8 @@ def texts(count: int = 20_000) -> list[float]:
         matcher = Matcher(operators=[nothing])
         entries = [
             {
-                "where": f"altitude < {chance.random() * 1000:.3f} and camera = uav{chance.randrange(99)}"
-                f" and speed in [{chance.randrange(50)}, {50 + chance.randrange(50)}]"
+                "where": f"altitude < {chance.random() * 1000:.3f}"
+                f" and camera = uav{chance.randrange(99)} and speed in [{chance.randrange(50)}, {50 + chance.randrange(50)}]"
                 f" and nothing({chance.randrange(5000)}) and region = r{chance.randrange(500)}"
             }
             for _ in range(count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -11,8 +11,8 @@ from tamis.constraint import Constraint, Reference
 from tamis.contradiction import contradictory
 from tamis.engine.asking import Call, EventConstraint, Operators, Place, Test
 from tamis.engine.joins import JoinAtom
-from tamis.errors import ArgumentError, SubscriptionError
-from tamis.language import Leaf
+from tamis.errors import ArgumentError, NeverMatches, SubscriptionError, SubscriptionWarning
+from tamis.language import Condition, Leaf
 from tamis.nearest import did_you_mean
 from tamis.predicate import AttributePredicate, OperatorPredicate, VariableArgument
 from tamis.specification import Specification, Variable
@@ -305,3 +305,27 @@ def _compares_arithmetic_with_no_number(constraint: Constraint) -> bool:
         and constraint.left.lone is None
         and all(kind_of(constant) != NUMBER for constant in constraint.comparison.constants)
     )
+
+
+def doubts(id: str, condition: Condition, asked: Sequence[Asked]) -> list[SubscriptionWarning]:
+    """What is accepted and probably not meant."""
+    doubts = [
+        SubscriptionWarning(f"subscription {id!r}: column {position + 1}: {note}")
+        for note, position in condition.notes
+    ]
+    never = [
+        _joined(leaves)
+        for leaves, each in zip(condition.alternatives, asked, strict=True)
+        if each.never
+    ]
+    if never:
+        what = (
+            "never matches" if len(never) == len(asked) else "has an alternative that never holds"
+        )
+        doubts.append(NeverMatches(f"subscription {id!r} {what}: {never[0]}"))
+    return doubts
+
+
+def _joined(leaves: Iterable[Leaf], length: int = 160) -> str:
+    text = " and ".join(f"{'not ' if leaf.negated else ''}{leaf.atom.text()}" for leaf in leaves)
+    return text if len(text) <= length else text[: length - 1] + "…"

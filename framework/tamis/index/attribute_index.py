@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tamis.errors import EventError, IndexFolderError
 from tamis.event import DerivedAttribute, Event
 from tamis.index.clauses import Clause, predicate_of
-from tamis.index.protocol import Index
+from tamis.indexing import Index
 from tamis.locks import ReaderWriterLock
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tamis.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.event import Event
 from tamis.growing import Growing
-from tamis.index.protocol import Entry, Rows
+from tamis.indexing import Entry, Rows
 from tamis.predicate import AttributePredicate
 from tamis.values import NUMBER, Scalar, kind_of
 

@@ -1,0 +1,58 @@
+"""Which commands there are: the names that `tamis --help` lists, in this order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tamis.cli.check import check
+from tamis.cli.command import Command
+from tamis.cli.explain import explain
+from tamis.cli.indexes import indexes
+from tamis.cli.match import match
+from tamis.cli.operators import operators
+from tamis.cli.options import Debug
+from tamis.cli.planners import planners
+from tamis.cli.plugins import plugins
+
+_COMMANDS = (match, check, explain, operators, planners, indexes, plugins)
+_STATUS = (
+    "Exit status: 0 done, 1 the input could not be used, 2 wrong usage, 130 interrupted. "
+    "Data goes to standard output, everything else to standard error."
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        typer.echo(f"tamis {metadata.version('tamis')}")
+        raise typer.Exit
+
+
+def _tamis(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Match events against very many subscriptions with the fewest operator calls."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
+
+
+def build() -> typer.Typer:
+    """The command line with all its commands."""
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,  # plain help: rich would take half of the time that it takes
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True, epilog=_STATUS)(_tamis)
+    for command in _COMMANDS:
+        app.command(cls=Command)(command)
+    return app

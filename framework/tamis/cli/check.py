@@ -1,0 +1,62 @@
+"""`tamis check`: every error of a file of subscriptions at once, and what is probably not meant."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tamis.cli.failures import DONE, UNUSABLE
+from tamis.cli.options import Debug, Json, Operators
+
+
+def check(
+    subscriptions: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="The subscriptions, one a line; - for standard input."),
+    ],
+    operators: Operators = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Check a file of subscriptions: every error at once, with its line.
+
+    Warnings tell of what is accepted and probably not meant; only errors make the status 1.
+    """
+    from tamis.cli.checking import check_lines
+    from tamis.cli.loading import find_operators, hints
+    from tamis.cli.saying import put, put_json, say
+    from tamis.cli.tables import counted
+    from tamis.engine.asking import Operators as Known
+    from tamis.subscription_lines import ERROR, read_subscriptions
+
+    known = Known(found.record for found in find_operators(operators).values())
+    lines = read_subscriptions(subscriptions)
+    checked = check_lines(lines, known)
+    errors = [finding for finding in checked.findings if finding.severity == ERROR]
+    doubts = [finding for finding in checked.findings if finding.severity != ERROR]
+    if json:
+        put_json(
+            {
+                "file": lines.file,
+                "subscriptions": checked.subscriptions,
+                "alternatives": checked.alternatives,
+                "operator_predicates": checked.operator_predicates,
+                "errors": [finding.as_dict() for finding in errors],
+                "warnings": [finding.as_dict() for finding in doubts],
+            }
+        )
+    else:
+        for finding in checked.findings:
+            say(str(finding))
+        for hint in hints(errors, len(known.records)):
+            say(hint)
+        counts = (
+            counted(checked.subscriptions, "subscription"),
+            counted(checked.alternatives, "alternative"),
+            counted(checked.operator_predicates, "distinct operator predicate"),
+            counted(len(errors), "error"),
+            counted(len(doubts), "warning"),
+        )
+        put(f"{lines.file}: {', '.join(counts)}")
+    return UNUSABLE if errors else DONE

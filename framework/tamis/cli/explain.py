@@ -1,0 +1,150 @@
+"""`tamis explain`: why subscriptions did or did not match one event."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tamis.cli.failures import MisuseError
+from tamis.cli.options import (
+    Debug,
+    Index,
+    Json,
+    Operators,
+    Planner,
+    StatisticsFolder,
+    Subscriptions,
+)
+
+if TYPE_CHECKING:
+    from tamis.account import Account
+    from tamis.subscription_lines import SubscriptionLines
+
+_FILE = "@"
+_FACTS = (
+    "subscriptions",
+    "candidates",
+    "matches",
+    "undetermined",
+    "calls",
+    "evaluations",
+    "implied",
+    "memoized",
+    "spared",
+    "needed_at_least",
+    "naive_expected",
+)
+_COUNTS = ("calls", "evaluations", "failed", "implied", "memoized", "spared")
+
+
+def explain(
+    subscriptions: Subscriptions,
+    event: Annotated[
+        str,
+        typer.Option(
+            metavar="JSON|@FILE|-", help="The event, a file that holds it, or - for standard input."
+        ),
+    ],
+    subscription: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID…", help="Explain only these; all when none is named."),
+    ] = None,
+    operators: Operators = None,
+    index: Index = None,
+    planner: Planner = None,
+    statistics: StatisticsFolder = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Explain why subscriptions did or did not match an event, and what it took."""
+    if subscriptions == "-" and event in ("-", "@-"):
+        raise MisuseError("--subscriptions and --event cannot both be standard input (-)")
+    from tamis.cli.loading import make_matcher, subscribe
+    from tamis.cli.saying import put, put_json
+    from tamis.subscription_lines import read_subscriptions
+
+    matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
+    lines = read_subscriptions(subscriptions)
+    document = _event(event)
+    subscribe(matcher, lines)
+    ids = _chosen(subscription, lines, subscriptions)
+    result = matcher.match(document)
+    explanations = [result.explain(id) for id in ids]
+    if json:
+        put_json(
+            {
+                "event": result.event,
+                "explanations": [each.data for each in explanations],
+                "account": result.account.as_dict(),
+            }
+        )
+        return
+    for each in explanations:
+        put(f"{each}\n")
+    put(_account_text(result.account))
+
+
+def _event(argument: str) -> dict[str, Any]:
+    """The event that the argument is or names."""
+    from tamis.errors import EventError
+    from tamis.event import read_event_line
+    from tamis.reading import ReadingError, place_image, read_whole
+
+    place, text = "--event", argument
+    if argument == "-" or argument.startswith(_FILE):
+        file = argument.removeprefix(_FILE)
+        place, text = file, read_whole(file)
+    try:
+        document = read_event_line(text)
+    except EventError:
+        raise ReadingError(f"{place}: nested too deep") from None
+    except ValueError as bad:
+        hint = ""
+        if str(bad).startswith("Extra data"):
+            hint = "; --event takes one event"
+        elif place == "--event" and os.path.exists(text):
+            hint = f"; did you mean @{text}?"
+        raise ReadingError(f"{place} is not valid JSON: {bad}{hint}") from bad
+    if isinstance(document, dict) and place != "--event":
+        place_image(document, os.path.dirname(place))
+    return document  # type: ignore[no-any-return]
+
+
+def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -> list[str]:
+    """The ids to explain, in the order of the file."""
+    from tamis.nearest import did_you_mean
+
+    for id in wanted or ():
+        if id not in lines.lines:
+            raise MisuseError(
+                f"--subscription: {file} holds no subscription {id!r}"
+                f"{did_you_mean(id, lines.lines)}"
+            )
+    return [entry.id for entry in lines.entries if not wanted or entry.id in wanted]
+
+
+def _account_text(account: Account) -> str:
+    """The account as tables."""
+    from tamis.cli.tables import duration, table
+
+    facts: list[tuple[str, object]] = [
+        (name.replace("_", " "), account[name]) for name in _FACTS if account[name] is not None
+    ]
+    facts.extend((f"{stage} time", duration(spent)) for stage, spent in account.seconds.items())
+    parts = [table(("account", ""), facts)]
+    if account.operators:
+        seen = account.operators.values()
+        names = [name for name in _COUNTS if any(each[name] for each in seen)]
+        parts.append(
+            table(
+                ("operator", *names, "time"),
+                [
+                    (operator, *(each[name] for name in names), duration(each.seconds))
+                    for operator, each in sorted(account.operators.items())
+                ],
+            )
+        )
+    return "\n\n".join(parts)

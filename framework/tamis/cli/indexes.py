@@ -1,0 +1,14 @@
+"""`tamis indexes`: which indexes there are."""
+
+from __future__ import annotations
+
+from tamis.cli.options import Debug, Json
+
+
+def indexes(json: Json = False, debug: Debug = False) -> None:
+    """List the indexes: what pre-filters subscriptions by attributes."""
+    from tamis.cli.listing import show
+    from tamis.matcher import DEFAULT_INDEX
+    from tamis.plugins import installed
+
+    show("index", installed().indexes.values(), DEFAULT_INDEX, json=json)

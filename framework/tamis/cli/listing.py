@@ -1,0 +1,56 @@
+"""What the lists of planners and of indexes have in common: names, descriptions, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+
+class Described(Protocol):
+    """Something with a name and a description."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def description(self) -> str:
+        """What it does, in a few words."""
+
+
+def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -> None:
+    """Writes the list of all records of a kind, the default one marked."""
+    from tamis.cli.saying import put, put_json
+    from tamis.cli.tables import table, wrapped
+    from tamis.plugins import installed
+
+    sources = installed().sources
+    found = [
+        {
+            "name": record.name,
+            "description": record.description,
+            "default": record.name == default,
+            "source": sources[(kind, record.name)],
+        }
+        for record in sorted(records, key=lambda each: each.name)
+    ]
+    if json:
+        put_json(found)
+    elif not found:
+        plural = "indexes" if kind == "index" else f"{kind}s"
+        put(
+            wrapped(
+                f"There is no {kind}. Install a plugin that brings one (pip install …): a package "
+                f"with an entry point of the group tamis and a function tamis_{plural}."
+            )
+        )
+    else:
+        rows = [
+            (
+                str(each["name"]) + (" (default)" if each["default"] else ""),
+                each["source"],
+                each["description"],
+            )
+            for each in found
+        ]
+        put(table((kind, "source", "description"), rows))

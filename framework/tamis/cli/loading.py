@@ -1,0 +1,109 @@
+"""What a command works with: the operators and the matcher that its options ask for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from tamis.cli.failures import FindingsError, MisuseError
+
+if TYPE_CHECKING:
+    from tamis.matcher import Matcher
+    from tamis.specification import OperatorRecord
+    from tamis.subscription_lines import Finding, SubscriptionLines
+
+
+class Found(NamedTuple):
+    """An operator and where it comes from."""
+
+    record: OperatorRecord
+    source: str
+
+
+def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
+    """The operators of installed plugins and of modules or files; the latter take precedence."""
+    from tamis.errors import PluginWarning, TamisError
+    from tamis.plugins import installed, operators_in
+
+    plugins = installed()
+    found = {
+        name: Found(record, plugins.sources[("operator", name)])
+        for name, record in plugins.operators.items()
+    }
+    here = os.getcwd()
+    if targets and here not in sys.path and "" not in sys.path:
+        sys.path.append(here)  # last, so that a file here hides nothing that is installed
+    given: dict[str, str] = {}
+    for target in dict.fromkeys(targets or ()):
+        try:
+            records = operators_in(target)
+        except TamisError as bad:
+            raise MisuseError(f"--operators: {bad}") from bad
+        for record in records:
+            name = record.specification.name
+            if name in given:
+                raise MisuseError(
+                    f"--operators: the operator {name} is in both {given[name]} and {target}"
+                )
+            if name in found:
+                warnings.warn(
+                    f"the operator {name} of {target} takes the place of that of "
+                    f"{found[name].source}",
+                    PluginWarning,
+                    stacklevel=2,
+                )
+            given[name] = target
+            found[name] = Found(record, target)
+    return found
+
+
+def make_matcher(
+    operators: Sequence[str] | None,
+    *,
+    index: str | None = None,
+    planner: str | None = None,
+    statistics: str | None = None,
+) -> Matcher:
+    """A matcher without subscriptions."""
+    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
+    from tamis.plugins import installed
+    from tamis.statistics import Statistics
+
+    plugins = installed()
+    index = plugins.index(DEFAULT_INDEX if index is None else index).name
+    planner = plugins.planner(DEFAULT_PLANNER if planner is None else planner).name
+    records = [found.record for found in find_operators(operators).values()]
+    learned = None if statistics is None else Statistics.load(statistics)
+    return Matcher(records, index=index, planner=planner, statistics=learned)
+
+
+def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:
+    """Subscribes all that a file holds, or raises `FindingsError` with all that is wrong in it."""
+    from tamis.errors import SubscriptionError, SubscriptionErrors
+
+    try:
+        matcher.subscribe_many([entry.document for entry in lines.entries])
+    except SubscriptionError as bad:
+        errors = bad.errors if isinstance(bad, SubscriptionErrors) else [bad]
+        for error in errors:
+            lines.refuse(lines.lines.get(error.subscription or "", 0), error)
+    if lines.findings:
+        findings = sorted(lines.findings, key=lambda finding: finding.line)
+        bad_lines = len({finding.line for finding in findings})
+        whole = len({*lines.lines.values(), *(finding.line for finding in findings)})
+        summary = (
+            f"error: {bad_lines:,} of {whole:,} subscriptions cannot be taken; nothing was matched"
+        )
+        hint = hints(findings, len(matcher.operators.records))
+        raise FindingsError("\n".join([*map(str, findings), *hint, summary]))
+
+
+def hints(findings: Sequence[Finding], operators: int) -> list[str]:
+    """How to mend what many errors have in common."""
+    if not any(finding.about.problem.startswith("unknown operator") for finding in findings):
+        return []
+    none = "no operator is installed: " if not operators else ""
+    return [f"hint: {none}operators come from plugins, or from --operators module.or.file.py"]

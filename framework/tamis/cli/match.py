@@ -1,0 +1,219 @@
+"""`tamis match`: events of files against subscriptions of a file, a line of results an event."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tamis.cli.failures import InterruptedRunError, MisuseError
+from tamis.cli.options import (
+    Debug,
+    Index,
+    Operators,
+    Planner,
+    StatisticsFolder,
+    Subscriptions,
+)
+
+if TYPE_CHECKING:
+    from tamis.account import Account
+    from tamis.cli.progress import Progress
+    from tamis.matcher import Matcher
+    from tamis.reading import Events, Line
+    from tamis.writing import Lines
+
+REPORT_VERSION = 1
+
+
+def match(
+    subscriptions: Subscriptions,
+    events: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE|DIR|PATTERN…",
+            help="The events: .jsonl (also .gz) or .parquet files, folders of them, "
+            "patterns; - for standard input.",
+        ),
+    ],
+    index: Index = None,
+    planner: Planner = None,
+    statistics: StatisticsFolder = None,
+    operators: Operators = None,
+    output: Annotated[
+        str, typer.Option(metavar="FILE", help="Where the results go; - for standard output.")
+    ] = "-",
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where the totals go, as JSON.")
+    ] = None,
+    rejects: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where lines go that hold no event, with the reason."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Match events against subscriptions: a line of JSON an event, in order.
+
+    Lines that hold no event are counted and passed over. A bad file of subscriptions stops the
+    run before any event, with every bad line.
+
+    Files are written as NAME.partial and renamed when the run is complete, the report last: after
+    a failure or an interruption an older file is as it was, and NAME.partial holds what was
+    written until then.
+    """
+    started = time.perf_counter()
+    from tamis import reading
+    from tamis.account import Account
+    from tamis.cli.loading import make_matcher, subscribe
+    from tamis.cli.progress import Progress
+    from tamis.cli.saying import say
+    from tamis.cli.tables import counted
+    from tamis.subscription_lines import read_subscriptions
+    from tamis.writing import lines_to
+
+    matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
+    source = reading.Events(events)
+    _refuse_collisions(subscriptions, source.files, output, rejects, report)
+    subscribe(matcher, read_subscriptions(subscriptions))
+    prompt = source.live or (output == "-" and sys.stdout.isatty())
+    shown = sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())
+    account = Account() if report is not None else None
+    with contextlib.ExitStack() as open_files:
+        results = open_files.enter_context(lines_to(output, prompt=prompt))
+        rejected = None
+        if rejects is not None:
+            rejected = open_files.enter_context(lines_to(rejects, prompt=prompt))
+        progress = Progress(shown=shown)
+        run = _Run(matcher, source, results, rejected, account, progress)
+        try:
+            with progress:
+                run.match_all()
+        except KeyboardInterrupt:
+            raise InterruptedRunError(
+                f"interrupted after {counted(progress.events, 'event')}{run.kept()}"
+            ) from None
+        except Exception:
+            if run.kept():
+                say(f"stopped after {counted(progress.events, 'event')}{run.kept()}")
+            raise
+    if run.rejected and rejects is None:
+        say(f"note: {run.note()}")
+    if account is not None and report is not None:
+        account.rejected = run.rejected
+        account.subscriptions = len(matcher)
+        _write_report(report, account, planner, index, time.perf_counter() - started)
+
+
+class _Run:
+    """Events on their way from their files to those of results and rejects."""
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        events: Events,
+        results: Lines,
+        rejects: Lines | None,
+        account: Account | None,
+        progress: Progress,
+    ) -> None:
+        self._matcher = matcher
+        self._events = events
+        self._results = results
+        self._rejects = rejects
+        self._account = account
+        self._progress = progress
+        self.rejected = 0
+        self._first_reject = ""
+
+    def match_all(self) -> None:
+        """Matches every event."""
+        from tamis.errors import EventError
+
+        progress, account = self._progress, self._account
+        for line in self._events:
+            if line.reason is not None:
+                self._reject(line, line.reason)
+                continue
+            try:
+                result = self._matcher.match(line.document)  # type: ignore[arg-type]
+            except EventError as bad:
+                self._reject(line, str(bad))
+                continue
+            if account is not None:
+                account.add(result.account)
+            self._results.write(result.as_dict())
+            progress.count(len(result.matches), self._events.share if progress.shown else None)
+
+    def _reject(self, line: Line, reason: str) -> None:
+        if not self.rejected:
+            self._first_reject = f"{line.file}:{line.number}: {reason}"
+        self.rejected += 1
+        if self._rejects is not None:
+            self._rejects.write(line.rejected(reason))
+
+    def note(self) -> str:
+        """What became of lines that hold no event."""
+        if self.rejected == 1:
+            return f"1 line holds no event (--rejects FILE keeps it): {self._first_reject}"
+        return (
+            f"{self.rejected:,} lines hold no event (--rejects FILE keeps them), "
+            f"the first of them {self._first_reject}"
+        )
+
+    def kept(self) -> str:
+        """Where what was written until now can be found."""
+        partial = [
+            each.partial
+            for each in (self._results, self._rejects)
+            if each is not None and each.partial is not None
+        ]
+        return f"; what was written until then is in {' and '.join(partial)}" if partial else ""
+
+
+def _refuse_collisions(
+    subscriptions: str,
+    events: list[str],
+    output: str,
+    rejects: str | None,
+    report: str | None,
+) -> None:
+    """Refuses to read standard input twice, and to write over what is read or written."""
+    from tamis.writing import is_direct
+
+    if subscriptions == "-" and "-" in events:
+        raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
+    taken = {
+        os.path.realpath(each): f"the file of {what}"
+        for what, each in [("subscriptions", subscriptions), *(("events", each) for each in events)]
+        if os.path.isfile(each)
+    }
+    for option, path in (("--output", output), ("--rejects", rejects), ("--report", report)):
+        if path is None or is_direct(path):
+            continue
+        place = "-" if path == "-" else os.path.realpath(path)
+        if place in taken:
+            raise MisuseError(f"{option} would write over {taken[place]}: {path}")
+        taken[place] = f"that of {option}"
+
+
+def _write_report(
+    path: str, account: Account, planner: str | None, index: str | None, seconds: float
+) -> None:
+    from importlib import metadata
+
+    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
+    from tamis.writing import lines_to
+
+    facts: dict[str, Any] = {
+        "format_version": REPORT_VERSION,
+        "tamis": metadata.version("tamis"),
+        "planner": planner or DEFAULT_PLANNER,
+        "index": index or DEFAULT_INDEX,
+        "wall_seconds": seconds,
+    }
+    with lines_to(path) as file:
+        file.write(facts | account.as_dict(), indent=1)

@@ -1,0 +1,40 @@
+"""How commands speak: data to standard output, sentences to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+
+def put(text: str) -> None:
+    """Writes text for people; what could steer a terminal is shown, not sent."""
+    print("".join(_visible(letter) for letter in text) if _steers(text) else text)
+
+
+def put_json(value: object) -> None:
+    """Writes JSON for programs, in UTF-8 whatever the terminal speaks."""
+    from tamis.writing import json_bytes
+
+    sys.stdout.flush()
+    sys.stdout.buffer.write(json_bytes(value, indent=2))
+
+
+def say(sentence: str) -> None:
+    """Tells people something, whether or not they still listen."""
+    with contextlib.suppress(OSError, ValueError):
+        print(
+            "".join(_visible(letter) for letter in sentence) if _steers(sentence) else sentence,
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _steers(text: str) -> bool:
+    return any(not letter.isprintable() and letter not in "\n\t" for letter in text)
+
+
+def _visible(letter: str) -> str:
+    """The letter, or a mark for one that is none (a lone surrogate is left to the encoding)."""
+    if letter in "\n\t" or letter.isprintable():
+        return letter
+    return "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,41 @@
+"""The test kit: clocks, operators, strategies and laws, for tamis and for whoever extends it."""
+
+from tamis.testing.clause_strategies import clauses
+from tamis.testing.clock import FakeClock
+from tamis.testing.condition_strategies import conditions, subscriptions
+from tamis.testing.direct import satisfies
+from tamis.testing.event_strategies import events
+from tamis.testing.index_law import check_index, index_machine
+from tamis.testing.lazily import hypothesis_profile
+from tamis.testing.operators import (
+    CountingOperator,
+    TableOperator,
+    counting,
+    nonsense,
+    raising,
+    slow,
+    truth_table,
+)
+from tamis.testing.planner_law import check_planner
+from tamis.testing.pool import pool_operators
+
+__all__ = [
+    "CountingOperator",
+    "FakeClock",
+    "TableOperator",
+    "check_index",
+    "check_planner",
+    "clauses",
+    "conditions",
+    "counting",
+    "events",
+    "hypothesis_profile",
+    "index_machine",
+    "nonsense",
+    "pool_operators",
+    "raising",
+    "satisfies",
+    "slow",
+    "subscriptions",
+    "truth_table",
+]

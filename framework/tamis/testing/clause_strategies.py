@@ -1,0 +1,134 @@
+"""Which clauses laws are tried on: every op, with constants that are values of events."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tamis.index.clauses import Clause
+from tamis.testing import pool
+from tamis.testing.lazily import Lazy, one_of, several
+from tamis.values import Scalar, as_scalar
+
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
+    from hypothesis.strategies import DrawFn, SearchStrategy
+else:
+    st = Lazy("hypothesis.strategies")
+
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=")
+_RANGES = ("between", "in [)", "in (]", "in ()")
+_AFFIXES = ("starts with", "ends with", "contains", "matches")
+_ARRAY_SETS = ("has any", "has all", "has none", "not has all")
+_NUMBERS = (*pool.NUMBERS, math.inf, -math.inf)
+_CONSTANTS: tuple[Sequence[Scalar], ...] = (
+    *(pool.SMALL_NUMBERS, _NUMBERS, pool.STRINGS, pool.BOOLEANS),
+)
+
+
+def clauses(*, most: int = 4) -> SearchStrategy[list[Clause]]:
+    """What one id asks of an index: a list of `(attribute, op, value)`, at times an empty one.
+
+    >>> from hypothesis import find, settings
+    >>> find(clauses(most=1), lambda asked: asked, settings=settings(database=None))
+    [('altitude', '=', 0)]
+    """
+    return st.composite(_clauses)(most)
+
+
+def _clauses(draw: DrawFn, most: int) -> list[Clause]:
+    return [draw_clause(draw) for _ in several(draw, 0, most)]
+
+
+def draw_scalar(draw: DrawFn) -> Scalar:
+    """A scalar of any kind, infinite ones among them."""
+    return one_of(draw, one_of(draw, _CONSTANTS))
+
+
+def draw_clause(draw: DrawFn) -> Clause:
+    """One `(attribute, op, value)`."""
+    attribute = one_of(draw, (*pool.ATTRIBUTES, *pool.ATTRIBUTES, *pool.TIME_ATTRIBUTES))
+    if attribute in pool.TIME_ATTRIBUTES:
+        return attribute, one_of(draw, RELATIONS), one_of(draw, pool.HOURS)
+    forms = (*_SCALAR_FORMS, _presence)
+    if attribute == "tags":
+        forms = (*_SCALAR_FORMS, *_ARRAY_FORMS)
+    constants = tuple(draw_scalar(draw) for _ in range(3))
+    return (attribute, *one_of(draw, forms)(draw, constants))
+
+
+def draw_pointed_clause(draw: DrawFn, event: Mapping[str, Any]) -> Clause:
+    """A clause at the edge of what an event satisfies: about its values, or their neighbors."""
+    known = [name for name in event if name in pool.ATTRIBUTES]
+    if not known:
+        return draw_clause(draw)
+    name = one_of(draw, known)
+    value = event[name]
+    elements = [as_scalar(each) for each in value] if isinstance(value, (list, tuple)) else []
+    constants = [near for each in (*elements, as_scalar(value)) for near in neighbors(each)]
+    forms = _ARRAY_FORMS if elements else (*_SCALAR_FORMS, _presence)
+    return (name, *one_of(draw, forms)(draw, constants or pool.BOOLEANS))
+
+
+def neighbors(value: Scalar | None) -> list[Scalar]:
+    """The value, and values that are nearly it.
+
+    >>> neighbors(3)
+    [3, 2, 4, 3.0, True, '3']
+    """
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value, value[:1], value[-1:], f"{value}a", value[:-1], value.upper()]
+    if isinstance(value, bool):
+        return [value, not value, int(value), str(value).lower()]
+    if isinstance(value, float) and math.isinf(value):
+        return [value, -value, 10**400, sys.float_info.max]
+    if isinstance(value, int):
+        exact = abs(value) <= 2**1000
+        return [value, value - 1, value + 1, float(value) if exact else value, True, str(value)]
+    return [value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf), int(value)]
+
+
+def _relation(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    constant = one_of(draw, constants)
+    return one_of(draw, RELATIONS[:2] if isinstance(constant, bool) else RELATIONS), constant
+
+
+def _range(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    strings = [each for each in constants if isinstance(each, str)] or pool.STRINGS
+    if one_of(draw, (False, False, False, True)):
+        return "between", (one_of(draw, strings), one_of(draw, pool.STRINGS))
+    numbers = [each for each in constants if not isinstance(each, (str, bool))] or [2]
+    bounds = one_of(draw, numbers), one_of(draw, one_of(draw, (numbers, _NUMBERS)))
+    return one_of(draw, _RANGES), one_of(draw, (bounds, bounds[::-1]))
+
+
+def _set(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    return one_of(draw, ("in", "not in")), [one_of(draw, constants) for _ in several(draw, 1, 4)]
+
+
+def _affix(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    op = one_of(draw, _AFFIXES)
+    strings = [each for each in constants if isinstance(each, str)] or pool.STRINGS
+    constant = one_of(draw, pool.PATTERNS if op == "matches" else strings)
+    return one_of(draw, (op, f"not {op}")), constant
+
+
+def _has(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    return "has", one_of(draw, constants)
+
+
+def _has_some(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    return one_of(draw, _ARRAY_SETS), [one_of(draw, constants) for _ in several(draw, 1, 3)]
+
+
+def _presence(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
+    return one_of(draw, ("exists", "not exists")), None
+
+
+_Form = Callable[["DrawFn", Sequence[Scalar]], tuple[str, Any]]
+_SCALAR_FORMS: tuple[_Form, ...] = (_relation, _relation, _relation, _range, _range, _set, _affix)
+_ARRAY_FORMS: tuple[_Form, ...] = (_has, _has_some, _has_some, _presence)

@@ -1,0 +1,101 @@
+"""Which events laws are tried on: over the pool, with values of mixed kinds and failing answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tamis.testing import pool
+from tamis.testing.clause_strategies import draw_scalar
+from tamis.testing.lazily import Lazy, one_of, several
+
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
+    from hypothesis.strategies import DrawFn, SearchStrategy
+else:
+    st = Lazy("hypothesis.strategies")
+
+_CONTENTS: tuple[Any, ...] = (None, math.nan, {}, {"speed": 1}, [], [[1]], [{"a": 1}, 2], (3, "a"))
+_FAILURES: tuple[Any, ...] = ("no model", 7, [None], [[1, 2, 3]])
+_SOLUTIONS = (*pool.SMALL_NUMBERS, "fire", "uav-1", True, 2**53 + 1)
+
+
+def events(*, operators: bool = True) -> SearchStrategy[dict[str, Any]]:
+    """Events over the pool: values of mixed kinds, absent ones, arrays, paths, times.
+
+    With `operators`, the answers of `pool_operators()` too, failures and absent inputs included.
+
+    >>> from hypothesis import find, settings
+    >>> find(events(), lambda event: "altitude" in event, settings=settings(database=None))
+    {'altitude': 0}
+    """
+    return st.composite(_event)(operators)
+
+
+def _event(draw: DrawFn, operators: bool) -> dict[str, Any]:
+    event = {}
+    for _ in several(draw, 0, 7):
+        name = one_of(draw, _NAMES)
+        event[name] = _FORMS.get(name, _value)(draw)
+    for name, answer in _ANSWERS.items() if operators else ():
+        if one_of(draw, (False, True, True, True)):
+            event[name] = {key: answer(draw) for key in pool.KEYS}
+    return event
+
+
+def _value(draw: DrawFn) -> Any:
+    return draw_scalar(draw) if one_of(draw, (True, True, True, False)) else _content(draw)
+
+
+def _content(draw: DrawFn) -> Any:
+    """What is no attribute, or an absent one."""
+    return one_of(draw, _CONTENTS)
+
+
+def _array(draw: DrawFn) -> Any:
+    if one_of(draw, (False, False, False, True)):
+        return _value(draw)
+    return [
+        draw_scalar(draw) if one_of(draw, (True, True, True, True, False)) else None
+        for _ in several(draw, 0, 3)
+    ]
+
+
+def _meta(draw: DrawFn) -> Any:
+    return {"speed": _value(draw)} if one_of(draw, (True, True, False)) else draw_scalar(draw)
+
+
+def _time(draw: DrawFn) -> str:
+    return one_of(draw, pool.TIMES)
+
+
+# answers of operators
+
+
+def _truth(draw: DrawFn) -> Any:
+    return one_of(draw, (False, True, True, True, False, False, *_FAILURES[:2]))
+
+
+def _values(draw: DrawFn) -> Any:
+    values = [one_of(draw, _SOLUTIONS) for _ in several(draw, 0, 3)]
+    return one_of(draw, (values, values, values, values, values, values, *_FAILURES))
+
+
+def _pairs(draw: DrawFn) -> Any:
+    pairs = [[one_of(draw, _SOLUTIONS), one_of(draw, _SOLUTIONS)] for _ in several(draw, 0, 3)]
+    return one_of(draw, (pairs, pairs, pairs, pairs, pairs, pairs, *_FAILURES))
+
+
+_FORMS: dict[str, Callable[[DrawFn], Any]] = {
+    "tags": _array,
+    "meta": _meta,
+    "time": _time,
+    "frame": lambda draw: one_of(draw, ("fine", "damaged")),
+}
+_ANSWERS: dict[str, Callable[[DrawFn], Any]] = {
+    **dict.fromkeys(pool.TRUTHS, _truth),
+    **dict.fromkeys(pool.COUNTS, _values),
+    **dict.fromkeys(pool.PAIRS, _pairs),
+}
+_NAMES = (*pool.ATTRIBUTES, "tags", "meta", "meta", "time", "time", "frame", "time.hour")

@@ -1,0 +1,187 @@
+"""The index law: whatever is inserted, deleted, saved and asked, in any order, answers are exact.
+
+Every answer is compared with one predicate at a time, evaluated straight from the contract
+(`satisfies`). Cost: some milliseconds a step.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.event import Event
+from tamis.index.clauses import Clause, predicate_of
+from tamis.indexing import Index, Rows
+from tamis.plugins import installed
+from tamis.predicate import AttributePredicate
+from tamis.testing.clause_strategies import clauses, draw_pointed_clause
+from tamis.testing.direct import satisfies
+from tamis.testing.event_strategies import events
+from tamis.testing.lazily import Lazy, law_settings, several
+
+if TYPE_CHECKING:
+    from hypothesis import stateful
+    from hypothesis import strategies as st
+    from hypothesis.strategies import DrawFn
+else:
+    stateful = Lazy("hypothesis.stateful")
+    st = Lazy("hypothesis.strategies")
+
+_LAST_ROW = 80
+
+
+def check_index(
+    index: str | Callable[[], Index], *, examples: int | None = None, steps: int = 20
+) -> None:
+    """Raises `AssertionError` with the shortest history found in which an index is wrong.
+
+    `index` is the name of an installed one, or makes a new one when called. Without `examples`,
+    as many as the active profile of hypothesis says.
+
+    >>> check_index("scan", examples=5)
+    """
+    machine = index_machine(index)
+    stateful.run_state_machine_as_test(machine, settings=law_settings(examples, steps))
+
+
+def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedStateMachine]:
+    """The index law as a state machine: `TestMine = index_machine("mine").TestCase` for pytest.
+
+    >>> index_machine("scan").TestCase.__name__
+    'IndexMachine.TestCase'
+    """
+    factory = installed().index(index).factory if isinstance(index, str) else index
+    documents, asking = events(operators=False), clauses()
+    rule = stateful.rule
+
+    class IndexMachine(stateful.RuleBasedStateMachine):
+        """What may be done to an index."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.trial = Trial(factory)
+
+        @rule(place=st.integers(0, _LAST_ROW), asked=asking)
+        def insert(self, place: int, asked: list[Clause]) -> None:
+            """A row with any predicates."""
+            self.trial.insert(place, asked)
+
+        @rule(pointed=st.composite(_pointed)())
+        def match_at_the_edge(self, pointed: tuple[dict[str, Any], list[Clause]]) -> None:
+            """An event, and rows about its very values."""
+            event, asked = pointed
+            fitting = [clause for clause in asked if satisfies(event, [clause])]
+            self.trial.build([fitting, *([clause] for clause in asked)])
+            self.trial.match([event])
+
+        @rule(many=st.lists(asking, max_size=12))
+        def build(self, many: list[list[Clause]]) -> None:
+            """Many rows at once, beside those that are there."""
+            self.trial.build(many)
+
+        @rule(place=st.integers(0, _LAST_ROW))
+        def delete(self, place: int) -> None:
+            """A row that is there."""
+            self.trial.delete(place)
+
+        @rule(event=documents)
+        def match(self, event: dict[str, Any]) -> None:
+            """One event."""
+            self.trial.match([event])
+
+        @rule(several=st.lists(documents, max_size=4))
+        def match_many(self, several: list[dict[str, Any]]) -> None:
+            """Several events."""
+            self.trial.match_many(several)
+
+        @rule()
+        def save_and_load(self) -> None:
+            """What was saved is what is loaded; the loaded one goes on."""
+            self.trial.save_and_load()
+
+        @stateful.invariant()
+        def size(self) -> None:
+            """It knows how many rows it has, and what it holds."""
+            self.trial.check_size()
+
+    return IndexMachine
+
+
+def _pointed(draw: DrawFn) -> tuple[dict[str, Any], list[Clause]]:
+    """An event, and clauses at the edge of what it satisfies."""
+    event = draw(events(operators=False))
+    return event, [draw_pointed_clause(draw, event) for _ in several(draw, 1, 6)]
+
+
+class Trial:
+    """An index, and what was inserted into it."""
+
+    def __init__(self, factory: Callable[[], Index]) -> None:
+        self.factory = factory
+        self.index = factory()
+        self.asked: dict[int, list[Clause]] = {}
+        self.derived = installed().attributes
+
+    def insert(self, place: int, asked: list[Clause]) -> None:
+        """Inserts at a place, or at the next one that is free."""
+        row = next(row for row in range(place, 2 * _LAST_ROW + place) if row not in self.asked)
+        self.index.insert(row, _predicates(asked))
+        self.asked[row] = asked
+
+    def build(self, many: Sequence[list[Clause]]) -> None:
+        """Inserts many rows, the lowest that are free."""
+        free = (row for row in range(3 * _LAST_ROW) if row not in self.asked)
+        entries = dict(zip(free, many, strict=False))
+        self.index.build([(row, _predicates(asked)) for row, asked in entries.items()])
+        self.asked |= entries
+
+    def delete(self, place: int) -> None:
+        """Deletes a row, if there is any."""
+        if self.asked:
+            row = sorted(self.asked)[place % len(self.asked)]
+            self.index.delete(row)
+            del self.asked[row]
+
+    def match(self, documents: Sequence[dict[str, Any]]) -> None:
+        """Compares the answers to some events."""
+        for document in documents:
+            self._compare(document, self.index.match(Event(document, "", self.derived)))
+
+    def match_many(self, documents: Sequence[dict[str, Any]]) -> None:
+        """The same, asked at once."""
+        taken = [Event(document, "", self.derived) for document in documents]
+        answers = self.index.match_many(taken)
+        assert len(answers) == len(taken), (
+            f"match_many gives {len(answers)} for {len(taken)} events"
+        )
+        for document, rows in zip(documents, answers, strict=True):
+            self._compare(document, rows)
+
+    def save_and_load(self) -> None:
+        """Saves the index and goes on with what a new one loads."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.index.save(Path(folder))
+            self.index = self.factory()
+            self.index.load(Path(folder))
+
+    def check_size(self) -> None:
+        """Compares its length."""
+        rows, found = len(self.asked), len(self.index)
+        assert found == rows, f"len of the index is {found} with {rows} rows in it"
+        assert self.index.nbytes >= 0, f"nbytes is {self.index.nbytes}"
+
+    def _compare(self, document: dict[str, Any], rows: Rows) -> None:
+        found = [int(row) for row in rows]
+        assert len(set(found)) == len(found), f"a row is given twice for {document}: {found}"
+        right = {row for row, asked in self.asked.items() if satisfies(document, asked)}
+        for row in sorted(right - set(found)):
+            raise AssertionError(f"row {row}, {self.asked[row]}, is missing for {document}")
+        for row in sorted(set(found) - right):
+            asked = self.asked.get(row, "which is not there")
+            raise AssertionError(f"row {row}, {asked}, is given for {document}")
+
+
+def _predicates(asked: list[Clause]) -> list[AttributePredicate]:
+    return [predicate_of(clause) for clause in asked]

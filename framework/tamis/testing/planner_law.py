@@ -1,0 +1,240 @@
+"""The planner law: whatever a planner asks for, the answers are the same, and it never asks twice.
+
+Random worlds (subscriptions, events, operators that fail at times, statistics, limits) go through
+a matcher with the planner and through one with `naive`; a planner is judged by its calls alone.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tamis.limits import Limits
+from tamis.matcher import Matcher
+from tamis.planning import Planner, Problem, Run
+from tamis.plugins import installed
+from tamis.result import Result
+from tamis.statistics import Statistics
+from tamis.testing import pool
+from tamis.testing.condition_strategies import subscriptions
+from tamis.testing.event_strategies import events
+from tamis.testing.lazily import Lazy, law_settings
+from tamis.testing.operators import counting
+
+if TYPE_CHECKING:
+    import hypothesis
+    from hypothesis import strategies as st
+    from hypothesis.strategies import SearchStrategy
+else:
+    hypothesis = Lazy("hypothesis")
+    st = Lazy("hypothesis.strategies")
+
+_ROUND = 3
+_NARROW = Limits(assignments=2, solutions=3, join_steps=6)
+
+
+@dataclass(frozen=True)
+class World:
+    """What a planner is tried on."""
+
+    subscriptions: Sequence[dict[str, Any]]
+    events: Sequence[dict[str, Any]]
+    selectivity: dict[str, float] = field(default_factory=dict)
+    cost: dict[str, float] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def __str__(self) -> str:
+        lines = [f"{each['id']}: {each['where']}" for each in self.subscriptions]
+        lines += [f"event {json.dumps(event, ensure_ascii=False)}" for event in self.events]
+        for name in ("selectivity", "cost"):
+            if getattr(self, name):
+                lines.append(f"{name} {getattr(self, name)}")
+        if self.limits != Limits():
+            lines.append(str(self.limits))
+        return "\n".join(f"  {line}" for line in lines)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of one event."""
+
+    answers: dict[str, Any]
+    calls: tuple[str, ...]
+    result: Result
+
+
+def check_planner(
+    planner: str | Planner | Callable[[], Planner], *, examples: int | None = None
+) -> None:
+    """Raises `AssertionError` with the smallest world found in which a planner breaks the law.
+
+    `planner` is the name of an installed one, one, or makes one when called. Without `examples`,
+    as many as the active profile of hypothesis says.
+
+    >>> check_planner("sequential", examples=5)
+    """
+    made = made_planner(planner)
+
+    @law_settings(examples)
+    @hypothesis.given(worlds())
+    def law(world: World) -> None:
+        problem = violation(world, made)
+        assert problem is None, f"planner {type(made).__name__} {problem}\n{world}"
+
+    try:
+        law()
+    except hypothesis.errors.Flaky as flaky:
+        raise AssertionError(
+            f"planner {type(made).__name__} does one thing and then another in the same world: "
+            f"it is random, or remembers"
+        ) from flaky
+
+
+def made_planner(planner: str | Planner | Callable[[], Planner]) -> Planner:
+    """The planner in any of the forms in which it may be given."""
+    if isinstance(planner, str):
+        return installed().planner(planner).factory()
+    if not isinstance(planner, type) and hasattr(planner, "begin"):
+        return planner
+    assert callable(planner)
+    return planner()
+
+
+def worlds() -> SearchStrategy[World]:
+    """Worlds of a few subscriptions that share calls, and an event or two."""
+    known = st.sampled_from(
+        [
+            *(f"{name}({key})" for name in pool.TRUTHS for key in pool.KEYS),
+            *(f"{name}({key}, ?1)" for name in pool.COUNTS for key in pool.KEYS),
+        ]
+    )
+    return st.builds(
+        World,
+        subscriptions=subscriptions(attributes=False),
+        events=st.lists(events(), min_size=1, max_size=2),
+        selectivity=st.dictionaries(known, st.sampled_from([0.0, 0.1, 0.5, 1.0]), max_size=4),
+        cost=st.dictionaries(known, st.sampled_from([0.0, 0.001, 1.0]), max_size=4),
+        limits=st.sampled_from([Limits(), Limits(), _NARROW]),
+    )
+
+
+def violation(world: World, planner: Planner) -> str | None:
+    """How a planner breaks the law in a world, `None` if it does not."""
+    right = run_world(world, made_planner("naive"))
+    try:
+        seen = run_world(world, _Watched(planner))
+        again = run_world(world, _Watched(planner))
+        rounds = run_world(world, _Watched(planner, _ROUND))
+    except Broken as broken:
+        return str(broken)
+    for at, (theirs, ours) in enumerate(zip(right, seen, strict=True)):
+        if theirs.answers != ours.answers:
+            return f"gives {ours.answers} for event {at}, not {theirs.answers}"
+        if len(ours.calls) > len(set(ours.calls)):
+            return f"calls one predicate twice for event {at}: {ours.calls}"
+        if ours.result.account.needed_at_least > len(ours.calls):
+            return f"makes fewer calls for event {at} than every method must: {ours.calls}"
+        if again[at].calls != ours.calls:
+            return f"makes the calls {ours.calls} for event {at}, and then {again[at].calls}"
+        if rounds[at].answers != theirs.answers:
+            return f"gives {rounds[at].answers} for event {at} in rounds, not {theirs.answers}"
+    return None
+
+
+def run_world(world: World, planner: Planner) -> list[Seen]:
+    """What comes of each event of a world."""
+    operators = [counting(each) for each in pool.pool_operators()]
+    matcher = Matcher(
+        operators=operators,
+        planner=planner,
+        statistics=Statistics(selectivity=world.selectivity, cost=world.cost),
+        limits=world.limits,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        matcher.subscribe_many(world.subscriptions)
+    seen = []
+    for at, event in enumerate(world.events):
+        result = matcher.match({**event, "id": f"e{at}"})
+        calls = tuple(call.predicate for call in result.calls)
+        seen.append(Seen(_answers(result), calls, result))
+    for operator in operators:
+        if operator.repeated:
+            raise Broken(f"makes a call twice for an event: {operator.repeated[0]}")
+    return seen
+
+
+def _answers(result: Result) -> dict[str, Any]:
+    """What may not depend on a planner: matches, their assignments in any order, and reasons."""
+    return {
+        "matches": {
+            match.subscription: (
+                sorted(json.dumps(each, sort_keys=True) for each in match.bindings),
+                match.incomplete,
+                match.truncated,
+            )
+            for match in result.matches
+        },
+        "undetermined": sorted(each.subscription for each in result.undetermined),
+    }
+
+
+class Broken(Exception):
+    """A planner that broke the law while it ran."""
+
+
+class _Watched:
+    """A planner under observation, asked for so many calls at a time."""
+
+    def __init__(self, planner: Planner, limit: int = 1) -> None:
+        self.planner = planner
+        self.limit = limit
+
+    def begin(self, problem: Problem) -> Run:
+        for array in vars(problem).values():
+            if hasattr(array, "setflags"):
+                array.setflags(write=False)
+        with _told():
+            return _WatchedRun(self.planner.begin(problem), problem, self.limit)
+
+
+class _WatchedRun:
+    def __init__(self, run: Run, problem: Problem, limit: int) -> None:
+        self.run = run
+        self.problem = problem
+        self.limit = limit
+        self.asked: set[int] = set()
+
+    def next(self, limit: int) -> Sequence[int]:
+        with _told():
+            calls = self.run.next(self.limit)
+            if len(calls) > self.limit:
+                raise Broken(f"asks for {len(calls)} calls at once, not for {self.limit} at most")
+            for call in calls:
+                if not 0 <= call < self.problem.calls:
+                    raise Broken(f"asks for call {call} where there are {self.problem.calls}")
+                if call in self.asked:
+                    raise Broken(f"asks for call {call} twice")
+                self.asked.add(call)
+        return calls
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        with _told():
+            self.run.observe(tests, outcomes, decided)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What a planner raises, as a breach of the law."""
+    try:
+        yield
+    except Broken:
+        raise
+    except Exception as problem:
+        raise Broken(f"raises {type(problem).__name__}: {problem}") from problem

@@ -1,0 +1,66 @@
+"""The small pool that the strategies draw from: few names and few values, so that things meet.
+
+Every attribute may hold a value of any kind; the numbers are those where doubles and integers part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tamis.specification import Operator, Preparation
+from tamis.testing.operators import TableOperator, nonsense, raising, truth_table
+
+ATTRIBUTES = ("altitude", "speed", "camera", "armed", "tags", "meta.speed", "Camera ID", "élan")
+TIME_ATTRIBUTES = ("time.epoch", "time.hour", "time.weekday")
+
+SMALL_NUMBERS: tuple[int | float, ...] = (0, 1, 2, 3, 5, 2.5, -1)
+NUMBERS: tuple[int | float, ...] = (
+    *SMALL_NUMBERS,
+    *(1.0, 0.1, -0.0, 400, 1e-300, 1e300, 1.7976931348623157e308),
+    *(2**53, 2.0**53, 2**53 + 1, -(2**53) - 1, 2**63, 10**25, 10**25 + 1, 10**400, -(10**400)),
+)
+STRINGS = ("", "a", "ab", "b", "uav-1", "uav-2", "fire", "é", "😀", "1", "true", 'say "hi"', "a\nb")
+BOOLEANS = (True, False)
+PATTERNS = ("^uav", "[0-9]+", "e$", "fire|a", "^$", "\\d", "(?i)UAV", "a.b", "")
+TIMES = (
+    "2024-02-29T23:59:60Z",
+    "2024-03-01T05:30:00.5+02:00",
+    "2024-03-03t00:00:00z",
+    "1969-12-31T23:00:00-05:30",
+    "2024-03-01T05:30:00",
+    "2024-03-01",
+    "2024-02-30T00:00:00Z",
+    "",
+)
+HOURS: tuple[int | float, ...] = (0, 5, 23, 1, 7, 1709271000.5, 1709251200)
+
+KEYS = ("a", "b", "c")
+TRUTHS = ("seen", "heard")
+COUNTS = ("count", "size")
+PAIRS = ("near",)
+
+
+def _decoded(event: Any) -> object:
+    """What two of the operators share; it fails where the event says so."""
+    frame = event.get("frame")
+    if frame == "damaged":
+        raise ValueError("the frame is damaged")
+    return frame
+
+
+def pool_operators() -> list[Operator]:
+    """The operators of the conditions that the strategies make; their answers stand in the event.
+
+    >>> [operator.specification.signature for operator in pool_operators()]
+    ['seen(key)', 'heard(key)', 'count(key, ?n)', 'size(key, ?n)', 'near(key, ?x, ?y)', 'broken(…)', 'odd(…)']
+    """  # noqa: E501
+    frame = Preparation("frame", _decoded, cost_seconds=0.02)
+    return [
+        truth_table("seen", cost_seconds=0.005),
+        TableOperator("heard", preparation=frame),
+        TableOperator("count", outputs=("n",), preparation=frame),
+        TableOperator("size", outputs=("n",)),
+        TableOperator("near", outputs=("x", "y"), cost_seconds=0.01),
+        raising("broken"),
+        nonsense("odd"),
+    ]

@@ -1,0 +1,123 @@
+"""The lists: what there is, where it comes from, and how to add more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .running import Process, Tamis, strict
+
+
+def test_operators_with_all_that_is_known_of_them(tamis: Tamis) -> None:
+    ended = tamis("operators", "--operators", "ops.py")
+    assert (ended.status, ended.err) == (0, "")
+    assert (
+        """\
+louderThan(level)
+    Whether it is louder than a level.
+    reads    loudness
+    gives    true or false
+    cost     about 2 ms a call
+    timeout  none
+    version  3
+    source   ops.py
+"""
+        in ended.out
+    )
+    assert "peopleCount(?count)\n    reads    people\n    gives    count\n" in ended.out
+    assert "timeout  2 s\n" in ended.out
+    listed = {
+        each["name"]: each
+        for each in strict(tamis("operators", "--json", "--operators", "ops.py").out)
+    }
+    assert listed["peopleCount"] == {
+        "name": "peopleCount",
+        "signature": "peopleCount(?count)",
+        "description": "",
+        "inputs": ["people"],
+        "optional_inputs": [],
+        "outputs": ["count"],
+        "version": "1",
+        "cost_seconds": None,
+        "timeout": 2,
+        "deterministic": True,
+        "source": "ops.py",
+    }
+    assert listed["broken"]["inputs"] is None
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [("planners", "sequential"), ("indexes", "scan"), ("plugins", "core")]
+)
+def test_lists(tamis: Tamis, command: str, name: str) -> None:
+    text = tamis(command)
+    assert (text.status, text.err) == (0, "")
+    assert any(line.startswith(name) for line in text.out.splitlines())
+    assert all(len(line) <= 80 for line in text.out.splitlines())
+    assert "\x1b" not in text.out
+    listed = {each["name"]: each for each in strict(tamis(command, "--json").out)}
+    assert name in listed
+    assert listed[name].keys() >= (
+        {"distribution", "version", "status", "provides"}
+        if command == "plugins"
+        else {"description", "source", "default"}
+    )
+
+
+def test_empty_lists_say_how_to_add_one(tamis: Tamis, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tamis import plugins
+
+    monkeypatch.setattr(plugins, "installed", plugins.Plugins)
+    assert "--operators" in tamis("operators").out
+    for command in ("planners", "indexes", "plugins"):
+        assert "pip install" in tamis(command).out
+        assert strict(tamis(command, "--json").out) == []
+
+
+def plugin(folder: Path, name: str, code: str) -> None:
+    """Installs a distribution with one plugin into a folder."""
+    (folder / f"{name}_plugin.py").write_text(code)
+    about = folder / f"{name}-1.5.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
+    (about / "entry_points.txt").write_text(f"[tamis]\n{name} = {name}_plugin\n")
+
+
+HARBOR = """
+import tamis
+
+@tamis.operator(inputs=("boats",))
+def harborFull(event):
+    return event["boats"] > 9
+
+@tamis.hookimpl
+def tamis_operators():
+    return [harborFull]
+"""
+
+
+def test_installed_plugins_broken_ones_and_clashes(process: Process, folder: Path) -> None:
+    site = folder / "site"
+    site.mkdir()
+    plugin(site, "harbor", HARBOR)
+    plugin(site, "wreck", "raise RuntimeError('on the rocks')")
+    ended = process("plugins", PYTHONPATH=str(site))
+    assert ended.status == 0
+    rows = [" ".join(line.split()) for line in ended.out.splitlines()]
+    assert "harbor harbor 1.5 loaded operator harborFull" in rows
+    assert "wreck wreck 1.5 failed RuntimeError: on the rocks" in rows
+    assert ended.err == (
+        "warning: plugin wreck of wreck is left out; it failed: RuntimeError: on the rocks\n"
+    )
+    operators = process("operators", PYTHONPATH=str(site), TAMIS_PLUGINS="harbor")
+    assert "source   harbor (harbor)" in operators.out
+    assert operators.err == ""
+
+    plugin(site, "haven", HARBOR)
+    clash = process("plugins", PYTHONPATH=str(site))
+    assert clash.status == 1
+    assert clash.err.startswith(
+        "error: the operator harborFull is brought by both harbor (harbor) and haven (haven): "
+    )
+    assert "Traceback" not in clash.err

@@ -1,0 +1,95 @@
+"""What the READMEs show works, and everything a user can name is named in one of them."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tamis
+from tamis import hookspecs
+from tamis.plugins import installed
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ALL = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
+SHOWN = re.compile(r"^(?P<code>[^ #].*?)\s{2,}# (?P<value>.+)$")
+
+
+def test_python_blocks_run_and_give_what_they_show() -> None:
+    names: dict[str, Any] = {}
+    shown = 0
+    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        lines = block.splitlines()
+        for statement in ast.parse(block).body:
+            found = SHOWN.match(lines[(statement.end_lineno or 0) - 1])
+            if found:
+                assert repr(eval(found["code"], names)) == found["value"], found["code"]
+                shown += 1
+            else:
+                exec(compile(ast.Module([statement], []), "README.md", "exec"), names)
+    assert shown >= 12
+
+
+def console_lines() -> list[str]:
+    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+    return [line for line in lines if line.startswith("tamis ")]
+
+
+@pytest.mark.parametrize("line", console_lines())
+def test_commands_run(line: str) -> None:
+    arguments = shlex.split(line)[1:]
+    done = subprocess.run(
+        [sys.executable, "-m", "tamis", *arguments],
+        cwd=ROOT / "examples" / "surveillance",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_demo_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / "surveillance" / "demo.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"frame-7", "matches": [{"subscription": "S5"' in done.stdout
+    assert "S2 does not match frame-3" in done.stdout
+
+
+def test_the_frames_of_the_example_are_what_its_script_makes() -> None:
+    folder = ROOT / "examples" / "surveillance"
+    made = subprocess.run(
+        [sys.executable, folder / "make_events.py"], capture_output=True, text=True, check=True
+    )
+    assert made.stdout == (folder / "events.jsonl").read_text(encoding="utf-8")
+
+
+def test_everything_a_user_can_name_is_in_a_readme() -> None:
+    plugins = installed()
+    names = [name for name in vars(hookspecs) if name.startswith("tamis_")]
+    names += [*plugins.planners, *plugins.indexes, *plugins.attributes]
+    names += [field.name for field in dataclasses.fields(tamis.Limits)]
+    names += [
+        field.name
+        for field in dataclasses.fields(tamis.Specification)
+        if field.name not in ("description", "version")
+    ]
+    lacking = [name for name in names if f"`{name}`" not in ALL]
+    assert not lacking
+
+
+@pytest.mark.parametrize("command", ["match", "check", "explain", "operators", "planners"])
+def test_every_command_is_in_the_readme(command: str) -> None:
+    assert f"tamis {command}" in README
