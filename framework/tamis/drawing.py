@@ -113,11 +113,14 @@ def draw_chains(graph: networkx.DiGraph) -> str:
         if data["kind"] == "next":
             picture.line(f"M{x1 + wide1 / 2:.0f} {y1 + _TALL}V{y2:.0f}", "next")
         else:
-            left, right = (x1 + wide1, y1 + _TALL / 2), (x2, y2 + _TALL / 2)
-            bend = (right[0] - left[0]) / 2
-            picture.line(
-                f"M{left[0]:.0f} {left[1]:.0f}C{left[0] + bend:.0f} {left[1]:.0f} "
-                f"{right[0] - bend:.0f} {right[1]:.0f} {right[0]:.0f} {right[1]:.0f}",
-                "same",
-            )
+            left, right, middle = x1 + wide1, x2, y1 + _TALL / 2
+            if y1 == y2 and graph.nodes[other]["column"] == graph.nodes[one]["column"] + 1:
+                picture.line(f"M{left:.0f} {middle:.0f}H{right:.0f}", "same")
+            else:
+                under, gap = y1 + _TALL + _DROP / 2, _GAP / 2
+                picture.line(
+                    f"M{left:.0f} {middle:.0f}h{gap:.0f}V{under:.0f}H{right - gap:.0f}"
+                    f"V{y2 + _TALL / 2:.0f}H{right:.0f}",
+                    "same",
+                )
     return str(picture)

@@ -6,6 +6,8 @@ Nothing is walked that nobody asks for. An event is never changed: operators get
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -14,6 +16,8 @@ from tamis.errors import EventError
 from tamis.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
+_IMAGE = "image"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _EMPTY: Mapping[str, DerivedAttribute] = {}
 
 
@@ -29,14 +33,16 @@ class DerivedAttribute:
 class Event:
     """One event on its way through a match."""
 
-    __slots__ = ("_known", "_views", "content", "derived", "id")
+    __slots__ = ("_known", "_views", "content", "derived", "folder", "id")
 
     def __init__(
         self,
         content: Mapping[str, Any],
         id: str,
         derived: Mapping[str, DerivedAttribute] = _EMPTY,
+        folder: str = "",
     ) -> None:
+        self.folder = folder
         self.content = content
         self.id = id
         self.derived = derived
@@ -49,8 +55,11 @@ class Event:
         document: object,
         made_up_id: Callable[[], str],
         derived: Mapping[str, DerivedAttribute] = _EMPTY,
+        folder: str = "",
     ) -> Event:
-        """The event that a document holds; `EventError` if it holds none."""
+        """The event that a document holds; `EventError` if it holds none.
+
+        A relative path in `image` is relative to the folder, for operators."""
         if not isinstance(document, Mapping):
             raise EventError(f"an event is an object, and this is {_article(document)}")
         content = document
@@ -58,14 +67,14 @@ class Event:
             content = _opened(content)
         id = content.get("id")
         if type(id) is str:
-            return cls(content, id, derived)
+            return cls(content, id, derived, folder)
         if _absent(id):
-            return cls(content, made_up_id(), derived)
+            return cls(content, made_up_id(), derived, folder)
         scalar = as_scalar(id)
         if scalar is None or isinstance(scalar, bool):
             raise EventError(f"the id of an event is a string or a number, not {_article(id)}")
         text = str(scalar)
-        return cls({**content, "id": text}, text, derived)
+        return cls({**content, "id": text}, text, derived, folder)
 
     def value(self, name: str) -> object:
         """The value of the key of that name, else along the path; `None` when absent."""
@@ -145,6 +154,8 @@ class EventView(Mapping[str, Any]):
         value = self._event.value(name)
         if value is None:
             raise KeyError(f"the event has no {name!r}")
+        if name == _IMAGE and self._event.folder and isinstance(value, str):
+            value = _placed(value, self._event.folder)
         frozen = self._frozen[name] = freeze(value)
         return frozen
 
@@ -190,6 +201,13 @@ def freeze(value: Any) -> Any:
         value = value.view()
         value.setflags(write=False)
     return value
+
+
+def _placed(image: str, folder: str) -> str:
+    """A relative path from the folder; URIs and absolute paths as they are."""
+    if not image or os.path.isabs(image) or _SCHEME.match(image):
+        return image
+    return os.path.join(folder, image)
 
 
 def read_event_line(line: str) -> Any:

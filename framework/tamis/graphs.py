@@ -45,6 +45,11 @@ def networkx_or_why() -> Any:
     return networkx
 
 
+def graphml(graph: networkx.Graph) -> str:
+    """The graph as GraphML."""
+    return "\n".join(networkx_or_why().generate_graphml(graph)) + "\n"
+
+
 def subscription_graph(catalog: Catalog, language: Language, resolver: Resolver) -> networkx.Graph:
     """The bipartite graph of subscriptions and the predicates they hold (Figure 1)."""
     graph = networkx_or_why().Graph()

@@ -345,10 +345,12 @@ class Matcher:
 
     # matching
 
-    def match(self, event: Mapping[str, Any]) -> Result:
-        """Matches one event; `EventError` if it is none."""
+    def match(self, event: Mapping[str, Any], *, folder: str = "") -> Result:
+        """Matches one event; `EventError` if it is none.
+
+        `folder` is what a relative path in `image` is relative to."""
         self._notice_time()
-        taken = Event.of(event, self._made_up_event_id, self._derived)
+        taken = Event.of(event, self._made_up_event_id, self._derived, folder)
         started = self._timer()
         catalog = self._catalog
         with self._lock.reading():

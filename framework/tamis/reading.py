@@ -28,7 +28,6 @@ SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _WILDCARD = re.compile(r"[*?[]")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class ReadingError(TamisError):
@@ -87,11 +86,7 @@ class Events:
 
     def __iter__(self) -> Iterator[Line]:
         for self._finished, file in enumerate(self.files):  # noqa: B020 (read while it counts)
-            folder = os.path.dirname(file)
-            for line in self._rows(file) if _is_table(file) else self._lines(file):
-                if folder and isinstance(line.document, dict):
-                    place_image(line.document, folder)
-                yield line
+            yield from self._rows(file) if _is_table(file) else self._lines(file)
             self._share = lambda: 0.0
         self._finished = len(self.files)
 
@@ -248,12 +243,3 @@ def _size(file: str) -> int | None:
     except OSError:
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
-
-
-def place_image(event: dict[str, Any], folder: str) -> None:
-    """Makes a relative path in `image` one from here; it was relative to the events file."""
-    inner = event.get("data") if "specversion" in event else None
-    holder = inner if isinstance(inner, dict) else event
-    image = holder.get("image")
-    if isinstance(image, str) and image and not os.path.isabs(image) and not _SCHEME.match(image):
-        holder["image"] = os.path.join(folder, image)

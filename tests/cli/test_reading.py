@@ -145,7 +145,7 @@ def test_rows_of_tables_are_events(folder: Path) -> None:
         "tags": ["fire"],
         "meta": {"speed": 3},
         "map": {"a": 1},
-        "image": "tables/a.jpg",
+        "image": "a.jpg",
         "bytes": b"\xff",
     }
     assert isinstance(second.document, dict)

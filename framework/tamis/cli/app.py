@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tamis.cli.bench import bench
 from tamis.cli.check import check
 from tamis.cli.command import Command
 from tamis.cli.explain import explain
@@ -55,4 +56,5 @@ def build() -> typer.Typer:
     app.callback(invoke_without_command=True, epilog=_STATUS)(_tamis)
     for command in _COMMANDS:
         app.command(cls=Command)(command)
+    app.add_typer(bench, name="bench")
     return app

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,6 +21,7 @@ from tamis.cli.options import (
 
 if TYPE_CHECKING:
     from tamis.account import Account
+    from tamis.matcher import Matcher
     from tamis.subscription_lines import SubscriptionLines
 
 _FILE = "@"
@@ -56,6 +57,14 @@ def explain(
     index: Index = None,
     planner: Planner = None,
     statistics: StatisticsFolder = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OUT.graphml|OUT.svg",
+            help="Write the graph of subscriptions and predicates here, and the linked chains "
+            "beside it (OUT-chains).",
+        ),
+    ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -68,10 +77,12 @@ def explain(
 
     matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
     lines = read_subscriptions(subscriptions)
-    document = _event(event)
+    document, folder = _event(event)
     subscribe(matcher, lines)
     ids = _chosen(subscription, lines, subscriptions)
-    result = matcher.match(document)
+    if graph is not None:
+        _write_graphs(matcher, graph)
+    result = matcher.match(document, folder=folder)
     explanations = [result.explain(id) for id in ids]
     if json:
         put_json(
@@ -87,11 +98,11 @@ def explain(
     put(_account_text(result.account))
 
 
-def _event(argument: str) -> dict[str, Any]:
-    """The event that the argument is or names."""
+def _event(argument: str) -> tuple[Mapping[str, Any], str]:
+    """The event that the argument is or names, and the folder it is in."""
     from tamis.errors import EventError
     from tamis.event import read_event_line
-    from tamis.reading import ReadingError, place_image, read_whole
+    from tamis.reading import ReadingError, read_whole
 
     place, text = "--event", argument
     if argument == "-" or argument.startswith(_FILE):
@@ -108,9 +119,26 @@ def _event(argument: str) -> dict[str, Any]:
         elif place == "--event" and os.path.exists(text):
             hint = f"; did you mean @{text}?"
         raise ReadingError(f"{place} is not valid JSON: {bad}{hint}") from bad
-    if isinstance(document, dict) and place != "--event":
-        place_image(document, os.path.dirname(place))
-    return document  # type: ignore[no-any-return]
+    return document, "" if place == "--event" else os.path.dirname(place)
+
+
+def _write_graphs(matcher: Matcher, target: str) -> None:
+    """Writes both graphs, in the format that the suffix names."""
+    from tamis.drawing import draw_chains, draw_subscriptions
+    from tamis.graphs import graphml
+
+    stem, suffix = os.path.splitext(target)
+    if suffix not in (".graphml", ".svg"):
+        raise MisuseError(f"--graph {target}: the name ends in .graphml or .svg")
+    graph, chains = matcher.graph(), matcher.chains()
+    drawn = (
+        (draw_subscriptions(graph), draw_chains(chains))
+        if suffix == ".svg"
+        else (graphml(graph), graphml(chains))
+    )
+    for path, text in zip((target, f"{stem}-chains{suffix}"), drawn, strict=True):
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
 
 
 def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -> list[str]:

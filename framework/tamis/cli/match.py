@@ -139,7 +139,10 @@ class _Run:
                 self._reject(line, line.reason)
                 continue
             try:
-                result = self._matcher.match(line.document)  # type: ignore[arg-type]
+                result = self._matcher.match(
+                    line.document,  # type: ignore[arg-type]
+                    folder=os.path.dirname(line.file),
+                )
             except EventError as bad:
                 self._reject(line, str(bad))
                 continue

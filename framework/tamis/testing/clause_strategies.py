@@ -24,7 +24,7 @@ _AFFIXES = ("starts with", "ends with", "contains", "matches")
 _ARRAY_SETS = ("has any", "has all", "has none", "not has all")
 _NUMBERS = (*pool.NUMBERS, math.inf, -math.inf)
 _CONSTANTS: tuple[Sequence[Scalar], ...] = (
-    *(pool.SMALL_NUMBERS, _NUMBERS, pool.STRINGS, pool.BOOLEANS),
+    *(pool.SMALL_NUMBERS, _NUMBERS, pool.STRINGS, pool.BOOLEANS, pool.LARGE_NUMBERS),
 )
 
 

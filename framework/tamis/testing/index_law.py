@@ -112,7 +112,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
 def _pointed(draw: DrawFn) -> tuple[dict[str, Any], list[Clause]]:
     """An event, and clauses at the edge of what it satisfies."""
     event = draw(events(operators=False))
-    return event, [draw_pointed_clause(draw, event) for _ in several(draw, 1, 6)]
+    return event, [draw_pointed_clause(draw, event) for _ in several(draw, 1, 9)]
 
 
 class Trial:

@@ -14,11 +14,11 @@ ATTRIBUTES = ("altitude", "speed", "camera", "armed", "tags", "meta.speed", "Cam
 TIME_ATTRIBUTES = ("time.epoch", "time.hour", "time.weekday")
 
 SMALL_NUMBERS: tuple[int | float, ...] = (0, 1, 2, 3, 5, 2.5, -1)
-NUMBERS: tuple[int | float, ...] = (
-    *SMALL_NUMBERS,
-    *(1.0, 0.1, -0.0, 400, 1e-300, 1e300, 1.7976931348623157e308),
-    *(2**53, 2.0**53, 2**53 + 1, -(2**53) - 1, 2**63, 10**25, 10**25 + 1, 10**400, -(10**400)),
+LARGE_NUMBERS: tuple[int | float, ...] = (
+    *(2**53 + 1, 2**53, 2.0**53, -(2**53) - 1, 10**25, 1e25, 10**25 + 1, 2**63),
+    *(10**400, -(10**400), 1e300, 1.7976931348623157e308, 1e-300),
 )
+NUMBERS = (*SMALL_NUMBERS, 1.0, 0.1, -0.0, 400, *LARGE_NUMBERS)
 STRINGS = ("", "a", "ab", "b", "uav-1", "uav-2", "fire", "é", "😀", "1", "true", 'say "hi"', "a\nb")
 BOOLEANS = (True, False)
 PATTERNS = ("^uav", "[0-9]+", "e$", "fire|a", "^$", "\\d", "(?i)UAV", "a.b", "")

@@ -1,0 +1,96 @@
+"""`tamis bench`: measurements, printed as they come."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from tamis.cli.command import Command
+from tamis.cli.failures import MisuseError
+from tamis.cli.options import Debug, Json
+
+bench = typer.Typer(
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Measure planners on the workloads of the paper.",
+)
+
+
+@bench.callback()
+def _bench() -> None:
+    """Measure planners on the workloads of the paper."""
+
+
+@bench.command(cls=Command)
+def planners(
+    figures: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE…", help="4 5 6 7 8 costs guarded; all when none is named."),
+    ] = None,
+    planner: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
+    ] = None,
+    events: Annotated[int, typer.Option(min=1, help="Events a workload.")] = 100,
+    seed: Annotated[int, typer.Option(help="What everything random follows from.")] = 1,
+    scale: Annotated[
+        float, typer.Option(min=0.001, help="Times the subscriptions and predicates of the paper.")
+    ] = 1.0,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure what planners cost, counted exactly, on the same events (figures 4 to 8)."""
+    from tamis.bench.planners import FIGURES, ON_THE_UNIFORM_FIGURES, TITLES, run
+    from tamis.cli.saying import put, put_json, say
+    from tamis.plugins import installed
+
+    chosen = list(figures or FIGURES)
+    for figure in chosen:
+        if figure not in FIGURES:
+            raise MisuseError(f"--figures {figure}: there are {', '.join(FIGURES)}")
+    for name in planner or ():
+        installed().planner(name)
+    rows = []
+    shown = None
+    progress = say if sys.stderr.isatty() else _quiet
+    for figure, row in run(
+        chosen, seed=seed, scale=scale, events=events, planners=planner, progress=progress
+    ):
+        rows.append({"figure": figure, **row})
+        if json:
+            continue
+        if figure != shown:
+            put(f"\n{TITLES[figure]}\n{_header()}")
+            shown = figure
+        put(_lines(row))
+    if json:
+        put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
+    elif "4" in chosen:
+        put(f"\n{ON_THE_UNIFORM_FIGURES}")
+
+
+def _quiet(words: str) -> None:
+    """Says nothing: nobody is looking."""
+
+
+def _header() -> str:
+    names = f"{'workload':<34}{'planner':<12}{'cost':>9}{'±':>6}{'calls':>9}"
+    return f"{names}{'us/call':>9}{'ms/event':>10}"
+
+
+def _lines(row: dict[str, Any]) -> str:
+    """A workload: its baseline, its planners, its bounds."""
+    lines = [f"{row['workload']:<34}{'(distinct)':<12}{row['every_distinct']:>9,.0f}"]
+    for name, each in row["planners"].items():
+        error = "" if each["error"] is None else f"{each['error']:.0f}"
+        lines.append(
+            f"{'':<34}{name:<12}{each['cost']:>9,.0f}{error:>6}{each['calls']:>9,.0f}"
+            f"{each['planner_us_a_call']:>9.1f}{each['event_ms']:>10.1f}"
+        )
+    marked = row["marked_by_sequential"]
+    lines.append(f"{'':<34}{'(at least)':<12}{'':>15}{row['at_least']:>9,.0f}")
+    if marked is not None:
+        lines.append(f"{'':<34}{'(marked)':<12}{'':>15}{marked:>9,.0f}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Unit tests of the core, a file for a module."""

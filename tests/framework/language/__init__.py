@@ -1,0 +1,1 @@
+"""What texts mean, what is wrong with others, and where."""
