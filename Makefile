@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 EXAMPLE := examples/surveillance
 SOURCES := framework operators planners examples tests
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench pictures clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/python $(EXAMPLE)/demo.py
@@ -26,6 +26,10 @@ format: $(VENV)/.developed
 
 bench: $(VENV)/.developed
 	$(BIN)/python -m tamis.bench.engine
+
+pictures: $(VENV)/.developed
+	cd $(EXAMPLE) && ../../$(BIN)/tamis explain --subscriptions subscriptions.jsonl \
+		--operators operators.py --event '{}' --planner suborder --graph graph.svg >/dev/null
 
 clean:
 	rm -rf $(VENV)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import tamis
 from tamis import hookspecs
 from tamis.plugins import installed
@@ -90,6 +91,9 @@ def test_everything_a_user_can_name_is_in_a_readme() -> None:
     assert not lacking
 
 
-@pytest.mark.parametrize("command", ["match", "check", "explain", "operators", "planners"])
+@pytest.mark.parametrize(
+    "command",
+    ["match", "check", "explain", "operators", "planners", "indexes", "plugins", "bench planners"],
+)
 def test_every_command_is_in_the_readme(command: str) -> None:
     assert f"tamis {command}" in README

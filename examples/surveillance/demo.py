@@ -27,9 +27,7 @@ def main() -> None:
     print("The paper's subscriptions S1 to S5 on ten frames from drones over New York.")
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        tamis(
-            "match", *SUBSCRIPTIONS, "--events", "events.jsonl", *OPERATORS, "--report", report
-        )
+        tamis("match", *SUBSCRIPTIONS, "--events", "events.jsonl", *OPERATORS, "--report", report)
         account = json.loads(Path(report).read_text(encoding="utf-8"))
     frame = (HERE / "events.jsonl").read_text(encoding="utf-8").splitlines()[2]
     tamis("explain", *SUBSCRIPTIONS, "--event", frame, "--subscription", "S2", *OPERATORS)

@@ -31,17 +31,17 @@ def frames(seed: int) -> list[Frame]:
     chance = random.Random(seed)
     chase = [car([0, 0], [31, 2], "policeCar"), car([28, 3], [33, 1])]
     crash = [*queue(14), car([0.8, 7.9], [0, 0])]
-    bronx, times_square = [-73.8970, 40.8448], [-73.9851, 40.7588]
-    harbor = [-74.0412, 40.6915]
+    bronx, square = [-73.8970, 40.8448], [-73.9851, 40.7588]
+    guard, harbor = "coastGuardBoat", [-74.0412, 40.6915]
     scenes: list[Frame] = [
         {"position": bronx, "people": crowd(chance, 4, 60), "cars": chase, "boats": []},
         {"position": bronx, "people": crowd(chance, 75, 6), "cars": queue(3), "boats": []},
         {"position": bronx, "people": crowd(chance, 40, 6), "cars": queue(2), "boats": []},
-        {"position": times_square, "people": crowd(chance, 280, 55), "cars": queue(16), "boats": []},
-        {"position": times_square, "people": crowd(chance, 90, 55), "cars": queue(16), "boats": []},
+        {"position": square, "people": crowd(chance, 280, 55), "cars": queue(16), "boats": []},
+        {"position": square, "people": crowd(chance, 90, 55), "cars": queue(16), "boats": []},
         {"position": bronx, "people": crowd(chance, 9, 30), "cars": crash, "boats": []},
-        {"position": harbor, "people": [], "cars": [], "boats": ["tourBoat"] * 5 + ["coastGuardBoat"]},
-        {"position": harbor, "people": [], "cars": [], "boats": ["tourBoat", "coastGuardBoat"]},
+        {"position": harbor, "people": [], "cars": [], "boats": [*["tourBoat"] * 5, guard]},
+        {"position": harbor, "people": [], "cars": [], "boats": ["tourBoat", guard]},
         {"position": [-73.95, 40.65], "people": crowd(chance, 12, 40), "cars": chase, "boats": []},
         {"position": bronx, "cars": chase, "boats": []},
     ]

@@ -61,9 +61,7 @@ def known(what: str, names: Mapping[str, object]) -> Any:
 
 
 def distance_m(here: Point, there: Point) -> float:
-    (lon1, lat1), (lon2, lat2) = (
-        (radians(lon), radians(lat)) for lon, lat in (here, there)
-    )
+    (lon1, lat1), (lon2, lat2) = ((radians(lon), radians(lat)) for lon, lat in (here, there))
     half = sin((lat2 - lat1) / 2) ** 2 + cos(lat1) * cos(lat2) * sin((lon2 - lon1) / 2) ** 2
     return 2 * EARTH_RADIUS_M * asin(sqrt(half))
 

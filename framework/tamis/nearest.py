@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_EXAMINED = 20_000
+_COMPARED = 100
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -14,23 +14,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name within a third of its letters, upper and lower case counting half."""
+    """The known name within a third of its letters, upper and lower case counting half.
+
+    Among very many names only those of about the same length, letters and ends are compared."""
     best: str | None = None
     allowed = max(1, len(name) // 3)
     limit = 2 * allowed
+    low, high = len(name) - allowed, len(name) + allowed
+    ends = {name[:1].casefold(), name[-1:].casefold()}
+    near = [each for each in known if low <= len(each) <= high]
+    if len(near) > _COMPARED:
+        near = [each for each in near if not ends.isdisjoint((each[:1].casefold(), each[-1:]))]
     letters = set(name.casefold())
-    for examined, candidate in enumerate(known):
-        if examined >= _EXAMINED:
-            break
-        if abs(len(candidate) - len(name)) > allowed:
-            continue
-        if len(letters - set(candidate.casefold())) > allowed:
+    compared = 0
+    for candidate in near:
+        if len(letters.difference(candidate.casefold())) > allowed:
             continue
         distance = _half_edits(name, candidate, limit)
         if distance < limit or (distance == limit and best is None):
             best, limit = candidate, distance
-            if distance == 0:
-                break
+        compared += 1
+        if limit == 0 or compared == _COMPARED:
+            break
     return best
 
 

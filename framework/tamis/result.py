@@ -19,7 +19,7 @@ from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
 from tamis.engine.decision import Decision, distinct_assignments
 from tamis.event import Event
-from tamis.planning import TRUE, UNKNOWN
+from tamis.planning import TRUE
 from tamis.values import Scalar
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Result:
             return []
         reasons: dict[int, list[str]] = {}
         plain = set(self._seen.plain.tolist())
-        for alternative in self._alternatives_with(UNKNOWN):
+        for alternative in sorted(decision.unknown):
             owner = decision.skeleton.owners[alternative]
             row = int(decision.skeleton.subscriptions[owner])
             if owner not in decision.matched and row not in plain:
@@ -249,16 +249,6 @@ class Result:
     def __repr__(self) -> str:
         return f"<result of {self.event}: {len(self.matches)} matches>"
 
-    def _alternatives_with(self, verdict: int, owner: int | None = None) -> list[int]:
-        decision = self._seen.decision
-        assert decision is not None
-        owners = decision.skeleton.owners
-        return [
-            at
-            for at, each in enumerate(decision.verdict)
-            if each == verdict and (owner is None or owners[at] == owner)
-        ]
-
     def _owner(self, row: int) -> int | None:
         """The number of a subscription row in the decision, if any of its alternatives is."""
         decision = self._seen.decision
@@ -279,7 +269,12 @@ class Result:
         decision, owner = self._seen.decision, self._owner(row)
         if decision is None or owner is None:
             return [{}], False
-        true = [at for at in self._alternatives_with(TRUE, owner) if decision.skeleton.binds[at]]
+        skeleton = decision.skeleton
+        true = [
+            at
+            for at in skeleton.alternatives_of(owner)
+            if decision.verdict[at] == TRUE and skeleton.binds[at]
+        ]
         if not true:
             return [{}], False
         found: list[dict[str, Scalar]] = []
@@ -296,5 +291,5 @@ class Result:
         decision, owner = self._seen.decision, self._owner(row)
         if decision is None or owner is None:
             return False
-        unknown = self._alternatives_with(UNKNOWN, owner)
-        return any(decision.skeleton.binds[at] for at in unknown)
+        skeleton = decision.skeleton
+        return any(skeleton.binds[at] and skeleton.owners[at] == owner for at in decision.unknown)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tamis.planning import Problem, Run, Standing
 
+from tamis.planning import Problem, Run, Standing
 from tamis_planners.suborder_order import ChainOrder
 
 

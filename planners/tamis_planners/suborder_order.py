@@ -16,9 +16,9 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tamis.growing import Growing
 from tamis.planning import Standing
-
 from tamis_planners.suborder_kernels import Ints, ordered, savings
 
 PARTNERS = 16

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tamis.reading import Events, Line, ReadingError, read_whole
 
 from .running import write_lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tamis
 
 from .compare import Engine, run_world

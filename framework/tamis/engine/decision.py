@@ -55,6 +55,7 @@ class Decision:
         self.missing: dict[int, str] = {}
         self.failed_conditions: dict[int, str] = {}
         self.matched: set[int] = set()
+        self.unknown: list[int] = []
         self._left = list(skeleton.left)
         self._unknown: set[int] = set()
         self._decided: list[int] = []
@@ -213,7 +214,9 @@ class Decision:
         self.verdict[alternative] = verdict
         self.open -= 1
         self._decided.append(alternative)
-        if verdict == TRUE:
+        if verdict == UNKNOWN:
+            self.unknown.append(alternative)
+        elif verdict == TRUE:
             owner = self.skeleton.owners[alternative]
             self.matched.add(owner)
             self._spare_siblings(owner)

@@ -139,6 +139,11 @@ class Skeleton:
         owned = np.isin(self.subscriptions, satisfied)[self.problem.alternative_subscription]
         return np.flatnonzero(owned & ~self.problem.alternative_binds).tolist()
 
+    def alternatives_of(self, owner: int) -> list[int]:
+        """The alternatives of a subscription."""
+        mine: list[int] = np.flatnonzero(self.problem.alternative_subscription == owner).tolist()
+        return mine
+
     @cached_property
     def owners(self) -> list[int]:
         """The subscription of each alternative."""

@@ -24,8 +24,10 @@ EXAMPLES: list[Case] = [
     ("A = 2 ∧ B ∈ {3, 6, 9}", [["A = 2", "B in {3, 6, 9}"]]),
     ("C = 6 ∧ B ≤ 4 ∧ E ∈ [3,12]", [["C = 6", "B <= 4", "E in [3, 12]"]]),
     (
-        "distanceFrom(StatueOfLiberty, ?x), ?x < 1000m, tourBoatCount(?y), "
-        "coastGuardBoatCount(?z), ?y > 2*?z",
+        (
+            "distanceFrom(StatueOfLiberty, ?x), ?x < 1000m, tourBoatCount(?y), "
+            "coastGuardBoatCount(?z), ?y > 2*?z"
+        ),
         [
             [
                 "distanceFrom(StatueOfLiberty, ?x)",

@@ -1,0 +1,34 @@
+"""Which known name was meant."""
+
+from __future__ import annotations
+
+import pytest
+from tamis.nearest import did_you_mean, nearest
+
+KNOWN = ["locIn", "locWithin", "mobPattern", "peopleCount", "trafficPattern"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *(("locln", "locIn"), ("LocIn", "locIn"), ("locin", "locIn"), ("lcoIn", "locIn")),
+        *(("peopleCout", "peopleCount"), ("mobpattern", "mobPattern"), ("locI", "locIn")),
+        *(("banana", None), ("x", None), ("", None)),
+    ],
+)
+def test_the_nearest_name(name: str, meant: str | None) -> None:
+    assert nearest(name, KNOWN) == meant
+
+
+def test_a_sentence_to_append() -> None:
+    assert did_you_mean("locln", KNOWN) == "; did you mean locIn?"
+    assert did_you_mean("banana", KNOWN) == ""
+
+
+def test_a_known_name_is_its_own_nearest() -> None:
+    assert all(nearest(name, KNOWN) == name for name in KNOWN)
+
+
+def test_it_is_found_among_very_many() -> None:
+    names = [f"street-{number}" for number in range(50_000)]
+    assert nearest("stret-31415", names) == "street-31415"
