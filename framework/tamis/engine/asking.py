@@ -8,6 +8,7 @@ A test is decided the moment its call returns.
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -53,7 +54,16 @@ class Operators:
 class Call:
     """An operator with its constants; `width` places are asked for."""
 
-    __slots__ = ("arguments", "key", "number", "operator", "specification", "text", "width")
+    __slots__ = (
+        "arguments",
+        "asynchronous",
+        "key",
+        "number",
+        "operator",
+        "specification",
+        "text",
+        "width",
+    )
 
     def __init__(
         self,
@@ -66,6 +76,7 @@ class Call:
     ) -> None:
         self.key = key
         self.operator = operator
+        self.asynchronous = inspect.iscoroutinefunction(operator.solve)
         self.specification = specification
         self.arguments = arguments
         self.width = width

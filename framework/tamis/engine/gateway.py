@@ -93,10 +93,11 @@ class Gateway:
                 return Answer(failure=failure, seconds=self._timer() - started)
         try:
             view = asking.view(specification)
-            if specification.timeout is None and specification.isolation == "inline":
-                raw = self._inline(call, view)
+            if specification.concurrency or specification.calls_per_second:
+                with self._throttle(specification):
+                    raw = self._raw(call, view)
             else:
-                raw = self._elsewhere(call, view)
+                raw = self._raw(call, view)
             if call.width == 0:
                 truth = raw if type(raw) is bool else _truth(raw)
                 return Answer(truth, seconds=self._timer() - started)
@@ -107,25 +108,19 @@ class Gateway:
         except BaseException as problem:
             return Answer(failure=failure_of(problem), seconds=self._timer() - started)
 
-    def _inline(self, call: Call, view: EventView) -> Any:
+    def _raw(self, call: Call, view: EventView) -> Any:
+        """What the operator gives, where it runs: here, on the loop, or in a thread."""
         specification = call.specification
-        if specification.concurrency or specification.calls_per_second:
-            with self._throttle(specification):
-                return self._solved(call, view)
-        return self._solved(call, view)
-
-    def _elsewhere(self, call: Call, view: EventView) -> Any:
-        specification = call.specification
-        if specification.concurrency or specification.calls_per_second:
-            with self._throttle(specification):
-                return self._lanes.run(lambda: self._solved(call, view), specification.timeout)
+        here = specification.timeout is None and specification.isolation == "inline"
+        if here or call.asynchronous:
+            return self._solved(call, view)
         return self._lanes.run(lambda: self._solved(call, view), specification.timeout)
 
     def _solved(self, call: Call, view: EventView) -> Any:
         """The raw truth, or the checked solutions: generators run where the operator runs."""
         raw = call.operator.solve(view, *call.arguments)
         if inspect.iscoroutine(raw):
-            raw = self._awaited(raw)
+            raw = self._awaited(raw, call.specification.timeout)
         if call.width:
             return checked_solutions(raw, call.width, self._limits.solutions)
         return raw
@@ -149,7 +144,7 @@ class Gateway:
         prepared = asking.prepared[key]
         return prepared if isinstance(prepared, Failure) else None
 
-    def _awaited(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+    def _awaited(self, coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
         """The result of an `async` operator, run on a loop of its own thread."""
         import asyncio
 
@@ -159,7 +154,14 @@ class Gateway:
                 threading.Thread(
                     target=self._loop.run_forever, name="tamis-async", daemon=True
                 ).start()
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            if future.done():
+                raise
+            future.cancel()
+            raise late(timeout) from None
 
     def _throttle(self, specification: Specification) -> _Throttle:
         with self._lock:
@@ -210,7 +212,7 @@ class _Lanes:
         try:
             result, problem = outcome.get(timeout=timeout)
         except queue.Empty:
-            raise _LateError(f"no answer within {timeout} s") from None
+            raise late(timeout) from None
         if problem is not None:
             raise problem
         return result
@@ -230,6 +232,11 @@ class _Lanes:
 
 class _LateError(Exception):
     """A call that passed its deadline."""
+
+
+def late(timeout: float | None) -> _LateError:
+    """The error of a call that passed its deadline."""
+    return _LateError(f"no answer within {timeout} s")
 
 
 def failure_of(problem: BaseException) -> Failure:
