@@ -7,8 +7,6 @@ its operator declares.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +17,10 @@ from numpy.typing import NDArray
 
 from tamis.engine.asking import Call, Test
 from tamis.errors import StatisticsError
+from tamis.manifest import read_manifest, replace_file, write_manifest
 
 FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
-_MANIFEST = "manifest.json"
 _COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
 
 
@@ -119,33 +117,23 @@ class Statistics:
             {"predicate": text, **{name: getattr(found, name) for name in _COLUMNS[1:]}}
             for text, found in self.predicates.items()
         ]
-        manifest = {
-            "format_version": FORMAT_VERSION,
-            "events": self.events,
-            "rejects": self.rejects,
-            "predicates": len(rows),
-        }
         folder.mkdir(parents=True, exist_ok=True)
         _write_table(folder / "predicates", rows, _predicate_schema())
         if self.attributes:
             _write_table(folder / "attributes", self.attributes, None)
-        _replace(folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        write_manifest(
+            folder,
+            FORMAT_VERSION,
+            events=self.events,
+            rejects=self.rejects,
+            predicates=len(rows),
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> Statistics:
         """Reads what `save` or `tamis learn` wrote."""
         folder = Path(path)
-        try:
-            manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-            version = manifest["format_version"]
-        except FileNotFoundError:
-            raise StatisticsError(f"{folder} holds no statistics: it has no {_MANIFEST}") from None
-        except (ValueError, KeyError, TypeError) as bad:
-            raise StatisticsError(f"{folder / _MANIFEST} is damaged: {bad}") from None
-        if version != FORMAT_VERSION:
-            raise StatisticsError(
-                f"{folder} is of format {version}, and this tamis reads format {FORMAT_VERSION}"
-            )
+        manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError)
         statistics = cls()
         statistics.events = manifest.get("events")
         statistics.rejects = manifest.get("rejects")
@@ -184,7 +172,7 @@ def _write_table(folder: Path, rows: Iterable[Mapping[str, Any]], schema: Any) -
     arrow.parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), sink)
     for old in folder.glob("*.parquet"):
         old.unlink()
-    _replace(folder / "part-0.parquet", sink.getvalue().to_pybytes())
+    replace_file(folder / "part-0.parquet", sink.getvalue().to_pybytes())
 
 
 def _read_table(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -198,10 +186,3 @@ def _read_table(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         if lacking:
             raise StatisticsError(f"{folder} lacks the columns {', '.join(lacking)}")
     return rows
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Writes a file so that a reader sees the old one or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(content)
-    os.replace(beside, path)

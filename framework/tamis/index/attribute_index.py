@@ -6,7 +6,6 @@ look-up an answer.
 
 from __future__ import annotations
 
-import builtins
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,12 +19,12 @@ from tamis.event import DerivedAttribute, Event
 from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index
 from tamis.locks import ReaderWriterLock
+from tamis.manifest import read_manifest, write_manifest
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
 
 Id = str | int
 FORMAT_VERSION = 1
-_MANIFEST = "manifest.json"
 
 
 class AttributeIndex:
@@ -129,8 +128,7 @@ class AttributeIndex:
             self._index.save(target)
             ids = [[row, id] for id, row in self._rows.items()]
         (target / "ids.json").write_text(json.dumps(ids), encoding="utf-8")
-        manifest = {"format_version": FORMAT_VERSION, "index": self.name, "rows": len(ids)}
-        (target / _MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        write_manifest(target, FORMAT_VERSION, index=self.name, rows=len(ids))
 
     def _load(self, folder: Path, count: int) -> None:
         ids = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
@@ -160,20 +158,10 @@ def build(name: str, clauses: Iterable[tuple[Id, Iterable[Clause]]]) -> Attribut
 def open(folder: str | Path) -> AttributeIndex:
     """Opens an index that was saved."""
     source = Path(folder)
-    try:
-        with builtins.open(source / _MANIFEST, encoding="utf-8") as lines:
-            manifest = json.load(lines)
-        version, name = manifest["format_version"], manifest["index"]
-        rows = manifest["rows"]
-    except FileNotFoundError:
-        raise IndexFolderError(f"{source} holds no saved index: it has no {_MANIFEST}") from None
-    except (ValueError, KeyError, TypeError) as bad:
-        raise IndexFolderError(f"{source / _MANIFEST} is damaged: {bad}") from None
-    if version != FORMAT_VERSION:
-        raise IndexFolderError(
-            f"{source} is of format {version}, and this tamis reads format {FORMAT_VERSION}: "
-            f"build the index again"
-        )
+    manifest = read_manifest(
+        source, "saved index", FORMAT_VERSION, IndexFolderError, "index", "rows"
+    )
+    name, rows = manifest["index"], manifest["rows"]
     index = AttributeIndex(name)
     try:
         index._load(source, rows)

@@ -1,0 +1,49 @@
+"""What a folder on disk says of itself: a `manifest.json` with its `format_version`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tamis.errors import TamisError
+
+_NAME = "manifest.json"
+
+
+def write_manifest(folder: Path, format_version: int, **fields: object) -> None:
+    """Writes the manifest, last of all: a folder without one is not whole."""
+    manifest = {"format_version": format_version, **fields}
+    replace_file(folder / _NAME, json.dumps(manifest, indent=1).encode())
+
+
+def read_manifest(
+    folder: Path, what: str, format_version: int, error: type[TamisError], *needed: str
+) -> dict[str, Any]:
+    """The manifest of a folder that holds `what`; an error says why it cannot be used."""
+    path = folder / _NAME
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        version = manifest["format_version"]
+        lacking = [name for name in needed if name not in manifest]
+    except FileNotFoundError:
+        raise error(f"{folder} holds no {what}: it has no {_NAME}") from None
+    except (OSError, ValueError, KeyError, TypeError) as bad:
+        raise error(f"{path} is damaged: {type(bad).__name__}: {bad}") from None
+    if version != format_version:
+        raise error(
+            f"{folder} is of format {version}, and this tamis reads format {format_version}: "
+            f"make the {what} again"
+        )
+    if lacking:
+        raise error(f"{path} is damaged: it lacks {', '.join(lacking)}")
+    found: dict[str, Any] = manifest
+    return found
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes a file so that a reader sees the old one or the new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(content)
+    os.replace(beside, path)
