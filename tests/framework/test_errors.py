@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+
 import tamis
 from tamis import ArgumentError, SubscriptionError, SubscriptionErrors, TamisError, errors
 

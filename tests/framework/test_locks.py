@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from tamis.locks import ReaderWriterLock
 
 SOON = 5.0

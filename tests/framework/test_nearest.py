@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tamis.nearest import did_you_mean, nearest
 
 KNOWN = ["locIn", "locWithin", "mobPattern", "peopleCount", "trafficPattern"]
@@ -30,5 +31,5 @@ def test_a_known_name_is_its_own_nearest() -> None:
 
 
 def test_it_is_found_among_very_many() -> None:
-    names = [f"street-{number}" for number in range(50_000)]
-    assert nearest("stret-31415", names) == "street-31415"
+    names = [f"street-{number}" for number in range(500)]
+    assert nearest("stret-314", names) == "street-314"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tamis.text import constant_text, is_bare_name, marked_text, name_text, quoted
 from tamis.values import Scalar
 

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
+
 from tamis.units import UNITS, in_base_unit
 
 

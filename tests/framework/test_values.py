@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tamis.values import as_scalar, canonical_number, distinct, identity, is_scalar, kind_of
 
 

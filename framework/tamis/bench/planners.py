@@ -76,24 +76,55 @@ class Measured:
         }
 
 
-def measure(shape: Shape, planners: Sequence[str], events: int, seed: int) -> dict[str, Any]:
-    """All planners on the same events of one workload."""
-    workload = Workload(shape, seed)
+def measure(
+    shape: Shape, planners: Sequence[str], *, events: int, seed: int, workloads: int
+) -> dict[str, Any]:
+    """All planners on the same events; the events are shared out among several workloads."""
+    measured = {planner: Measured(planner) for planner in planners}
+    seen = _Seen()
+    workloads = min(workloads, events)
+    for number in range(workloads):
+        workload = Workload(shape, seed * 1_000 + number)
+        mine = events // workloads + (number < events % workloads)
+        _measure_one(workload, list(measured.values()), mine, seen)
+    return {
+        "workload": str(shape),
+        "events": events,
+        "workloads": workloads,
+        "seed": seed,
+        "match_ratio": statistics.fmean(seen.matches) / shape.subscriptions,
+        "every_distinct": statistics.fmean(seen.every_distinct),
+        "distinct": statistics.fmean(seen.distinct),
+        "at_least": statistics.fmean(seen.at_least),
+        "marked_by_sequential": statistics.fmean(seen.marked) if seen.marked else None,
+        "planners": {planner: each.row() for planner, each in measured.items()},
+    }
+
+
+@dataclass
+class _Seen:
+    """What does not depend on the planner."""
+
+    matches: list[int] = field(default_factory=list)
+    at_least: list[int] = field(default_factory=list)
+    marked: list[int] = field(default_factory=list)
+    distinct: list[int] = field(default_factory=list)
+    every_distinct: list[float] = field(default_factory=list)
+
+
+def _measure_one(workload: Workload, planners: list[Measured], events: int, seen: _Seen) -> None:
+    """One workload with each planner in turn; the answers must be the same."""
     distinct = workload.distinct()
-    baseline = float(workload.costs[distinct].sum())
-    entries = list(workload.subscriptions())
-    statistics_ = workload.statistics()
+    seen.distinct.append(len(distinct))
+    seen.every_distinct.append(float(workload.costs[distinct].sum()))
+    entries, known = list(workload.subscriptions()), workload.statistics()
     answers: list[list[str]] = []
-    rows: dict[str, Any] = {}
-    bounds: list[int] = []
-    marked: list[int] = []
-    for number, planner in enumerate(planners):
-        matcher = Matcher(workload.operators(), planner=planner, statistics=statistics_)
-        measured = Measured(planner)
+    for measured in planners:
+        matcher = Matcher(workload.operators(), planner=measured.planner, statistics=known)
         begun = time.perf_counter()
         matcher.subscribe_many(entries)
-        measured.subscribe_seconds = time.perf_counter() - begun
-        chance = np.random.default_rng(seed + 1)
+        measured.subscribe_seconds += time.perf_counter() - begun
+        chance = np.random.default_rng(workload.seed + 1)
         gc.collect()
         for at in range(events):
             workload.draw_event(chance)
@@ -107,25 +138,17 @@ def measure(shape: Shape, planners: Sequence[str], events: int, seed: int) -> di
             made = [_number(call.predicate) for call in result.calls]
             measured.calls.append(len(made))
             measured.cost.append(float(workload.costs[made].sum()))
-            if planner == "sequential":
-                marked.append(result.account.needed_at_least)
-            if number == 0:
+            if measured.planner == "sequential":
+                seen.marked.append(result.account.needed_at_least)
+            if measured is planners[0]:
                 answers.append(matched)
-                bounds.append(workload.at_least())
+                seen.matches.append(len(matched))
+                seen.at_least.append(workload.at_least())
             elif matched != answers[at]:
-                raise AssertionError(f"{planner} and {planners[0]} differ on event {at} of {shape}")
-        rows[planner] = measured.row()
-    return {
-        "workload": str(shape),
-        "events": events,
-        "seed": seed,
-        "match_ratio": statistics.fmean(map(len, answers)) / shape.subscriptions,
-        "every_distinct": baseline,
-        "distinct": len(distinct),
-        "at_least": statistics.fmean(bounds),
-        "marked_by_sequential": statistics.fmean(marked) if marked else None,
-        "planners": rows,
-    }
+                raise AssertionError(
+                    f"{measured.planner} and {planners[0].planner} differ on event {at} "
+                    f"of {workload.shape}, seed {workload.seed}"
+                )
 
 
 def _number(predicate: str) -> int:
@@ -139,6 +162,7 @@ def run(
     seed: int,
     scale: float,
     events: int,
+    workloads: int,
     planners: Sequence[str] | None = None,
     progress: Callable[[str], None] = lambda words: None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -148,4 +172,7 @@ def run(
     for figure in figures:
         for shape in FIGURES[figure]:
             progress(f"{TITLES[figure]}: {shape.scaled(scale)}")
-            yield figure, measure(shape.scaled(scale), chosen, events, seed)
+            row = measure(
+                shape.scaled(scale), chosen, events=events, seed=seed, workloads=workloads
+            )
+            yield figure, row

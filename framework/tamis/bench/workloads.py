@@ -61,6 +61,7 @@ class Workload:
 
     def __init__(self, shape: Shape, seed: int) -> None:
         self.shape = shape
+        self.seed = seed
         self._chance = np.random.default_rng(seed)
         count = shape.predicates
         weights = (

@@ -33,7 +33,10 @@ def planners(
         list[str] | None,
         typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
     ] = None,
-    events: Annotated[int, typer.Option(min=1, help="Events a workload.")] = 100,
+    events: Annotated[int, typer.Option(min=1, help="Events a row.")] = 100,
+    workloads: Annotated[
+        int, typer.Option(min=1, help="Workloads among which the events of a row are shared out.")
+    ] = 4,
     seed: Annotated[int, typer.Option(help="What everything random follows from.")] = 1,
     scale: Annotated[
         float, typer.Option(min=0.001, help="Times the subscriptions and predicates of the paper.")
@@ -56,7 +59,13 @@ def planners(
     shown = None
     progress = say if sys.stderr.isatty() else _quiet
     for figure, row in run(
-        chosen, seed=seed, scale=scale, events=events, planners=planner, progress=progress
+        chosen,
+        seed=seed,
+        scale=scale,
+        events=events,
+        workloads=workloads,
+        planners=planner,
+        progress=progress,
     ):
         rows.append({"figure": figure, **row})
         if json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tamis import Limits, SubscriptionError
 from tamis.language import Condition, Language
 from tamis.predicate import Atom

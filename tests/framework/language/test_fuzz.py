@@ -6,6 +6,7 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tamis import SubscriptionError
 from tamis.language import Language
 from tamis.testing import conditions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tamis import Limits
 
 from .reading import parse, read, refusal

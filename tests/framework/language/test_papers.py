@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tamis import Matcher, SubscriptionWarning, operator
 
 from .reading import read

@@ -6,6 +6,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tamis.comparison import COMPLEMENTS, HAVING, PRESENT, RANGES, RELATIONS, SETS, Comparison
 from tamis.constraint import Constraint
 from tamis.predicate import AttributePredicate, OperatorPredicate, VariableArgument

@@ -1,0 +1,1 @@
+"""Numbers, texts and leases under what is subscribed."""

@@ -1,0 +1,1 @@
+"""Calls, joins and decisions about one event."""

@@ -1,0 +1,1 @@
+"""Indexes of attribute predicates, alone."""

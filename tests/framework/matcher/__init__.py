@@ -1,0 +1,1 @@
+"""The whole path, through the face that users see."""

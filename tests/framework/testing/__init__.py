@@ -1,0 +1,1 @@
+"""The test kit, tried on what it is for."""
