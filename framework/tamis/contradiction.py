@@ -19,6 +19,9 @@ def contradictory(comparisons: Sequence[Comparison]) -> bool:
     """Whether no subject whatever satisfies all of the comparisons."""
     if len(comparisons) == 1:
         return comparisons[0].op in RANGES and _empty_range(comparisons)
+    keys = {each.key for each in comparisons}
+    if any(each.key in keys for other in comparisons for each in _opposite(other)):
+        return True
     if any(each.op == "not exists" for each in comparisons):
         return any(each.op != "not exists" for each in comparisons)
     arrays = [each for each in comparisons if each.op in HAVING]
@@ -26,6 +29,12 @@ def contradictory(comparisons: Sequence[Comparison]) -> bool:
     if arrays and scalars:
         return True
     return _no_array(arrays) if arrays else bool(scalars) and _no_scalar(scalars)
+
+
+def _opposite(comparison: Comparison) -> tuple[Comparison, ...]:
+    """The complement, when it is one comparison."""
+    complement = comparison.complement()
+    return complement if len(complement) == 1 else ()
 
 
 def _no_array(comparisons: Iterable[Comparison]) -> bool:

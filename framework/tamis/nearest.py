@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _COMPARED = 100
+_SORTED = 2_000
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -25,16 +26,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     near = [each for each in known if low <= len(each) <= high]
     if len(near) > _COMPARED:
         near = [each for each in near if not ends.isdisjoint((each[:1].casefold(), each[-1:]))]
-    letters = set(name.casefold())
-    compared = 0
-    for candidate in near:
-        if len(letters.difference(candidate.casefold())) > allowed:
-            continue
+        letters = [(letter, name.count(letter)) for letter in set(name)]
+        near = near[:_SORTED]
+        near.sort(key=lambda each: -sum(min(count, each.count(of)) for of, count in letters))
+    for candidate in near[:_COMPARED]:
         distance = _half_edits(name, candidate, limit)
         if distance < limit or (distance == limit and best is None):
             best, limit = candidate, distance
-        compared += 1
-        if limit == 0 or compared == _COMPARED:
+        if limit == 0:
             break
     return best
 

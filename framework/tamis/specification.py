@@ -68,6 +68,8 @@ class Preparation:
     prepare: Callable[[Any], object]
     inputs: tuple[str, ...] | None = None
     cost_seconds: float = DEFAULT_COST_SECONDS
+    timeout: float | None = None
+    """Its own: whether it is late must not depend on which operator asks first."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from tamis.bench.planners import FIGURES, measure
 from tamis.bench.workloads import MATCH_RATIO, UNIFORM, Shape, Workload
 

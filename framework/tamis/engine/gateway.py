@@ -88,7 +88,7 @@ class Gateway:
         specification = call.specification
         started = self._timer()
         if specification.preparation is not None:
-            failure = self._prepare(specification.preparation, asking, specification)
+            failure = self._prepare(specification.preparation, asking)
             if failure is not None:
                 return Answer(failure=failure, seconds=self._timer() - started)
         try:
@@ -125,17 +125,15 @@ class Gateway:
             return checked_solutions(raw, call.width, self._limits.solutions)
         return raw
 
-    def _prepare(
-        self, preparation: Preparation, asking: Asking, specification: Specification
-    ) -> Failure | None:
+    def _prepare(self, preparation: Preparation, asking: Asking) -> Failure | None:
         key = id(preparation)
         if key not in asking.prepared:
             try:
                 view = asking.event.view(preparation.inputs)
                 asking.prepared[key] = (
                     preparation.prepare(view)
-                    if specification.timeout is None and specification.isolation == "inline"
-                    else self._lanes.run(lambda: preparation.prepare(view), specification.timeout)
+                    if preparation.timeout is None
+                    else self._lanes.run(lambda: preparation.prepare(view), preparation.timeout)
                 )
             except KeyboardInterrupt:
                 raise

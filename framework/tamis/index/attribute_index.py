@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.errors import EventError, IndexFolderError
+from tamis.errors import IndexFolderError
 from tamis.event import DerivedAttribute, Event
 from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index
@@ -94,9 +94,7 @@ class AttributeIndex:
             return [self._named(rows.tolist()) for rows in self._index.match_many(taken)]
 
     def _event(self, event: Mapping[str, Any]) -> Event:
-        if not isinstance(event, Mapping):
-            raise EventError(f"an event is an object, not {event!r}")
-        return Event(event, "", self._derived)
+        return Event.of(event, str, self._derived)
 
     def _named(self, rows: list[int]) -> NDArray[Any]:
         ids = [self._ids[row] for row in rows]

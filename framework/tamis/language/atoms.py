@@ -30,6 +30,7 @@ from tamis.constraint import (
     Step,
 )
 from tamis.language.scanner import SEPARATORS, Scanner, Token, a
+from tamis.limits import Limits
 from tamis.predicate import Argument, Atom, AttributePredicate, OperatorPredicate, VariableArgument
 from tamis.text import constant_text, name_text
 from tamis.units import UNITS
@@ -70,10 +71,16 @@ class Side:
 
 
 class AtomReader(Scanner):
-    """Reads one atom at a time."""
+    """Reads one atom at a time; `depth` is how deep it stands."""
+
+    def __init__(self, text: str, limits: Limits, at: int = 0, depth: int = 0) -> None:
+        super().__init__(text, limits, at)
+        self._depth = depth
+        self._terms = self._signs = 0
 
     def read(self) -> tuple[Atom, ...]:
         """The atom here, as one or (for `not between` and its kin) the or of two."""
+        self._terms = self._signs = 0
         token = self.peek()
         if token.kind == "word" and token.value == "exists":
             self.take()
@@ -202,21 +209,22 @@ class AtomReader(Scanner):
         steps: list[Step] = []
         bare: list[Token] = []
         pending: list[tuple[int, Operation, Token]] = []
-        terms = signs = depth = 0
+        depth = 0
         while True:
             token = self.take()
             if token.kind == "symbol" and token.value in ("-", "+", "("):
-                signs += token.value != "("
                 if token.value == "(":
                     depth += 1
                     pending.append((*_OPEN, token))
-                elif token.value == "-":
-                    pending.append((_NEGATION_STRENGTH, NEGATION, token))
+                else:
+                    self._signs += 1
+                    if token.value == "-":
+                        pending.append((_NEGATION_STRENGTH, NEGATION, token))
             else:
                 if first and token is start and token.kind in ("word", "symbol", "end"):
                     self._no_condition(token)
                 self._term(token, steps, bare)
-                terms += 1
+                self._terms += 1
                 depth -= self._close(steps, pending, depth)
                 token = self.peek()
                 if token.kind != "symbol" or token.value not in _BINARY:
@@ -225,10 +233,8 @@ class AtomReader(Scanner):
                 strength, operation = _BINARY[str(token.value)]
                 self._reduce(steps, pending, strength)
                 pending.append((strength, operation, token))
-            if max(terms, signs) > self.limits.terms:
-                self.fail(f"a constraint has at most {self.limits.terms:,} terms", start)
-            if depth > self.limits.depth:
-                self.fail(f"parentheses are nested at most {self.limits.depth} deep", token)
+            self._check_size(start, token, depth)
+        self._check_size(start, token, 0)
         if depth:
             opening = next(place for strength, _, place in reversed(pending) if strength == 0)
             self.fail(f"this '(' has no ')' before {token}", opening)
@@ -236,6 +242,13 @@ class AtomReader(Scanner):
         if len(steps) > 1:
             self._only_numbers(steps, start)
         return Side(steps, bare, start)
+
+    def _check_size(self, start: Token, token: Token, depth: int) -> None:
+        """Refuses a constraint that is too long, or too deep beside what is open around it."""
+        if max(self._terms, self._signs) > self.limits.terms:
+            self.fail(f"a constraint has at most {self.limits.terms:,} terms", start)
+        if self._depth + depth > self.limits.depth:
+            self.fail(f"parentheses are nested at most {self.limits.depth} deep", token)
 
     def _close(
         self, steps: list[Step], pending: list[tuple[int, Operation, Token]], depth: int

@@ -231,7 +231,7 @@ class _Parse:
             self.at = opening.end()
             frame.signs += 1
             self._deeper(opening.start("not"))
-        reader = AtomReader(text, self.limits, self.at)
+        reader = AtomReader(text, self.limits, self.at, self.depth)
         start = reader.peek().start
         atoms = reader.read()
         self.at = reader.at

@@ -151,7 +151,10 @@ class Scanner:
         """The value of digits and a unit, in the base unit."""
         try:
             if unit:
-                return in_base_unit(digits, unit)
+                product = in_base_unit(digits, unit)
+                if not digits.isdigit():
+                    float(product)
+                return product
             if digits.isdigit():
                 return int(digits)
             value = float(digits)

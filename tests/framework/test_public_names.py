@@ -1,0 +1,44 @@
+"""The public names: a snapshot, so that none comes or goes unnoticed."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import tamis
+
+PUBLIC = {
+    "tamis": """
+        Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
+        IndexFolderError IndexRecord Limits Match Matcher NeverMatches Operator OperatorAccount
+        OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord PluginError
+        PluginWarning Preparation Problem Result Run Specification Statistics StatisticsError
+        SubscriptionError SubscriptionErrors SubscriptionWarning TamisError UnknownPlugin Variable
+        hookimpl index operator testing
+    """,
+    "tamis.index": "AttributeIndex build open",
+    "tamis.testing": """
+        CountingOperator FakeClock TableOperator check_index check_planner clauses conditions
+        counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies
+        slow subscriptions truth_table
+    """,
+}
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_public_names(module: str) -> None:
+    assert sorted(importlib.import_module(module).__all__) == sorted(PUBLIC[module].split())
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_name_is_there_and_says_what_it_is(module: str) -> None:
+    public = importlib.import_module(module)
+    for name in public.__all__:
+        assert getattr(public, name).__doc__, name
+    assert set(public.__all__) <= set(dir(public))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Matchr'"):
+        tamis.Matchr  # noqa: B018
