@@ -8,14 +8,15 @@ Cost: O(d²) a pair of chains of d nodes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tamis.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def saving(
     start: Ints, length: Ints, nodes: Ints, passes: Floats, costs: Floats, first: int, second: int
 ) -> float:
@@ -54,7 +55,7 @@ def saving(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def savings(
     start: Ints, length: Ints, nodes: Ints, passes: Floats, costs: Floats, chain: int, others: Ints
 ) -> Floats:
@@ -65,7 +66,7 @@ def savings(
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weighted_edges(
     start: Ints,
     length: Ints,
@@ -109,7 +110,7 @@ def weighted_edges(
     return earlier[:made], later[:made], weight[:made]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def linked(earlier: Ints, later: Ints, heaviest: Ints, chains: int) -> tuple[Ints, Ints]:
     """Paths of the heaviest edges: in- and out-degree at most one, no cycle (§4.2.5).
 
@@ -134,7 +135,7 @@ def linked(earlier: Ints, later: Ints, heaviest: Ints, chains: int) -> tuple[Int
     return following, preceding
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def laid_out(following: Ints, preceding: Ints) -> Ints:
     """The chains path by path, paths in the order of their first chains."""
     order = np.empty(len(following), np.int64)
