@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import Phase, settings
+
 from tamis.testing import hypothesis_profile
 
 PROFILE = hypothesis_profile()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
 from tamis.comparison import Comparison
 from tamis.event import Event
 from tamis.indexing import Entry, Index, Rows
@@ -184,7 +186,8 @@ def test_a_broken_index_is_caught(index: Callable[[], Index]) -> None:
 def test_the_history_that_catches_is_shown() -> None:
     with pytest.raises(AssertionError, match=r"len of the index is \d+ with \d+ rows in") as caught:
         check_index(KeepsDeleted)
-    assert "state.delete(place=" in "\n".join(caught.value.__notes__)
+    assert "state = IndexMachine()\nstate." in "\n".join(caught.value.__notes__)
 
 
 TestScanAsAMachine = index_machine("scan").TestCase
+TestScanAsAMachine.settings = settings(max_examples=5)

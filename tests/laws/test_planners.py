@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
+
 from tamis.planning import FALSE, TRUE, Planner, Problem, Run
 from tamis.plugins import installed
 from tamis.testing import check_planner

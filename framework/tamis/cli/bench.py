@@ -14,13 +14,13 @@ from tamis.cli.options import Debug, Json
 bench = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Measure planners on the workloads of the paper.",
+    help="Measure planners and indexes on the workloads of the papers.",
 )
 
 
 @bench.callback()
 def _bench() -> None:
-    """Measure planners on the workloads of the paper."""
+    """Measure planners and indexes on the workloads of the papers."""
 
 
 @bench.command(cls=Command)
@@ -78,6 +78,66 @@ def planners(
         put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
     elif "4" in chosen:
         put(f"\n{ON_THE_UNIFORM_FIGURES}")
+
+
+@bench.command("index", cls=Command)
+def index_(
+    workloads: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME…", help="dense ads sparse equality matching continuous; all by default."
+        ),
+    ] = None,
+    index: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
+    ] = None,
+    events: Annotated[int, typer.Option(min=1, help="Events a workload.")] = 100,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the events.")] = 3,
+    seed: Annotated[int, typer.Option(help="What everything random follows from.")] = 1,
+    scale: Annotated[float, typer.Option(min=0.00001, help="Times the subscriptions.")] = 1.0,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure indexes beside scans of the same subscriptions, every answer compared."""
+    from tamis.bench.boxes import SHAPES
+    from tamis.bench.indexes import SCANS, run
+    from tamis.cli.saying import put, put_json, say
+    from tamis.plugins import installed
+
+    chosen = list(workloads or SHAPES)
+    for name in chosen:
+        if name not in SHAPES:
+            raise MisuseError(f"--workloads {name}: there are {', '.join(SHAPES)}")
+    for name in index or ():
+        installed().index(name)
+    progress = say if sys.stderr.isatty() else _quiet
+    rows = []
+    for row in run(
+        chosen, seed=seed, scale=scale, events=events, passes=passes, indexes=index,
+        progress=progress,
+    ):  # fmt: skip
+        rows.append(row)
+        if not json:
+            put(_index_table(row, SCANS))
+    if json:
+        put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
+
+
+def _index_table(row: dict[str, Any], scans: tuple[str, ...]) -> str:
+    """A workload: each method, and how many times faster than each scan it is."""
+    title = f"{row['workload']}: {row['subscriptions']:,} subscriptions of "
+    title += f"{row['predicates']:.1f} predicates, {row['match_ratio']:.3%} match"
+    header = f"{'':<16}{'us/event':>10}{'p99/mean':>9}"
+    header += "".join(f"{'x ' + scan:>16}" for scan in scans)
+    lines = ["", title, f"{header}{'build us':>9}{'bytes':>7}"]
+    for name, each in row["methods"].items():
+        line = f"{name:<16}{each['us']:>10,.1f}{each['p99_over_mean']:>9.2f}"
+        line += "".join(f"{each['times'][scan]:>16.2f}" for scan in scans)
+        if "build_us" in each:
+            line += f"{each['build_us']:>9.2f}{each['bytes']:>7.0f}"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _quiet(words: str) -> None:

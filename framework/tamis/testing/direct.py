@@ -27,7 +27,7 @@ def satisfies(event: Mapping[str, Any], clauses: Iterable[tuple[str, str, Any]])
 
 
 def _satisfies(event: Mapping[str, Any], attribute: str, op: str, value: Any) -> bool:
-    found = _look_up(event, attribute)
+    found = look_up(event, attribute)
     if op == "exists":
         return not _is_absent(found)
     if op == "not exists":
@@ -71,7 +71,7 @@ def _same(one: Any, other: Any) -> bool:
     return bool(_number(one) == _number(other)) if kind == "number" else bool(one == other)
 
 
-def _look_up(event: Mapping[str, Any], name: str) -> object:
+def look_up(event: Mapping[str, Any], name: str) -> object:
     """The key of that name, else the path, else what is derived from `time`."""
     if not _is_absent(event.get(name)):
         return event[name]

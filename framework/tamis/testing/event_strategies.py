@@ -27,8 +27,8 @@ def events(*, operators: bool = True) -> SearchStrategy[dict[str, Any]]:
     With `operators`, the answers of `pool_operators()` too, failures and absent inputs included.
 
     >>> from hypothesis import find, settings
-    >>> find(events(), lambda event: "altitude" in event, settings=settings(database=None))
-    {'altitude': 0}
+    >>> list(find(events(), lambda event: "tags" in event, settings=settings(database=None)))
+    ['tags']
     """
     return st.composite(_event)(operators)
 
@@ -42,6 +42,11 @@ def _event(draw: DrawFn, operators: bool) -> dict[str, Any]:
         if one_of(draw, (False, True, True, True)):
             event[name] = {key: answer(draw) for key in pool.KEYS}
     return event
+
+
+def draw_value(draw: DrawFn) -> Any:
+    """A scalar, or an array of scalars."""
+    return _array(draw) if one_of(draw, (False, False, True)) else draw_scalar(draw)
 
 
 def _value(draw: DrawFn) -> Any:

@@ -16,20 +16,21 @@ from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index, Rows
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
-from tamis.testing.clause_strategies import clauses, draw_pointed_clause
-from tamis.testing.direct import satisfies
-from tamis.testing.event_strategies import events
-from tamis.testing.lazily import Lazy, law_settings, several
+from tamis.testing import pool
+from tamis.testing.clause_strategies import clauses, edge_clauses
+from tamis.testing.direct import look_up, satisfies
+from tamis.testing.event_strategies import draw_value, events
+from tamis.testing.lazily import Lazy, law_settings
 
 if TYPE_CHECKING:
     from hypothesis import stateful
     from hypothesis import strategies as st
-    from hypothesis.strategies import DrawFn
 else:
     stateful = Lazy("hypothesis.stateful")
     st = Lazy("hypothesis.strategies")
 
 _LAST_ROW = 80
+_EDGES = ("altitude", "tags", "Camera ID")
 
 
 def check_index(
@@ -54,6 +55,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
     """
     factory = installed().index(index).factory if isinstance(index, str) else index
     documents, asking = events(operators=False), clauses()
+    values = st.composite(draw_value)()
     rule = stateful.rule
 
     class IndexMachine(stateful.RuleBasedStateMachine):
@@ -68,13 +70,17 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
             """A row with any predicates."""
             self.trial.insert(place, asked)
 
-        @rule(pointed=st.composite(_pointed)())
-        def match_at_the_edge(self, pointed: tuple[dict[str, Any], list[Clause]]) -> None:
-            """An event, and rows about its very values."""
-            event, asked = pointed
-            fitting = [clause for clause in asked if satisfies(event, [clause])]
-            self.trial.build([fitting, *([clause] for clause in asked)])
-            self.trial.match([event])
+        @rule(attribute=st.sampled_from(_EDGES), value=values)
+        def match_at_the_edge(self, attribute: str, value: Any) -> None:
+            """An event with one value, and rows about that very value and its neighbors."""
+            self.trial.match_at_the_edge({attribute: value}, attribute, value)
+            self.trial.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
+
+        @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(pool.TIME_ATTRIBUTES))
+        def match_at_a_time(self, time: str, attribute: str) -> None:
+            """The same for what is derived from the time."""
+            event = {"time": time}
+            self.trial.match_at_the_edge(event, attribute, look_up(event, attribute))
 
         @rule(many=st.lists(asking, max_size=12))
         def build(self, many: list[list[Clause]]) -> None:
@@ -109,12 +115,6 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
     return IndexMachine
 
 
-def _pointed(draw: DrawFn) -> tuple[dict[str, Any], list[Clause]]:
-    """An event, and clauses at the edge of what it satisfies."""
-    event = draw(events(operators=False))
-    return event, [draw_pointed_clause(draw, event) for _ in several(draw, 1, 9)]
-
-
 class Trial:
     """An index, and what was inserted into it."""
 
@@ -132,7 +132,7 @@ class Trial:
 
     def build(self, many: Sequence[list[Clause]]) -> None:
         """Inserts many rows, the lowest that are free."""
-        free = (row for row in range(3 * _LAST_ROW) if row not in self.asked)
+        free = (row for row in range(9 * _LAST_ROW) if row not in self.asked)
         entries = dict(zip(free, many, strict=False))
         self.index.build([(row, _predicates(asked)) for row, asked in entries.items()])
         self.asked |= entries
@@ -148,6 +148,18 @@ class Trial:
         """Compares the answers to some events."""
         for document in documents:
             self._compare(document, self.index.match(Event(document, "", self.derived)))
+
+    def match_at_the_edge(self, event: dict[str, Any], attribute: str, value: Any) -> None:
+        """Compares the answers to an event about clauses that are nearly its own."""
+        before = set(self.asked)
+        edges = edge_clauses(attribute, value)
+        fitting = [clause for clause in edges if satisfies(event, [clause])]
+        self.build([fitting, *([clause] for clause in edges)])
+        self.match([event])
+        self.match_many([event, {}])
+        for row in sorted(set(self.asked).difference(before)):
+            self.index.delete(row)
+            del self.asked[row]
 
     def match_many(self, documents: Sequence[dict[str, Any]]) -> None:
         """The same, asked at once."""

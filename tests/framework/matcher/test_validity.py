@@ -108,11 +108,11 @@ def test_a_failed_replacement_changes_no_validity() -> None:
 @pytest.mark.parametrize("validity", [0, -1, math.nan, True, "60", [60]])
 def test_a_validity_is_a_number_of_seconds_above_zero(validity: float) -> None:
     one, _ = matcher()
-    with pytest.raises(SubscriptionError, match="'s1'.*validity is a number of seconds above 0"):
+    with pytest.raises(SubscriptionError, match=r"'s1'.*validity is a number of seconds above 0"):
         one.subscribe("a = 1", id="s1", validity=validity)
     assert len(one) == 0
     one.subscribe("a = 1", id="s2")
-    with pytest.raises(SubscriptionError, match="'s2'.*validity"):
+    with pytest.raises(SubscriptionError, match=r"'s2'.*validity"):
         one.renew("s2", validity=validity)
     assert matched(one) == ["s2"]
 
