@@ -24,7 +24,9 @@ class Moment(NamedTuple):
 
 
 def moment(text: object) -> Moment | None:
-    """The moment a text names in RFC 3339 (UTC where it has no offset), `None` if it names none."""
+    """The moment that a text in RFC 3339 or a `datetime` names, UTC where it has no offset."""
+    if isinstance(text, datetime):
+        text = text.isoformat()
     matched = _RFC_3339.fullmatch(text) if isinstance(text, str) else None
     if matched is None:
         return None

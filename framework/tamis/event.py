@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tamis.errors import EventError
+from tamis.errors import EventError, PluginWarning
 from tamis.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
@@ -90,7 +91,20 @@ class Event:
             if not _absent(inner):
                 return inner
         derived = self.derived.get(name)
-        return None if derived is None else derived.derive(self)
+        return None if derived is None else self._derive(derived)
+
+    def _derive(self, derived: DerivedAttribute) -> Scalar | None:
+        """A derived attribute; absent, with a warning, when it cannot be derived."""
+        try:
+            return derived.derive(self)
+        except Exception as failure:
+            warnings.warn(
+                f"the attribute {derived.name} is absent where it cannot be derived: "
+                f"{type(failure).__name__}: {failure}",
+                PluginWarning,
+                stacklevel=2,
+            )
+            return None
 
     def scalar(self, name: str) -> Scalar | None:
         """The attribute of that name, `None` when it is absent or no scalar."""

@@ -54,7 +54,7 @@ class Explanation:
             )
         if data.get("bindings") not in (None, [{}]):
             lines.append(
-                f"  bindings {_shortened([_assignment(each) for each in data['bindings']])}"
+                f"  bindings {_shortened([_assignment(each) for each in data['bindings']], '; ')}"
             )
         return "\n".join(lines)
 
@@ -94,14 +94,9 @@ def _row_of(result: Result, id: str) -> int:
     row = catalog.rows.get(id)
     if row is not None and catalog.added_at(row) <= result._seen.version:
         return row
-    for match in result.matches:
-        if match.subscription == id:
-            return match._row
-    decision = result._seen.decision
-    if decision is not None:
-        for candidate in decision.skeleton.subscriptions.tolist():
-            if catalog.id_of(candidate) == id:
-                return int(candidate)
+    for gone in catalog.epochs.retired_since(result._seen.lease):
+        if catalog.id_of(gone) == id and catalog.added_at(gone) <= result._seen.version:
+            return gone
     raise KeyError(f"{id} was not subscribed when {result.event} was matched")
 
 
@@ -184,9 +179,20 @@ class _About:
             "kind": "attribute",
             "truth": truth,
             "how": "index",
-            "detail": f"{name} is absent" if value is None else f"{name} is {_shown(value)}",
+            "detail": self._value_detail(name, value, comparison.reads),
             "value": value,
         }
+
+    def _value_detail(self, name: str, value: object, reads: str) -> str:
+        """What the event has of that name, in words."""
+        if reads == PRESENCE:
+            return f"{name} is {'there' if value else 'absent'}"
+        if value is not None:
+            return f"{name} is {_shown(value)}"
+        there = self.event.value(name)
+        if there is None:
+            return f"{name} is absent"
+        return f"{name} is {_shown(there)}, which is no {'array' if reads == ARRAY else 'scalar'}"
 
     def _constraint(self, constraint: Constraint) -> dict[str, Any]:
         record: dict[str, Any] = {"predicate": constraint.text(), "kind": "constraint"}
@@ -314,10 +320,15 @@ def _assignment(values: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    words = constant_text(value) if is_scalar(value) else str(value)
+    if is_scalar(value):
+        words = constant_text(value)
+    elif isinstance(value, (list, tuple)):
+        words = f"[{', '.join(_shown(each) for each in value[: _SOME + 1])}]"
+    else:
+        words = str(value)
     return words if len(words) <= 60 else words[:59] + "…"
 
 
-def _shortened(words: Sequence[str]) -> str:
+def _shortened(words: Sequence[str], between: str = ", ") -> str:
     more = len(words) - _SOME
-    return ", ".join(words[:_SOME]) + (f" and {more:,} more" if more > 0 else "")
+    return between.join(words[:_SOME]) + (f" and {more:,} more" if more > 0 else "")

@@ -72,6 +72,8 @@ def _held(leaves: Sequence[Leaf], asked: Asked) -> Iterable[tuple[str, str, bool
             yield asked.tests[leaf.start].call.text, "operator", leaf.negated
         elif isinstance(leaf.atom, AttributePredicate):
             yield leaf.atom.text(), "attribute", False
+        elif not leaf.atom.variables:
+            yield leaf.atom.text(), "constraint", False
 
 
 def chain_graph(

@@ -60,5 +60,8 @@ def tamis_attributes() -> Iterable[DerivedAttribute]:  # type: ignore[empty-body
 
     @tamis.hookimpl
     def tamis_attributes():
-        return [tamis.DerivedAttribute("text.length", lambda event: len(event.value("text") or ""))]
+        return [tamis.DerivedAttribute("text.length", lambda event: len(str(event.value("text"))))]
+
+    `derive` gets the event: `event.value(name)` is its value or `None`, `event.scalar(name)` a
+    scalar or `None`. What it cannot derive is absent, with a warning.
     """

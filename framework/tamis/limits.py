@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from tamis.errors import TamisError
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,12 @@ class Limits:
     assignments: int = 1_000
     solutions: int = 100_000
     join_steps: int = 200_000
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise TamisError(f"the limit {limit.name} is a whole number above 0, not {value!r}")
 
 
 DEFAULT_LIMITS = Limits()

@@ -33,7 +33,7 @@ def read_manifest(
         raise error(f"{path} is damaged: {type(bad).__name__}: {bad}") from None
     if version != format_version:
         raise error(
-            f"{folder} is of format {version}, and this tamis reads format {format_version}: "
+            f"{folder} is of format {version!r}, and this tamis reads format {format_version}: "
             f"make the {what} again"
         )
     if lacking:

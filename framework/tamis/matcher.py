@@ -14,7 +14,7 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -23,13 +23,16 @@ from tamis.catalog import Catalog, Subscribed
 from tamis.engine.asking import Operators
 from tamis.engine.decision import Decision
 from tamis.engine.gateway import Asking, Gateway
+from tamis.engine.guarded import GuardedRun, made_planner
 from tamis.engine.problem import Skeleton, standing
 from tamis.engine.resolve import Asked, Resolver, doubts
 from tamis.errors import (
     PlannerError,
+    StatisticsError,
     SubscriptionError,
     SubscriptionErrors,
     SubscriptionWarning,
+    TamisError,
 )
 from tamis.event import Event
 from tamis.explain import explain
@@ -38,6 +41,7 @@ from tamis.indexing import Index
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
+from tamis.nearest import did_you_mean
 from tamis.planning import FALSE, FollowingPlanner, Planner, Standing
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
@@ -48,6 +52,8 @@ from tamis.statistics import Statistics
 if TYPE_CHECKING:
     import networkx
 
+_FOREVER = 1e18
+_FEW = 64
 DEFAULT_INDEX = "scan"
 DEFAULT_PLANNER = "sequential"
 
@@ -94,9 +100,11 @@ class Matcher:
         self.operators = Operators(records)
         self._statistics = statistics if statistics is not None else Statistics()
         self.limits = limits
-        self.planner: Planner = (
-            plugins.planner(planner).factory() if isinstance(planner, str) else planner
-        )
+        if not isinstance(self._statistics, Statistics):
+            raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")
+        if not isinstance(limits, Limits):
+            raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
+        self.planner = made_planner(plugins, planner)
         self._follower: FollowingPlanner | None = (
             cast(FollowingPlanner, self.planner) if hasattr(self.planner, "subscribed") else None
         )
@@ -113,6 +121,7 @@ class Matcher:
         self._expires: dict[str, float] = {}
         self._expiring: list[tuple[float, str]] = []
         self._next_expiry = math.inf
+        self._reserved: set[str] = set()
         self._event_numbers = itertools.count(1)
         self._subscription_numbers = itertools.count(1)
 
@@ -155,6 +164,8 @@ class Matcher:
             prepared: list[_Prepared] = []
             errors: list[SubscriptionError] = []
             taken: set[str] = set()
+            named = (entry.get("id") for entry, _ in entries if isinstance(entry, Mapping))
+            self._reserved = {id for id in named if isinstance(id, str)}
             for entry, validity in entries:
                 try:
                     each = self._prepare(entry, validity, resolver, taken, replace)
@@ -216,7 +227,9 @@ class Matcher:
             )
         where = entry.get("where")
         if not isinstance(where, str):
-            found = f"not {where!r:.80}" if "where" in entry else "and there is none"
+            found = f"not {where!r:.80}"
+            if "where" not in entry:
+                found = f"and there is none{did_you_mean('where', map(str, entry))}"
             raise SubscriptionError(
                 f"'where' is the text of the condition, {found}", subscription=id
             )
@@ -231,7 +244,7 @@ class Matcher:
     def _made_up_id(self, taken: set[str]) -> str:
         while True:
             id = f"subscription-{next(self._subscription_numbers)}"
-            if id not in taken and id not in self._catalog.rows:
+            if id not in taken and id not in self._reserved and id not in self._catalog.rows:
                 return id
 
     def _add(self, prepared: list[_Prepared]) -> None:
@@ -259,10 +272,13 @@ class Matcher:
         """Removes a subscription; `KeyError` if there is none of that id."""
         with self._changing:
             self._drop_expired()
-            if id not in self._catalog.rows:
-                raise KeyError(id)
+            self._check_known(id)
             with self._lock.writing():
                 self._remove(id)
+
+    def _check_known(self, id: str) -> None:
+        if id not in self._catalog.rows:
+            raise KeyError(f"there is no subscription {id!r}")
 
     def _remove(self, id: str) -> None:
         rows = self._catalog.remove(id)
@@ -291,8 +307,7 @@ class Matcher:
         """Lets a subscription live for so many seconds from now (`None`: for ever)."""
         with self._changing:
             self._drop_expired()
-            if id not in self._catalog.rows:
-                raise KeyError(id)
+            self._check_known(id)
             expires = self._expiry(validity, id)
             self._expires.pop(id, None)
             self._set_expiry(id, expires)
@@ -301,12 +316,18 @@ class Matcher:
         if expires != math.inf:
             self._expires[id] = expires
             heapq.heappush(self._expiring, (expires, id))
+            if len(self._expiring) > 2 * len(self._expires) + _FEW:
+                self._expiring = [(each, id) for id, each in self._expires.items()]
+                heapq.heapify(self._expiring)
             self._next_expiry = self._expiring[0][0]
 
     def _expiry(self, validity: float | None, id: str) -> float:
         if validity is None:
             return math.inf
-        if isinstance(validity, bool) or not isinstance(validity, (int, float)) or not validity > 0:
+        number = isinstance(validity, (int, float)) and not isinstance(validity, bool)
+        if number and validity >= _FOREVER:
+            return math.inf
+        if not number or not validity > 0:
             raise SubscriptionError(
                 f"validity is a number of seconds above 0, not {validity!r}", subscription=id
             )
@@ -336,7 +357,14 @@ class Matcher:
         """A subscription as it was handed in; `KeyError` if there is none of that id."""
         self._notice_time()
         with self._lock.reading():
+            self._check_known(id)
             return self._catalog.subscribed(id)
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of what is subscribed, in the order of subscribing."""
+        self._notice_time()
+        with self._lock.reading():
+            return iter(list(self._catalog.rows))
 
     def _notice_time(self) -> None:
         if self._next_expiry != math.inf and self._next_expiry <= self._clock():
@@ -403,7 +431,7 @@ class Matcher:
         decided = decision.begin(needless)
         begun = timer()
         join_seconds += begun - started
-        run = self.planner.begin(skeleton.problem)
+        run = GuardedRun(self.planner, skeleton.problem)
         if decided:
             run.observe((), (), decided)
         while True:

@@ -45,6 +45,10 @@ class _Named(Protocol):
 N = TypeVar("N", bound=_Named)
 
 
+class PluginClash(PluginError):
+    """A name that two plugins claim."""
+
+
 @dataclass(frozen=True)
 class PluginRecord:
     """A plugin that was found, and whether it could be used."""
@@ -66,6 +70,7 @@ class Plugins:
     attributes: dict[str, DerivedAttribute] = field(default_factory=dict)
     sources: dict[tuple[str, str], str] = field(default_factory=dict)
     found: list[PluginRecord] = field(default_factory=list)
+    clash: PluginClash | None = None
 
     def planner(self, name: str) -> PlannerRecord:
         """The planner of that name."""
@@ -109,7 +114,7 @@ class Plugins:
     def _refuse_clash(self, kind: str, name: str, source: str) -> None:
         other = self.sources.get((kind, name))
         if other is not None:
-            raise PluginError(
+            raise PluginClash(
                 f"the {kind} {name} is brought by both {other} and {source}: "
                 f"uninstall one, or name the allowed ones in {ALLOWED}"
             )
@@ -124,7 +129,7 @@ def _by_name(records: Iterable[object], kind: type[N]) -> dict[str, N]:
     named: dict[str, N] = {}
     for record in records:
         if not isinstance(record, kind):
-            raise PluginError(f"a hook returned {record!r}, which is no {kind.__name__}")
+            raise PluginError(f"a hook returned {record!r}, which is no tamis.{kind.__name__}")
         named[record.name] = record
     return named
 
@@ -139,7 +144,17 @@ def _known(kind: str, name: str, table: Mapping[str, N]) -> N:
 
 
 def installed() -> Plugins:
-    """What is installed, found once a process (and again when `TAMIS_PLUGINS` changes)."""
+    """What is installed, found once a process (and again when `TAMIS_PLUGINS` changes).
+
+    `PluginError` when two plugins bring things of one name."""
+    plugins = found_plugins()
+    if plugins.clash is not None:
+        raise plugins.clash
+    return plugins
+
+
+def found_plugins() -> Plugins:
+    """The same to look at, clash or not."""
     return _installed(os.environ.get(ALLOWED))
 
 
@@ -157,6 +172,14 @@ def _installed(allowed: str | None) -> Plugins:
             continue
         status, provides = _loaded(plugins, entry, distribution)
         plugins.found.append(PluginRecord(entry.name, distribution, version, status, provides))
+    known = {OWN, *(each.name for each in plugins.found)}
+    known |= {each.distribution for each in plugins.found}
+    for name in sorted((names or set()) - known - {""}):
+        warnings.warn(
+            f"{ALLOWED} allows {name}, which is not installed{did_you_mean(name, known)}",
+            PluginWarning,
+            stacklevel=3,
+        )
     return plugins
 
 
@@ -176,9 +199,10 @@ def _loaded(
 ) -> tuple[str, tuple[str, ...]]:
     try:
         return "loaded", plugins.add(entry.load(), f"{distribution} ({entry.name})")
-    except PluginError:
-        raise
-    except Exception as failure:
+    except PluginClash as clash:
+        plugins.clash = clash
+        return f"clash: {clash}", ()
+    except (Exception, SystemExit) as failure:
         status = f"failed: {type(failure).__name__}: {failure}"
         warnings.warn(
             f"plugin {entry.name} of {distribution} is left out; it {status}",
@@ -223,7 +247,7 @@ def _module(target: str) -> ModuleType:
         return importlib.import_module(target)
     except TamisError:
         raise
-    except Exception as failure:
+    except (Exception, SystemExit) as failure:
         raise PluginError(
             f"{target} cannot be imported: {type(failure).__name__}: {failure}"
         ) from failure

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, overload
 
 from tamis.errors import OperatorError
@@ -52,10 +52,15 @@ class Parameter:
         if self.kinds is None:
             return None
         if kind_of(value) not in self.kinds:
-            return f"is a {' or a '.join(KIND_NAMES[kind] for kind in sorted(self.kinds))}"
+            return self.wanted()
         if self.whole and isinstance(value, float):
             return "is a whole number"
         return None
+
+    def wanted(self) -> str:
+        """What stands here, in words."""
+        kinds = self.kinds or frozenset(range(len(KIND_NAMES)))
+        return f"is a {' or a '.join(KIND_NAMES[kind] for kind in sorted(kinds))}"
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,13 @@ class Preparation:
     cost_seconds: float = DEFAULT_COST_SECONDS
     timeout: float | None = None
     """Its own: whether it is late must not depend on which operator asks first."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or not callable(self.prepare):
+            raise OperatorError("a preparation has a name and a function of the event")
+        if self.inputs is not None:
+            object.__setattr__(self, "inputs", names_of(self.inputs, "inputs", self.name))
+        _check_numbers(self, self.name, "timeout", "cost_seconds")
 
 
 @dataclass(frozen=True)
@@ -107,10 +119,9 @@ class Specification:
                 )
         if len(set(self.outputs)) != len(self.outputs):
             raise OperatorError(f"{name} declares an output twice")
-        for what in ("timeout", "concurrency", "calls_per_second", "cost_seconds"):
-            value = getattr(self, what)
-            if value is not None and not value > 0 and not (what == "cost_seconds" and value == 0):
-                raise OperatorError(f"{what} of {name} is a number above 0, not {value!r}")
+        _check_numbers(self, name, "timeout", "concurrency", "calls_per_second", "cost_seconds")
+        if self.preparation is not None and not isinstance(self.preparation, Preparation):
+            raise OperatorError(f"preparation of {name} is a tamis.Preparation")
         if self.isolation not in ISOLATIONS:
             raise OperatorError(
                 f"isolation of {name} is one of {', '.join(ISOLATIONS)}, not {self.isolation!r}"
@@ -222,6 +233,7 @@ def operator(
     *,
     name: str | None = None,
     version: str = "1",
+    description: str = ...,
     inputs: Iterable[str] | None = None,
     optional_inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
@@ -261,14 +273,19 @@ def operator(
     def decorate(function: Callable[..., Any]) -> FunctionOperator:
         given = name if name is not None else getattr(function, "__name__", "")
         parameters, variadic = signature_of(function, given)
+        for setting in rest:
+            if setting not in _SETTINGS:
+                raise OperatorError(
+                    f"an operator has no setting {setting!r}{did_you_mean(setting, _SETTINGS)}"
+                )
+        rest.setdefault("description", (inspect.getdoc(function) or "").partition("\n")[0])
         specification = Specification(
             name=given,
-            description=(inspect.getdoc(function) or "").partition("\n")[0],
             parameters=parameters,
             variadic=variadic,
-            inputs=None if inputs is None else _names(inputs, "inputs", given),
-            optional_inputs=_names(optional_inputs, "optional_inputs", given),
-            outputs=_names(outputs, "outputs", given),
+            inputs=None if inputs is None else names_of(inputs, "inputs", given),
+            optional_inputs=names_of(optional_inputs, "optional_inputs", given),
+            outputs=names_of(outputs, "outputs", given),
             **rest,
         )
         return FunctionOperator(function, specification, check, solve_many)
@@ -276,10 +293,32 @@ def operator(
     return decorate if function is None else decorate(function)
 
 
-def _names(names: Iterable[str], what: str, operator: str) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise OperatorError(f"{what} of {operator} are a tuple of names: write ({names!r},)")
-    return tuple(names)
+_SETTINGS = tuple(
+    each.name
+    for each in fields(Specification)
+    if each.name not in ("name", "parameters", "variadic", "inputs", "optional_inputs", "outputs")
+)
+
+
+def names_of(names: object, what: str, owner: str) -> tuple[str, ...]:
+    """Names as a tuple; one string is a mistake."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise OperatorError(f"{what} of {owner} are a tuple of names: write ({names!r},)")
+    found = tuple(names)
+    if not all(isinstance(name, str) and name for name in found):
+        raise OperatorError(f"{what} of {owner} are names: {found!r}")
+    return found
+
+
+def _check_numbers(record: object, owner: str, *fields_: str) -> None:
+    """Refuses settings that are no number above 0 (a cost may be 0)."""
+    for what in fields_:
+        value = getattr(record, what)
+        if value is None:
+            continue
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not (value > 0 or (value == 0 and what == "cost_seconds")):
+            raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")
 
 
 def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], bool]:

@@ -59,13 +59,13 @@ class Statistics:
     ) -> None:
         selectivity, cost = selectivity or {}, cost or {}
         for predicate, share in selectivity.items():
-            if not 0 <= share <= 1:
+            if not isinstance(share, (int, float)) or not 0 <= share <= 1:
                 raise StatisticsError(
-                    f"the selectivity of {predicate} is between 0 and 1, not {share}"
+                    f"the selectivity of {predicate} is between 0 and 1, not {share!r}"
                 )
         for predicate, seconds in cost.items():
-            if not seconds >= 0:
-                raise StatisticsError(f"the cost of {predicate} is in seconds, not {seconds}")
+            if not isinstance(seconds, (int, float)) or not seconds >= 0:
+                raise StatisticsError(f"the cost of {predicate} is in seconds, not {seconds!r}")
         self.predicates: dict[str, PredicateStatistics] = {
             predicate: PredicateStatistics(
                 selectivity=selectivity.get(predicate), cost_seconds=cost.get(predicate)

@@ -69,6 +69,7 @@ def test_empty_lists_say_how_to_add_one(tamis: Tamis, monkeypatch: pytest.Monkey
     from tamis import plugins
 
     monkeypatch.setattr(plugins, "installed", plugins.Plugins)
+    monkeypatch.setattr(plugins, "found_plugins", plugins.Plugins)
     assert "--operators" in tamis("operators").out
     for command in ("planners", "indexes", "plugins"):
         assert "pip install" in tamis(command).out
@@ -115,9 +116,13 @@ def test_installed_plugins_broken_ones_and_clashes(process: Process, folder: Pat
     assert operators.err == ""
 
     plugin(site, "haven", HARBOR)
-    clash = process("plugins", PYTHONPATH=str(site))
+    listed = process("plugins", PYTHONPATH=str(site))
+    assert listed.status == 0
+    assert "haven" in listed.out
+    assert "clash" in listed.out
+    clash = process("operators", PYTHONPATH=str(site))
     assert clash.status == 1
-    assert clash.err.startswith(
+    assert (
         "error: the operator harborFull is brought by both harbor (harbor) and haven (haven): "
-    )
+    ) in clash.err
     assert "Traceback" not in clash.err

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+import tamis
 from tamis.planning import FALSE, TRUE, Planner, Problem, Run
 from tamis.plugins import installed
 from tamis.testing import check_planner
@@ -15,6 +16,15 @@ from tamis.testing import check_planner
 @pytest.mark.parametrize("name", sorted(installed().planners))
 def test_installed_planner_obeys_the_law(name: str) -> None:
     check_planner(name)
+
+
+@pytest.mark.parametrize("name", sorted(installed().planners))
+@pytest.mark.parametrize("where", ["altitude / 2 > 1", "altitude > $limit or a = 1"])
+def test_a_constraint_on_attributes_needs_no_operator(name: str, where: str) -> None:
+    matcher = tamis.Matcher(operators=[], planner=name)
+    matcher.subscribe(where, id="s1")
+    assert len(matcher.match({"altitude": 3, "limit": 2}).matches) == 1
+    assert len(matcher.match({"altitude": 1, "limit": 2}).matches) == 0
 
 
 class Everything:

@@ -16,14 +16,14 @@ _MANY = 256
 class Lease:
     """Keeps the rows of its epoch readable for as long as it lives."""
 
-    __slots__ = ("_ended", "_epoch")
+    __slots__ = ("_ended", "epoch")
 
     def __init__(self, epoch: int, ended: deque[int]) -> None:
-        self._epoch = epoch
+        self.epoch = epoch
         self._ended = ended
 
     def __del__(self) -> None:
-        self._ended.append(self._epoch)
+        self._ended.append(self.epoch)
 
 
 class Epochs:
@@ -50,6 +50,11 @@ class Epochs:
         with self._lock:
             self._waiting.append((self._epoch, row))
             self._epoch += 1
+
+    def retired_since(self, lease: Lease) -> list[int]:
+        """The rows that were retired while this lease was alive."""
+        with self._lock:
+            return [row for epoch, row in self._waiting if epoch >= lease.epoch]
 
     def reclaimed(self) -> list[int]:
         """Rows that no live lease can read; each is given once."""

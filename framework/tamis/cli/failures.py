@@ -21,3 +21,7 @@ class InterruptedRunError(TamisError):
 
 class ReaderGoneError(TamisError):
     """Whoever read the output has read enough."""
+
+
+class UnusableRunError(TamisError):
+    """A run whose input held nothing that could be used."""

@@ -6,11 +6,12 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamis.cli.failures import InterruptedRunError, MisuseError
+from tamis.cli.failures import InterruptedRunError, MisuseError, UnusableRunError
 from tamis.cli.options import (
     Debug,
     Index,
@@ -77,7 +78,10 @@ def match(
 
     matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
     source = reading.Events(events)
-    _refuse_collisions(subscriptions, source.files, output, rejects, report)
+    read = [subscriptions, *source.files, *(operators or ())]
+    _refuse_collisions(subscriptions, source.files, read, output, rejects, report)
+    if report is not None:
+        _check_place(report)
     subscribe(matcher, read_subscriptions(subscriptions))
     prompt = source.live or (output == "-" and sys.stdout.isatty())
     shown = sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())
@@ -100,12 +104,14 @@ def match(
             if run.kept():
                 say(f"stopped after {counted(progress.events, 'event')}{run.kept()}")
             raise
-    if run.rejected and rejects is None:
-        say(f"note: {run.note()}")
+    for sentence in run.notes(kept=rejects is not None):
+        say(f"note: {sentence}")
     if account is not None and report is not None:
         account.rejected = run.rejected
         account.subscriptions = len(matcher)
         _write_report(report, account, planner, index, time.perf_counter() - started)
+    if run.rejected and not progress.events:
+        raise UnusableRunError("no line holds an event")
 
 
 class _Run:
@@ -128,6 +134,8 @@ class _Run:
         self._progress = progress
         self.rejected = 0
         self._first_reject = ""
+        self.undetermined = 0
+        self._first_undetermined = ""
 
     def match_all(self) -> None:
         """Matches every event."""
@@ -148,6 +156,11 @@ class _Run:
                 continue
             if account is not None:
                 account.add(result.account)
+            for each in result.undetermined:
+                self._first_undetermined = self._first_undetermined or (
+                    f"{each.subscription} for {result.event}, {each.reason}"
+                )
+                self.undetermined += 1
             self._results.write(result.as_dict())
             progress.count(len(result.matches), self._events.share if progress.shown else None)
 
@@ -158,14 +171,17 @@ class _Run:
         if self._rejects is not None:
             self._rejects.write(line.rejected(reason))
 
-    def note(self) -> str:
-        """What became of lines that hold no event."""
-        if self.rejected == 1:
-            return f"1 line holds no event (--rejects FILE keeps it): {self._first_reject}"
-        return (
-            f"{self.rejected:,} lines hold no event (--rejects FILE keeps them), "
-            f"the first of them {self._first_reject}"
-        )
+    def notes(self, *, kept: bool) -> Iterator[str]:
+        """What became of lines that hold no event, and of what failing operators left open."""
+        if self.rejected:
+            hint = (
+                "" if kept else f" (--rejects FILE keeps {'it' if self.rejected == 1 else 'them'})"
+            )
+            lines = "1 line holds" if self.rejected == 1 else f"{self.rejected:,} lines hold"
+            first = "" if self.rejected == 1 else ", the first of them"
+            yield f"{lines} no event{hint}{first or ':'} {self._first_reject}"
+        if self.undetermined:
+            yield f"{self.undetermined:,} undetermined, the first: {self._first_undetermined}"
 
     def kept(self) -> str:
         """Where what was written until now can be found."""
@@ -180,6 +196,7 @@ class _Run:
 def _refuse_collisions(
     subscriptions: str,
     events: list[str],
+    read: list[str],
     output: str,
     rejects: str | None,
     report: str | None,
@@ -190,8 +207,8 @@ def _refuse_collisions(
     if subscriptions == "-" and "-" in events:
         raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
     taken = {
-        os.path.realpath(each): f"the file of {what}"
-        for what, each in [("subscriptions", subscriptions), *(("events", each) for each in events)]
+        os.path.realpath(each): f"a file that is read ({each})"
+        for each in read
         if os.path.isfile(each)
     }
     for option, path in (("--output", output), ("--rejects", rejects), ("--report", report)):
@@ -201,6 +218,16 @@ def _refuse_collisions(
         if place in taken:
             raise MisuseError(f"{option} would write over {taken[place]}: {path}")
         taken[place] = f"that of {option}"
+
+
+def _check_place(path: str) -> None:
+    """Refuses a place for the report that cannot be written, before anything is done."""
+    from tamis.writing import WritingError, is_direct
+
+    folder = os.path.dirname(path) or "."
+    if path != "-" and not is_direct(path) and not os.access(folder, os.W_OK):
+        what = "is no folder" if not os.path.isdir(folder) else "cannot be written"
+        raise WritingError(f"cannot write {path}: {folder} {what}")
 
 
 def _write_report(

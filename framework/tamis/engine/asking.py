@@ -45,7 +45,12 @@ class Operators:
         return made
 
     def _make(self, name: str) -> Operator:
-        made = self.records[name].factory()
+        try:
+            made = self.records[name].factory()
+        except Exception as failure:
+            raise OperatorError(
+                f"{name} cannot be made: {type(failure).__name__}: {failure}"
+            ) from failure
         if not isinstance(made, Operator):
             raise OperatorError(f"the factory of {name} made {made!r}, which is no tamis.Operator")
         return made

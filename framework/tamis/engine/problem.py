@@ -166,6 +166,10 @@ class Skeleton:
         """The inputs that calls require, and the calls that require them."""
         result: dict[tuple[str, ...], list[int]] = {}
         for at, call in enumerate(self.calls):
-            if call.specification.inputs:
-                result.setdefault(call.specification.inputs, []).append(at)
+            preparation = call.specification.preparation
+            inputs = call.specification.inputs or ()
+            if preparation is not None:
+                inputs = (*inputs, *(preparation.inputs or ()))
+            if inputs:
+                result.setdefault(inputs, []).append(at)
         return result

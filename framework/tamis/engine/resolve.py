@@ -11,7 +11,13 @@ from tamis.constraint import Constraint, Reference
 from tamis.contradiction import contradictory
 from tamis.engine.asking import Call, EventConstraint, Operators, Place, Test
 from tamis.engine.joins import JoinAtom
-from tamis.errors import ArgumentError, NeverMatches, SubscriptionError, SubscriptionWarning
+from tamis.errors import (
+    ArgumentError,
+    NeverMatches,
+    OperatorError,
+    SubscriptionError,
+    SubscriptionWarning,
+)
 from tamis.language import Condition, Leaf
 from tamis.nearest import did_you_mean
 from tamis.predicate import AttributePredicate, OperatorPredicate, VariableArgument
@@ -178,7 +184,10 @@ class Resolver:
                 key.append((kind_of(argument), argument))
         call = self._known_call(tuple(key)) or self._new_calls.get(tuple(key))
         if call is None:
-            operator = self._operators.operator(predicate.name)
+            try:
+                operator = self._operators.operator(predicate.name)
+            except OperatorError as failure:
+                raise SubscriptionError(str(failure), text=text, position=start) from failure
             arguments = self._checked(operator.check, given, predicate, text, start)
             call_text = f"{name_text(predicate.name)}({', '.join(words)})"
             call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
@@ -217,9 +226,11 @@ class Resolver:
             ) from refusal
         if compiled is None:
             return tuple(given)
+        if isinstance(compiled, str) or not isinstance(compiled, Sequence):
+            compiled = ()
         if len(compiled) != len(given):
             raise SubscriptionError(
-                f"{predicate.name}: its check returned {len(compiled)} arguments for {len(given)}",
+                f"{predicate.name}: its check returns None, or as many arguments as it gets",
                 text=text,
                 position=start,
             )
@@ -260,6 +271,8 @@ def _check_arguments(
         if isinstance(argument, VariableArgument):
             if specification.outputs and parameter.name not in specification.outputs:
                 problem = f"takes a constant; variables stand for {_outputs(specification)}"
+            elif not specification.outputs and parameter.kinds is not None:
+                problem = f"{parameter.wanted()}, not a variable"
         else:
             problem = parameter.problem(argument)
         if problem is not None:

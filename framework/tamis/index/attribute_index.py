@@ -163,8 +163,10 @@ def open(folder: str | Path) -> AttributeIndex:
     index = AttributeIndex(name)
     try:
         index._load(source, rows)
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as bad:
-        if isinstance(bad, IndexFolderError):
-            raise
-        raise IndexFolderError(f"{source} is damaged: {bad}") from None
+    except IndexFolderError:
+        raise
+    except Exception as bad:
+        raise IndexFolderError(
+            f"{source} is damaged ({type(bad).__name__}): build the index again"
+        ) from bad
     return index

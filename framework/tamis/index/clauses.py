@@ -16,6 +16,7 @@ from tamis.comparison import (
     Comparison,
     searcher,
 )
+from tamis.language.scanner import SYMBOLS
 from tamis.nearest import did_you_mean
 from tamis.predicate import AttributePredicate
 from tamis.values import BOOLEAN, NUMBER, Scalar, as_scalar, canonical_number, distinct, kind_of
@@ -31,8 +32,10 @@ def predicate_of(clause: Clause) -> AttributePredicate:
         raise ValueError(f"a clause is (attribute, op, value), not {clause!r}") from None
     if not isinstance(attribute, str) or not attribute:
         raise ValueError(f"the attribute of a clause is a name, not {attribute!r}")
+    op = SYMBOLS.get(op, op) if isinstance(op, str) else op
     if op not in OPERATORS:
-        raise ValueError(f"unknown op {op!r}{did_you_mean(str(op), OPERATORS)}")
+        hint = did_you_mean(str(op), OPERATORS)
+        raise ValueError(f"unknown op {op!r}{hint}; there are {', '.join(OPERATORS)}")
     where = f"{attribute} {op}"
     if op in PRESENT:
         return AttributePredicate(attribute, Comparison(op))

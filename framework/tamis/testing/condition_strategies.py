@@ -79,11 +79,12 @@ def conditions(*, attributes: bool = True) -> SearchStrategy[str]:
 
     Without `attributes` they need operators and little else.
 
-    >>> from hypothesis import find, settings
-    >>> "starts with" in find(
-    ...     conditions(), lambda text: "starts with" in text, settings=settings(database=None)
-    ... )
-    True
+    >>> from hypothesis import given
+    >>> from tamis.language import Language
+    >>> @given(conditions())
+    ... def law(text):
+    ...     assert Language().parse(text).alternatives
+    >>> law()
     """
     return st.composite(_condition)(attributes)
 
@@ -93,9 +94,11 @@ def subscriptions(
 ) -> SearchStrategy[list[dict[str, Any]]]:
     """A handful of subscriptions with ids of their own, some with other keys.
 
-    >>> from hypothesis import find, settings
-    >>> find(subscriptions(attributes=False), bool, settings=settings(database=None))[0]["id"]
-    's1'
+    >>> from hypothesis import given
+    >>> @given(subscriptions(attributes=False))
+    ... def law(entries):
+    ...     assert len({entry["id"] for entry in entries}) == len(entries)
+    >>> law()
     """
     return st.composite(_subscriptions)(attributes, most)
 
@@ -111,9 +114,13 @@ def _subscriptions(draw: DrawFn, attributes: bool, most: int) -> list[dict[str, 
 def _condition(draw: DrawFn, attributes: bool) -> str:
     terms = [_conjunction(draw, attributes) for _ in several(draw, 1, 3)]
     text = _either(draw, terms)
-    if one_of(draw, (False, False, False, False, True)):
-        return f"({text}){one_of(draw, _ANDS)}{_filled(draw, '<truth>(<key>)')}"
-    return text
+    match one_of(draw, ("", "", "", "", "", "and", "or")):
+        case "and":
+            return f"({text}){one_of(draw, _ANDS)}{_filled(draw, '<truth>(<key>)')}"
+        case "or":
+            return f"({text}){one_of(draw, _ORS)}odd(?x)"
+        case _:
+            return text
 
 
 def _either(draw: DrawFn, terms: Sequence[tuple[str, bool]]) -> str:

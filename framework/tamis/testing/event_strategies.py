@@ -26,9 +26,14 @@ def events(*, operators: bool = True) -> SearchStrategy[dict[str, Any]]:
 
     With `operators`, the answers of `pool_operators()` too, failures and absent inputs included.
 
-    >>> from hypothesis import find, settings
-    >>> list(find(events(), lambda event: "tags" in event, settings=settings(database=None)))
-    ['tags']
+    >>> from hypothesis import given
+    >>> from tamis import Matcher
+    >>> matcher = Matcher(operators=pool.pool_operators())
+    >>> _ = matcher.subscribe("seen(a) or count(b, ?n)", id="s1")
+    >>> @given(events())
+    ... def law(event):
+    ...     assert len(matcher.match(event).matches) <= 1
+    >>> law()
     """
     return st.composite(_event)(operators)
 
@@ -39,7 +44,7 @@ def _event(draw: DrawFn, operators: bool) -> dict[str, Any]:
         name = one_of(draw, _NAMES)
         event[name] = _FORMS.get(name, _value)(draw)
     for name, answer in _ANSWERS.items() if operators else ():
-        if one_of(draw, (False, True, True, True)):
+        if one_of(draw, (False, *[True] * 5)):
             event[name] = {key: answer(draw) for key in pool.KEYS}
     return event
 
@@ -79,17 +84,17 @@ def _time(draw: DrawFn) -> str:
 
 
 def _truth(draw: DrawFn) -> Any:
-    return one_of(draw, (False, True, True, True, False, False, *_FAILURES[:2]))
+    return one_of(draw, (False, True, True, True, False, True, True, True, True, _FAILURES[0]))
 
 
 def _values(draw: DrawFn) -> Any:
-    values = [one_of(draw, _SOLUTIONS) for _ in several(draw, 0, 3)]
-    return one_of(draw, (values, values, values, values, values, values, *_FAILURES))
+    values = [one_of(draw, _SOLUTIONS) for _ in several(draw, 0, 4)]
+    return one_of(draw, (*[values] * 16, *_FAILURES))
 
 
 def _pairs(draw: DrawFn) -> Any:
-    pairs = [[one_of(draw, _SOLUTIONS), one_of(draw, _SOLUTIONS)] for _ in several(draw, 0, 3)]
-    return one_of(draw, (pairs, pairs, pairs, pairs, pairs, pairs, *_FAILURES))
+    pairs = [[one_of(draw, _SOLUTIONS), one_of(draw, _SOLUTIONS)] for _ in several(draw, 0, 4)]
+    return one_of(draw, (*[pairs] * 16, *_FAILURES))
 
 
 _FORMS: dict[str, Callable[[DrawFn], Any]] = {

@@ -1,0 +1,59 @@
+"""How planners are made and run: what fails in one is a `PlannerError` that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tamis.errors import PlannerError
+from tamis.planning import Planner, Problem
+from tamis.plugins import Plugins
+
+
+def made_planner(plugins: Plugins, planner: str | Planner) -> Planner:
+    """The planner of a name, or the given one."""
+    if not isinstance(planner, str):
+        if not hasattr(planner, "begin"):
+            raise PlannerError(f"a planner has begin(problem), and {planner!r:.80} has not")
+        return planner
+    record = plugins.planner(planner)
+    try:
+        made = record.factory()
+    except Exception as failure:
+        raise PlannerError(
+            f"planner {planner} cannot be made: {type(failure).__name__}: {failure}"
+        ) from failure
+    return made_planner(plugins, made)
+
+
+class GuardedRun:
+    """The run of a planner, its failures named as such."""
+
+    def __init__(self, planner: Planner, problem: Problem) -> None:
+        self._name = type(planner).__name__
+        try:
+            self._run = planner.begin(problem)
+            self._next, self._observe = self._run.next, self._run.observe
+        except Exception as failure:
+            raise self._error("begin", failure) from failure
+
+    def next(self, limit: int) -> Sequence[int]:
+        """What the planner asks for."""
+        try:
+            calls = self._next(limit)
+            return calls if len(calls) else ()
+        except Exception as failure:
+            raise self._error("next", failure) from failure
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        """Tells the planner."""
+        try:
+            self._observe(tests, outcomes, decided)
+        except Exception as failure:
+            raise self._error("observe", failure) from failure
+
+    def _error(self, where: str, failure: Exception) -> PlannerError:
+        return PlannerError(
+            f"planner {self._name} failed in {where}: {type(failure).__name__}: {failure}"
+        )
