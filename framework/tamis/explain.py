@@ -117,6 +117,9 @@ class _About:
             skeleton = self.decision.skeleton
             self.numbers = {test.key: at for at, test in enumerate(skeleton.tests)}
         self.records = [self._record(leaf) for leaf in leaves]
+        for record, leaf in zip(self.records, leaves, strict=True):
+            if isinstance(leaf.atom, Constraint) and leaf.atom.variables:
+                self._note_guard(record, set(leaf.atom.variables))
 
     def predicates(self) -> list[dict[str, Any]]:
         """What is known of each predicate, as written."""
@@ -239,6 +242,16 @@ class _About:
         record["shared_with"] = self._sharers(call)
         record["detail"] = self._answer(decision, number, call, guards)
         return record
+
+    def _note_guard(self, record: dict[str, Any], variables: set[str]) -> None:
+        """A constraint over one predicate's variables was decided with it."""
+        for other, leaf in zip(self.records, self.leaves, strict=True):
+            if isinstance(leaf.atom, OperatorPredicate) and variables <= set(leaf.atom.variables):
+                record.pop("joint", None)
+                record["how"] = "guard"
+                if other.get("truth"):
+                    record["truth"] = True
+                return
 
     def _guards(self, predicate: OperatorPredicate) -> list[str]:
         """The constraints that are decided with the predicate."""

@@ -129,7 +129,7 @@ def _by_name(records: Iterable[object], kind: type[N]) -> dict[str, N]:
     named: dict[str, N] = {}
     for record in records:
         if not isinstance(record, kind):
-            raise PluginError(f"a hook returned {record!r}, which is no tamis.{kind.__name__}")
+            raise PluginError(f"a hook returned {record!r}, which is no {kind.__name__}")
         named[record.name] = record
     return named
 

@@ -23,10 +23,7 @@ def test_writes_a_line_an_event_in_order(tamis: Tamis, folder: Path) -> None:
     )
     ended = tamis(*MATCH, "--events", "E.jsonl")
     assert ended.status == 0
-    assert ended.err == (
-        "note: 6 lines hold no event, the first of them E.jsonl:2: "
-        "not valid JSON: Expecting value at column 1\n"
-    )
+    assert ended.err == ""
     assert ended.lines == [
         {
             "event": "e2",
@@ -54,7 +51,10 @@ def test_goes_on_after_lines_that_are_no_events(tamis: Tamis, folder: Path) -> N
     ended = tamis(*MATCH, "--events", "E.jsonl", "--rejects", "bad.jsonl", "--report", "R.json")
     assert ended.status == 0
     assert [line["event"] for line in ended.lines] == ["e1", "e2"]
-    assert ended.err == ""
+    assert ended.err == (
+        "note: 6 lines hold no event, the first of them E.jsonl:2: "
+        "not valid JSON: Expecting value at column 1\n"
+    )
     rejects = [strict(line) for line in (folder / "bad.jsonl").read_text().splitlines()]
     assert {each["file"] for each in rejects} == {"E.jsonl"}
     assert [(each["line"], each["reason"]) for each in rejects] == [

@@ -35,7 +35,8 @@ def main() -> None:
     print(f"{'':<38}{'minimum':>10}{'median':>10}{'goal':>10}")
     for name, unit, goal, passes in rows:
         low, middle = min(passes), statistics.median(passes)
-        print(f"{name:<38}{low:>10.4g}{middle:>10.4g}{goal:>10.4g}  {unit}")
+        mark = "" if low <= goal else f", missed by {low / goal - 1:.0%}"
+        print(f"{name:<38}{low:>10.4g}{middle:>10.4g}{goal:>10.4g}  {unit}{mark}")
     print(f"two threads over one, matches a second: {statistics.median(two_threads()):.2f} times")
     heavy = subprocess.run(
         [

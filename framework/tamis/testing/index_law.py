@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,10 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
             """It knows how many rows it has, and what it holds."""
             self.trial.check_size()
 
+        def teardown(self) -> None:
+            """Removes what was saved."""
+            self.trial.folders.close()
+
     return IndexMachine
 
 
@@ -123,6 +128,7 @@ class Trial:
         self.index = factory()
         self.asked: dict[int, list[Clause]] = {}
         self.derived = installed().attributes
+        self.folders = ExitStack()
 
     def insert(self, place: int, asked: list[Clause]) -> None:
         """Inserts at a place, or at the next one that is free."""
@@ -173,10 +179,10 @@ class Trial:
 
     def save_and_load(self) -> None:
         """Saves the index and goes on with what a new one loads."""
-        with tempfile.TemporaryDirectory() as folder:
-            self.index.save(Path(folder))
-            self.index = self.factory()
-            self.index.load(Path(folder))
+        folder = Path(self.folders.enter_context(tempfile.TemporaryDirectory()))
+        self.index.save(folder)
+        self.index = self.factory()
+        self.index.load(folder)
 
     def check_size(self) -> None:
         """Compares its length."""

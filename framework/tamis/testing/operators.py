@@ -164,7 +164,9 @@ class _Constant(_Anything):
         return self.answer
 
 
-class _Slow(_Anything):
+class SlowOperator(_Anything):
+    """An operator that waits."""
+
     def __init__(self, name: str, seconds: float, timeout: float, answer: object) -> None:
         super().__init__(name, timeout)
         self.seconds = seconds
@@ -202,8 +204,8 @@ def nonsense(name: str = "odd", answer: object = "yes") -> Operator:
 
 def slow(
     name: str = "late", *, seconds: float = 5.0, timeout: float = 0.02, answer: object = True
-) -> Operator:
-    """An operator that answers after its timeout.
+) -> SlowOperator:
+    """An operator that answers after its timeout; `released.set()` lets it go.
 
     >>> from tamis import Matcher
     >>> matcher = Matcher(operators=[slow("late", timeout=0.01)])
@@ -211,4 +213,4 @@ def slow(
     >>> matcher.match({}).undetermined[0].reason
     'late(): timed out: no answer within 0.01 s'
     """
-    return _Slow(name, seconds, timeout, answer)
+    return SlowOperator(name, seconds, timeout, answer)

@@ -195,7 +195,7 @@ def test_a_late_operator_is_unknown_and_the_next_one_is_not_kept_waiting() -> No
         result = matcher.match({})
         assert [match.subscription for match in result.matches] == ["s2"]
         assert result.undetermined[0].reason == "late(): timed out: no answer within 0.02 s"
-    late.released.set()  # type: ignore[attr-defined]
+    late.released.set()
 
 
 def test_a_timeout_that_is_kept_changes_nothing() -> None:

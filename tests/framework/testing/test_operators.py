@@ -88,7 +88,7 @@ def test_tables_take_any_key() -> None:
 
 def test_a_slow_operator_can_be_let_go() -> None:
     late = slow("late", seconds=30, timeout=20)
-    late.released.set()  # type: ignore[attr-defined]
+    late.released.set()
     one = tamis.Matcher(operators=[late])
     one.subscribe("late()")
     assert len(one.match({}).matches) == 1
