@@ -373,12 +373,16 @@ class Matcher:
 
     # matching
 
-    def match(self, event: Mapping[str, Any], *, folder: str = "") -> Result:
+    def match(
+        self, event: Mapping[str, Any], *, folder: str = "", default_id: str | None = None
+    ) -> Result:
         """Matches one event; `EventError` if it is none.
 
-        `folder` is what a relative path in `image` is relative to."""
+        `folder` is what a relative path in `image` is relative to, `default_id` names an event that
+        has no id; made up when not given."""
         self._notice_time()
-        taken = Event.of(event, self._made_up_event_id, self._derived, folder)
+        made_up = self._made_up_event_id if default_id is None else lambda: default_id
+        taken = Event.of(event, made_up, self._derived, folder)
         started = self._timer()
         catalog = self._catalog
         with self._lock.reading():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 import tamis
-from tamis.planning import FALSE, TRUE, Planner, Problem, Run
+from tamis.planning import FALSE, TRUE, Planner, Problem, Run, Standing
 from tamis.plugins import installed
 from tamis.testing import check_planner
 
@@ -169,3 +169,24 @@ def test_the_world_that_catches_is_small_and_readable() -> None:
     assert str(caught.value) == (
         "planner AsksTwice asks for call 0 twice\n  s1: seen(a)\n  event {}"
     )
+
+
+class Forgetful(Everything):
+    """Follows what is subscribed, and is surprised when something goes."""
+
+    def reset(self, standing: Standing) -> None:
+        pass
+
+    def subscribed(self, standing: Standing) -> None:
+        pass
+
+    def unsubscribed(self, keys: Sequence[int]) -> None:
+        raise KeyError("never heard of it")
+
+    def in_order(self) -> Sequence[int]:
+        return []
+
+
+def test_a_planner_that_follows_what_is_subscribed_is_watched_too() -> None:
+    with pytest.raises(AssertionError, match="planner Forgetful raises KeyError: 'never heard"):
+        check_planner(Forgetful)

@@ -150,6 +150,7 @@ class _Run:
                 result = self._matcher.match(
                     line.document,  # type: ignore[arg-type]
                     folder=os.path.dirname(line.file),
+                    default_id=f"{os.path.basename(line.file)}:{line.number}",
                 )
             except EventError as bad:
                 self._reject(line, str(bad))

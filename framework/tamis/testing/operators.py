@@ -174,6 +174,7 @@ class SlowOperator(_Anything):
         self.released = threading.Event()
 
     def solve(self, event: Any, *arguments: Any) -> Any:
+        """Waits, and answers."""
         self.released.wait(self.seconds)
         return self.answer
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tamis.errors import PlannerError
 from tamis.limits import Limits
 from tamis.matcher import Matcher
 from tamis.planning import Planner, Problem, Run
@@ -129,8 +129,8 @@ def violation(world: World, planner: PlannerForm) -> str | None:
     try:
         seen = run_world(world, _Watched(made_planner(planner)))
         rounds = run_world(world, _Watched(made_planner(planner), _ROUND))
-    except Broken as broken:
-        return str(broken)
+    except (Broken, PlannerError) as broken:
+        return _breach(broken)
     for at, (theirs, ours) in enumerate(zip(right, seen, strict=True)):
         event = f"event {at % len(world.events)}"
         if theirs.answers != ours.answers:
@@ -203,6 +203,14 @@ class Broken(Exception):
     """A planner that broke the law while it ran."""
 
 
+def _breach(problem: Exception) -> str:
+    """How a run ended before its time: a breach of the law, or what the planner raised."""
+    cause = problem.__cause__ if isinstance(problem, PlannerError) else problem
+    if cause is None or isinstance(cause, Broken):
+        return str(cause or problem)
+    return f"raises {type(cause).__name__}: {cause}"
+
+
 class _Watched:
     """A planner under observation, asked for so many calls at a time."""
 
@@ -214,16 +222,17 @@ class _Watched:
         for array in vars(problem).values():
             if hasattr(array, "setflags"):
                 array.setflags(write=False)
-        with _told():
-            return _WatchedRun(self.planner.begin(problem), problem, self.limit)
+        return _WatchedRun(self.planner.begin(problem), problem, self.limit)
 
     def __getattr__(self, name: str) -> Any:
         """What the planner has beside: it may follow what is subscribed."""
         method = getattr(self.planner, name)
 
         def watched(*arguments: Any) -> Any:
-            with _told():
+            try:
                 return method(*arguments)
+            except Exception as problem:
+                raise Broken(f"raises {type(problem).__name__}: {problem}") from problem
 
         return watched
 
@@ -236,31 +245,18 @@ class _WatchedRun:
         self.asked: set[int] = set()
 
     def next(self, limit: int) -> Sequence[int]:
-        with _told():
-            calls = self.run.next(self.limit)
-            if len(calls) > self.limit:
-                raise Broken(f"asks for {len(calls)} calls at once, not for {self.limit} at most")
-            for call in calls:
-                if not 0 <= call < self.problem.calls:
-                    raise Broken(f"asks for call {call} where there are {self.problem.calls}")
-                if call in self.asked:
-                    raise Broken(f"asks for call {call} twice")
-                self.asked.add(call)
+        calls = self.run.next(self.limit)
+        if len(calls) > self.limit:
+            raise Broken(f"asks for {len(calls)} calls at once, not for {self.limit} at most")
+        for call in calls:
+            if not 0 <= call < self.problem.calls:
+                raise Broken(f"asks for call {call} where there are {self.problem.calls}")
+            if call in self.asked:
+                raise Broken(f"asks for call {call} twice")
+            self.asked.add(call)
         return calls
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
-        with _told():
-            self.run.observe(tests, outcomes, decided)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What a planner raises, as a breach of the law."""
-    try:
-        yield
-    except Broken:
-        raise
-    except Exception as problem:
-        raise Broken(f"raises {type(problem).__name__}: {problem}") from problem
+        self.run.observe(tests, outcomes, decided)
