@@ -69,7 +69,7 @@ OPERATORS = (*OPERATORS, "has", *PRESENT)
 _BARE = ("=", "!=", "has", *SETS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """An operator and its constants, in normal form: sets sorted, integral numbers as `int`."""
 
@@ -80,6 +80,12 @@ class Comparison:
     def key(self) -> tuple[object, ...]:
         """Equal exactly when the comparisons are: kinds count, so that `1` is not `true`."""
         return (self.op, *((kind_of(constant), constant) for constant in self.constants))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Comparison) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def constants(self) -> tuple[Scalar, ...]:

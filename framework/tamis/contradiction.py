@@ -12,13 +12,14 @@ from typing import Any
 from tamis.comparison import AFFIXES, ARRAY, HAVING, PRESENT, RANGES, Comparison
 from tamis.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 
+_ORDERED = frozenset((*RANGES, "<"))
 _ALL_KINDS = frozenset((BOOLEAN, NUMBER, STRING))
 
 
 def contradictory(comparisons: Sequence[Comparison]) -> bool:
     """Whether no subject whatever satisfies all of the comparisons."""
     if len(comparisons) == 1:
-        return comparisons[0].op in RANGES and _empty_range(comparisons)
+        return comparisons[0].op in _ORDERED and _empty_range(comparisons)
     keys = {each.key for each in comparisons}
     if any(each.key in keys for other in comparisons for each in _opposite(other)):
         return True
@@ -92,6 +93,8 @@ def _finite_candidates(kind: int, comparisons: Sequence[Comparison]) -> list[Sca
 
 def _empty_range(comparisons: Sequence[Comparison]) -> bool:
     low, high, closed = _bounds(comparisons)
+    if high == "" and any(each.op == "<" and each.value == "" for each in comparisons):
+        return True
     if low is not None and high is not None and (low > high or (low == high and not closed)):
         return True
     return any(

@@ -140,6 +140,8 @@ class Matcher:
 
         `validity` is in seconds by the matcher's clock. With `replace`, one of the same id is
         replaced at once: no match sees neither or both."""
+        if data is not None and not {"id", "where"}.isdisjoint(data):
+            raise SubscriptionError("data holds the other keys, not id and where", subscription=id)
         entry: dict[str, Any] = {**(data or {}), "where": where}
         if id is not None:
             entry["id"] = id
@@ -255,7 +257,7 @@ class Matcher:
                 self._remove(each.id)
             added = self._catalog.add(each.id, each.text, each.data, each.alternatives)
             entries.extend((row, asked.predicates) for row, asked in added)
-            asking.extend(row for row, asked in added if asked.edges)
+            asking.extend(row for row, asked in added if asked.edges or asked.conditions)
             self._set_expiry(each.id, each.expires)
         if len(entries) > 1:
             self._index.build(entries)

@@ -38,7 +38,7 @@ class VariableArgument:
 Argument = Scalar | VariableArgument
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OperatorPredicate:
     """An operator with its arguments; expensive, and decided by a call."""
 
@@ -59,6 +59,12 @@ class OperatorPredicate:
                 for argument in self.arguments
             ),
         )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OperatorPredicate) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class Match:
     @property
     def bindings(self) -> list[dict[str, Scalar]]:
         """All assignments of its variables, each once; `[{}]` when it has none."""
-        return self._result._bindings(self._row)[0]
+        return [dict(each) for each in self._result._bindings(self._row)[0]]
 
     @property
     def truncated(self) -> bool:

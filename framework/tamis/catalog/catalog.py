@@ -108,12 +108,12 @@ class Catalog:
             alternative = int(self._next[alternative])
 
     def asking(self) -> list[int]:
-        """The rows of all alternatives that ask operators, by subscription."""
+        """The rows of all alternatives that are not decided by the index alone, by subscription."""
         return [
             alternative
             for row in self.rows.values()
             for alternative in self.alternatives_of(row)
-            if self.alternative_flags[alternative] & ASKS
+            if self.alternative_flags[alternative]
         ]
 
     def id_of(self, row: int) -> str:

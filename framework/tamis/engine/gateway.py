@@ -6,11 +6,11 @@ failure. Overhead of an inline call that does nothing: about two microseconds.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
 _MESSAGE = 500
+_MOST_LATE = 32
 
 
 class Failure(NamedTuple):
@@ -93,11 +94,7 @@ class Gateway:
                 return Answer(failure=failure, seconds=self._timer() - started)
         try:
             view = asking.view(specification)
-            if specification.concurrency or specification.calls_per_second:
-                with self._throttle(specification):
-                    raw = self._raw(call, view)
-            else:
-                raw = self._raw(call, view)
+            raw = self._raw(call, view)
             if call.width == 0:
                 truth = raw if type(raw) is bool else _truth(raw)
                 return Answer(truth, seconds=self._timer() - started)
@@ -111,10 +108,22 @@ class Gateway:
     def _raw(self, call: Call, view: EventView) -> Any:
         """What the operator gives, where it runs: here, on the loop, or in a thread."""
         specification = call.specification
+        throttle = None
+        if specification.concurrency or specification.calls_per_second:
+            throttle = self._throttle(specification)
+            throttle.enter(specification.timeout)
+
+        def work() -> Any:
+            try:
+                return self._solved(call, view)
+            finally:
+                if throttle is not None:
+                    throttle.leave()
+
         here = specification.timeout is None and specification.isolation == "inline"
         if here or call.asynchronous:
-            return self._solved(call, view)
-        return self._lanes.run(lambda: self._solved(call, view), specification.timeout)
+            return work()
+        return self._lanes.run(work, specification.timeout, specification.name)
 
     def _solved(self, call: Call, view: EventView) -> Any:
         """The raw truth, or the checked solutions: generators run where the operator runs."""
@@ -133,7 +142,9 @@ class Gateway:
                 asking.prepared[key] = (
                     preparation.prepare(view)
                     if preparation.timeout is None
-                    else self._lanes.run(lambda: preparation.prepare(view), preparation.timeout)
+                    else self._lanes.run(
+                        lambda: preparation.prepare(view), preparation.timeout, preparation.name
+                    )
                 )
             except KeyboardInterrupt:
                 raise
@@ -171,14 +182,16 @@ class _Throttle:
 
     def __init__(self, specification: Specification) -> None:
         limit = specification.concurrency
-        self._room = threading.Semaphore(limit) if limit else contextlib.nullcontext()
+        self._room = threading.Semaphore(limit) if limit else None
         rate = specification.calls_per_second
         self._gap = 1 / rate if rate else 0.0
         self._next = 0.0
         self._lock = threading.Lock()
 
-    def __enter__(self) -> None:
-        self._room.__enter__()
+    def enter(self, timeout: float | None) -> None:
+        """Waits for a place, as long as the call may take; a call that is late keeps its place."""
+        if self._room is not None and not self._room.acquire(timeout=timeout):
+            raise _LateError(f"no place among the calls that may run at once within {timeout} s")
         if self._gap:
             with self._lock:
                 now = time.monotonic()
@@ -186,18 +199,26 @@ class _Throttle:
                 self._next = max(now, self._next) + self._gap
             time.sleep(wait)
 
-    def __exit__(self, *exception: object) -> None:
-        self._room.__exit__(None, None, None)
+    def leave(self) -> None:
+        """Gives the place back."""
+        if self._room is not None:
+            self._room.release()
 
 
 class _Lanes:
-    """Worker threads for calls with a deadline; one that is late is left behind and replaced."""
+    """Worker threads for calls with a deadline; one that is late is left behind and replaced.
+
+    An operator that has left too many behind is not called until one of them ends."""
 
     def __init__(self) -> None:
         self._idle: queue.SimpleQueue[queue.SimpleQueue[Any]] = queue.SimpleQueue()
+        self._late: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
-    def run(self, work: Callable[[], Any], timeout: float | None) -> Any:
-        """The result of the work, or its exception, or `TimeoutError`."""
+    def run(self, work: Callable[[], Any], timeout: float | None, name: str) -> Any:
+        """The result of the work, or its exception, or that it is late."""
+        if self._late[name] >= _MOST_LATE:
+            raise _LateError(f"{self._late[name]} earlier calls of {name} have not ended yet")
         try:
             lane = self._idle.get_nowait()
         except queue.Empty:
@@ -205,11 +226,15 @@ class _Lanes:
             threading.Thread(
                 target=self._serve, args=(lane,), name="tamis-lane", daemon=True
             ).start()
-        outcome: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        lane.put((work, outcome))
+        errand = _Errand(work, name)
+        lane.put(errand)
         try:
-            result, problem = outcome.get(timeout=timeout)
+            result, problem = errand.outcome.get(timeout=timeout)
         except queue.Empty:
+            with self._lock:
+                if not errand.done:
+                    errand.late = True
+                    self._late[name] += 1
             raise late(timeout) from None
         if problem is not None:
             raise problem
@@ -217,15 +242,28 @@ class _Lanes:
 
     def _serve(self, lane: queue.SimpleQueue[Any]) -> None:
         while True:
-            work, outcome = lane.get()
+            errand = lane.get()
             done: tuple[Any, BaseException | None]
             try:
-                done = (work(), None)
+                done = (errand.work(), None)
             except BaseException as problem:
                 done = (None, problem)
+            with self._lock:
+                errand.done = True
+                self._late[errand.name] -= errand.late
             self._idle.put(lane)
-            outcome.put(done)
-            del work, outcome, done
+            errand.outcome.put(done)
+            del errand, done
+
+
+class _Errand:
+    """A call on its way through a lane."""
+
+    def __init__(self, work: Callable[[], Any], name: str) -> None:
+        self.work = work
+        self.name = name
+        self.outcome: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self.done = self.late = False
 
 
 class _LateError(Exception):
