@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -137,7 +137,7 @@ def needed_at_least(decision: Decision) -> int:
     return count
 
 
-def _could_be_needless(decision: Decision, alternative: int, calls: list[int]) -> bool:
+def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int]) -> bool:
     skeleton = decision.skeleton
     if decision.verdict[alternative] == SPARED or alternative in decision.failed_conditions:
         return True

@@ -20,6 +20,7 @@ from tamis.values import NUMBER, Scalar, kind_of
 Subject = Any
 Constants = Scalar | tuple[Scalar, ...] | None
 
+_PATTERN_MEMORY = 1 << 20
 SCALAR, ARRAY, PRESENCE = "scalar", "array", "presence"
 
 ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
@@ -225,6 +226,7 @@ def searcher(pattern: str) -> Callable[[str], bool]:
 
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _PATTERN_MEMORY
     try:
         compiled = re2.compile(pattern.encode("utf-8", "surrogatepass"), options=options)
     except re2.error as bad:

@@ -47,6 +47,8 @@ NEGATION = Operation("-", 1)
 ADD, SUBTRACT, MULTIPLY, DIVIDE = (Operation(symbol, 2) for symbol in "+-*/")
 _STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2}
 _UNARY, _ATOM = 3, 4
+_MOST_BITS = 3_322
+"""An integer of more than 1,000 digits is an overflow."""
 _FUNCTIONS: dict[Operation, Callable[..., Any]] = {
     NEGATION: operator.neg,
     ADD: operator.add,
@@ -103,7 +105,7 @@ class Expression:
                 stack.append((text, _UNARY if text.startswith("-") else _ATOM))
             elif step.operands == 1:
                 inner, strength = stack.pop()
-                stack.append((f"-{_grouped(inner, strength, _ATOM)}", _UNARY))
+                stack.append((f"-{_grouped(inner, strength, _UNARY)}", _UNARY))
             else:
                 right, right_strength = stack.pop()
                 left, left_strength = stack.pop()
@@ -150,7 +152,10 @@ def _run(program: tuple[tuple[int, Any], ...], values: Values) -> int | float | 
             else:
                 right = stack.pop()
                 value = operand(right) if code == -2 else operand(stack.pop(), right)
-                if type(value) is float and not math.isfinite(value):
+                if type(value) is float:
+                    if not math.isfinite(value):
+                        return None
+                elif value.bit_length() > _MOST_BITS:
                     return None
                 stack.append(value)
     except (ZeroDivisionError, OverflowError):

@@ -5,6 +5,7 @@ Nothing is walked that nobody asks for. An event is never changed: operators get
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -96,7 +97,8 @@ class Event:
     def _derive(self, derived: DerivedAttribute) -> Scalar | None:
         """A derived attribute; absent, with a warning, when it cannot be derived."""
         try:
-            return derived.derive(self)
+            value = derived.derive(self)
+            return None if _absent(value) else value
         except Exception as failure:
             warnings.warn(
                 f"the attribute {derived.name} is absent where it cannot be derived: "
@@ -175,7 +177,7 @@ class EventView(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         if self._inputs is None:
-            return iter(self._event.content)
+            return (name for name, value in self._event.content.items() if not _absent(value))
         return (name for name in self._inputs if self._event.value(name) is not None)
 
     def __len__(self) -> int:
@@ -190,14 +192,26 @@ def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
 
 
 class ReadOnlyDict(dict[str, Any]):
-    """An object of the event, to read only."""
+    """An object of the event, to read only; a copy of it is a plain `dict`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (list(self.items()),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return {key: copy.deepcopy(value, memo) for key, value in self.items()}
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
 
 class ReadOnlyList(list[Any]):
-    """An array of the event, to read only."""
+    """An array of the event, to read only; a copy of it is a plain `list`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (tuple(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [copy.deepcopy(value, memo) for value in self]
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse
@@ -209,12 +223,26 @@ def freeze(value: Any) -> Any:
         return ReadOnlyDict({key: freeze(inner) for key, inner in value.items()})
     if isinstance(value, list):
         return ReadOnlyList([freeze(inner) for inner in value])
+    if type(value) is tuple:
+        return tuple(freeze(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return frozenset(freeze(inner) for inner in value)
     if isinstance(value, bytearray):
         return bytes(value)
-    if hasattr(value, "setflags") and hasattr(value, "view"):
-        value = value.view()
-        value.setflags(write=False)
+    if hasattr(value, "setflags") and hasattr(value, "dtype"):
+        return _read_only(value)
     return value
+
+
+def _read_only(array: Any) -> Any:
+    """The array over memory that cannot be made writable again; objects are copied."""
+    import numpy
+
+    if array.dtype.hasobject:
+        array = array.copy()
+        array.setflags(write=False)
+        return array.view()
+    return numpy.asarray(memoryview(array).toreadonly())
 
 
 def _placed(image: str, folder: str) -> str:
@@ -245,7 +273,8 @@ def _opened(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
         name: envelope[name] for name in _ENVELOPE_ATTRIBUTES if not _absent(envelope.get(name))
     }
     over = {name: envelope[name] for name in ("id", "time") if not _absent(envelope.get(name))}
-    return {**outer, **data, **over}
+    inner = {name: value for name, value in data.items() if not _absent(value) or name not in outer}
+    return {**outer, **inner, **over}
 
 
 def _absent(value: object) -> bool:

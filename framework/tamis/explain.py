@@ -144,6 +144,7 @@ class _About:
         skeleton, problem = decision.skeleton, decision.skeleton.problem
         mine = {(self.numbers.get(test.key), sign) for test, sign in self.asked.edges}
         conditions = {each.text for each in self.asked.conditions}
+        conditions |= {each.text() for each in self.asked.constraints}
         for at, owner in enumerate(skeleton.owners):
             if int(skeleton.subscriptions[owner]) != self.row:
                 continue
@@ -153,7 +154,9 @@ class _About:
                 problem.edge_sign[start:end].tolist(),
                 strict=True,
             )
+            plan = skeleton.plans.get(at)
             theirs = {each.text for each in skeleton.conditions.get(at, ())}
+            theirs |= set() if plan is None else {each.text() for each in plan.constraints}
             if set(edges) == mine and theirs == conditions:
                 return at
         return None

@@ -28,6 +28,7 @@ from tamis.engine.problem import Skeleton, standing
 from tamis.engine.resolve import Asked, Resolver, doubts
 from tamis.errors import (
     PlannerError,
+    PluginWarning,
     StatisticsError,
     SubscriptionError,
     SubscriptionErrors,
@@ -199,6 +200,9 @@ class Matcher:
         id, where, data = self._checked(entry, taken, replace)
         try:
             condition = self._language.parse(where)
+            if len(condition.alternatives) > 1:
+                leaves = {leaf.start: leaf for each in condition.alternatives for leaf in each}
+                resolver.check(leaves.values(), where)
             asked = [resolver.resolve(each, where) for each in condition.alternatives]
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__
@@ -265,7 +269,22 @@ class Matcher:
             for row, predicates in entries:
                 self._index.insert(row, predicates)
         if self._follower is not None and asking:
-            self._follower.subscribed(self._standing(asking))
+            self._tell(self._follower.subscribed, self._standing(asking))
+
+    def _tell(self, hear: Callable[[Any], None], change: object) -> None:
+        """Tells the planner of a change; one that fails is told everything anew, or is left."""
+        assert self._follower is not None
+        try:
+            hear(change)
+        except Exception as failure:
+            name = type(self.planner).__name__
+            words = f"planner {name} failed in {getattr(hear, '__name__', 'a change')}: {failure!r}"
+            try:
+                self._follower.reset(self._standing(self._catalog.asking()))
+            except Exception:
+                words += f"; {DEFAULT_PLANNER} takes its place"
+                self.planner, self._follower = made_planner(installed(), DEFAULT_PLANNER), None
+            warnings.warn(words, PluginWarning, stacklevel=2)
 
     def _standing(self, rows: list[int]) -> Standing:
         return standing(self._catalog, np.array(rows, np.int64), self._statistics)
@@ -287,7 +306,7 @@ class Matcher:
         for row in rows:
             self._index.delete(row)
         if self._follower is not None:
-            self._follower.unsubscribed(rows)
+            self._tell(self._follower.unsubscribed, rows)
         self._expires.pop(id, None)
 
     @property
@@ -455,7 +474,7 @@ class Matcher:
                     refused.add(call)
                     tests = skeleton.call_tests[call]
                     begun = timer()
-                    run.observe(tests, [FALSE] * len(tests), ())
+                    run.observe(tuple(tests), (FALSE,) * len(tests), ())
                     continue
                 answer = self._gateway.call(skeleton.calls[call], asking)
                 answered = timer()
@@ -463,7 +482,7 @@ class Matcher:
                 begun = timer()
                 operator_seconds += answered - asked
                 join_seconds += begun - answered
-                run.observe(tests, outcomes, decided)
+                run.observe(tuple(tests), outcomes, decided)
                 asked = begun
         planner_seconds += timer() - begun
         seconds["planner"] += planner_seconds

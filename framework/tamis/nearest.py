@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _COMPARED = 100
+_LONGEST = 64
 _SORTED = 2_000
 
 
@@ -18,6 +19,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name within a third of its letters, upper and lower case counting half.
 
     Among very many names only those of about the same length, letters and ends are compared."""
+    if len(name) > _LONGEST:
+        return None
     best: str | None = None
     allowed = max(1, len(name) // 3)
     limit = 2 * allowed

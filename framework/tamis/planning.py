@@ -73,20 +73,26 @@ class Problem:
         return np.repeat(np.arange(self.alternatives), np.diff(self.alternative_start))
 
     @cached_property
-    def alternative_calls(self) -> list[list[int]]:
+    def alternative_calls(self) -> tuple[tuple[int, ...], ...]:
         """The calls of each alternative, as written, each once."""
         calls = self.test_call[self.edge_test].tolist()
         starts = self.alternative_start.tolist()
-        return [list(dict.fromkeys(calls[start:end])) for start, end in itertools.pairwise(starts)]
+        return tuple(
+            tuple(dict.fromkeys(calls[start:end])) for start, end in itertools.pairwise(starts)
+        )
 
     @cached_property
-    def call_alternatives(self) -> list[list[int]]:
+    def call_alternatives(self) -> tuple[tuple[int, ...], ...]:
         """The alternatives that hold a test of each call, each once."""
         result: list[list[int]] = [[] for _ in range(self.calls)]
         for alternative, calls in enumerate(self.alternative_calls):
             for call in calls:
                 result[call].append(alternative)
-        return result
+        return tuple(map(tuple, result))
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.setflags(write=False)
 
 
 class Run(Protocol):

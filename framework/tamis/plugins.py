@@ -88,6 +88,10 @@ class Plugins:
         manager.check_pending()
         hook = manager.hook
         operators = [record_of(each) for each in _flat(hook.tamis_operators())]
+        names = [each.specification.name for each in operators]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise PluginError(f"it brings two operators named {twice}")
         brought: dict[str, Mapping[str, Any]] = {
             "operator": {each.specification.name: each for each in operators},
             "planner": _by_name(_flat(hook.tamis_planners()), PlannerRecord),

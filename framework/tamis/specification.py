@@ -19,6 +19,7 @@ from tamis.text import RESERVED
 from tamis.values import BOOLEAN, KIND_NAMES, NUMBER, STRING, Scalar, kind_of
 
 DEFAULT_COST_SECONDS = 0.001
+_LONGEST_SECONDS = 1_000_000
 ISOLATIONS = ("inline", "thread")
 
 _ANNOTATIONS: dict[str, frozenset[int]] = {
@@ -317,6 +318,8 @@ def _check_numbers(record: object, owner: str, *fields_: str) -> None:
         if value is None:
             continue
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if number and value > _LONGEST_SECONDS:
+            raise OperatorError(f"{what} of {owner} is at most {_LONGEST_SECONDS:,}, not {value!r}")
         if not number or not (value > 0 or (value == 0 and what == "cost_seconds")):
             raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")
 

@@ -29,13 +29,15 @@ UNITS: dict[str, tuple[str, Fraction | float]] = {
 
 
 _EXACT_EXPONENT = 400
+_EXACT_LETTERS = 1_500
 
 
 def in_base_unit(number: str, unit: str) -> int | float:
     """`number` as written, times its unit; correctly rounded, an integral result as `int`."""
     _, factor = UNITS[unit]
     _, _, exponent = number.lower().partition("e")
-    small = not exponent or abs(int(exponent)) <= _EXACT_EXPONENT
-    exact = Fraction(number) if small else Fraction(float(number))
-    product = exact * Fraction(factor)
+    exact = len(number) <= _EXACT_LETTERS and (
+        not exponent or abs(int(exponent)) <= _EXACT_EXPONENT
+    )
+    product = (Fraction(number) if exact else Fraction(float(number))) * Fraction(factor)
     return product.numerator if product.denominator == 1 else float(product)

@@ -1,4 +1,4 @@
-"""Several threads match while others subscribe, replace and cancel: each sees one consistent set."""
+"""Several threads match while others subscribe and cancel: each sees one consistent set."""
 
 from __future__ import annotations
 

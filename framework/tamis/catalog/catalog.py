@@ -77,7 +77,11 @@ class Catalog:
         self._texts.set(row, text)
         if data is not None:
             self._data[row] = data
-        added = [(self._add_alternative(row, asked), asked) for asked in alternatives]
+        wanted = list(alternatives)
+        # ascending rows: the order of a subscription's alternatives is that of its text
+        free = [self._free_alternatives.pop() for _ in wanted[: len(self._free_alternatives)]]
+        self._free_alternatives.extend(sorted(free, reverse=True))
+        added = [(self._add_alternative(row, asked), asked) for asked in wanted]
         chain = [alternative for alternative, _ in added]
         self._first[row] = chain[0] if chain else _NONE
         for alternative, following in zip(chain, [*chain[1:], _NONE], strict=False):

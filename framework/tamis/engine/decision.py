@@ -181,12 +181,14 @@ class Decision:
 
     def _join_is_empty(self, plan: JoinPlan, test: int) -> bool:
         """Whether a join that this test completes is known to have no assignment."""
-        for check in plan.checks:
-            tests = [self._number(plan, at) for at in check]
-            complete = test in tests and all(self.outcome[at] == TRUE for at in tests)
-            if complete and self._first(plan, check) is False:
-                return True
-        return False
+        if self.outcome[test] != TRUE or not plan.checks:
+            return False
+        mine = [at for at, atom in enumerate(plan.atoms) if self._number(plan, at) == test]
+        checks = dict.fromkeys(check for at in mine for check in plan.checks_of[at])
+        return any(
+            all(self._truth(plan, at) == TRUE for at in check) and self._first(plan, check) is False
+            for check in checks
+        )
 
     def _first(self, plan: JoinPlan, group: tuple[int, ...]) -> bool | None:
         """Whether some atoms have an assignment together; `None` when the search was cut."""

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tamis.engine.asking import Call, Solution
 from tamis.event import Event, EventView
@@ -20,12 +20,10 @@ from tamis.limits import Limits
 from tamis.specification import Preparation, Specification
 from tamis.values import Scalar, as_scalar
 
-if TYPE_CHECKING:
-    import asyncio
-
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
 _MESSAGE = 500
 _MOST_LATE = 32
+_GRACE = 0.1
 
 
 class Failure(NamedTuple):
@@ -80,7 +78,6 @@ class Gateway:
         self._limits = limits
         self._timer = timer
         self._lanes = _Lanes()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
         self._throttles: dict[str, _Throttle] = {}
 
@@ -120,16 +117,20 @@ class Gateway:
                 if throttle is not None:
                     throttle.leave()
 
-        here = specification.timeout is None and specification.isolation == "inline"
-        if here or call.asynchronous:
+        timeout = specification.timeout
+        if call.asynchronous:
+            # a loop of the lane's own: what blocks or ends it harms no other call
+            grace = None if timeout is None else timeout + _GRACE
+            return self._lanes.run(work, grace, specification.name)
+        if timeout is None and specification.isolation == "inline":
             return work()
-        return self._lanes.run(work, specification.timeout, specification.name)
+        return self._lanes.run(work, timeout, specification.name)
 
     def _solved(self, call: Call, view: EventView) -> Any:
         """The raw truth, or the checked solutions: generators run where the operator runs."""
         raw = call.operator.solve(view, *call.arguments)
         if inspect.iscoroutine(raw):
-            raw = self._awaited(raw, call.specification.timeout)
+            raw = _awaited(raw, call.specification.timeout)
         if call.width:
             return checked_solutions(raw, call.width, self._limits.solutions)
         return raw
@@ -152,25 +153,6 @@ class Gateway:
                 asking.prepared[key] = failure_of(problem)
         prepared = asking.prepared[key]
         return prepared if isinstance(prepared, Failure) else None
-
-    def _awaited(self, coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
-        """The result of an `async` operator, run on a loop of its own thread."""
-        import asyncio
-
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(
-                    target=self._loop.run_forever, name="tamis-async", daemon=True
-                ).start()
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        try:
-            return future.result(timeout)
-        except TimeoutError:
-            if future.done():
-                raise
-            future.cancel()
-            raise late(timeout) from None
 
     def _throttle(self, specification: Specification) -> _Throttle:
         with self._lock:
@@ -256,6 +238,29 @@ class _Lanes:
             del errand, done
 
 
+_loops = threading.local()
+
+
+def _awaited(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
+    """The result of an `async` operator, on the event loop of this thread; cancelled when late."""
+    import asyncio
+
+    loop = getattr(_loops, "loop", None)
+    if loop is None or loop.is_closed():
+        loop = _loops.loop = asyncio.new_event_loop()
+    task = loop.create_task(coroutine)
+    try:
+        loop.run_until_complete(asyncio.wait({task}, timeout=timeout))
+    except BaseException:
+        _loops.loop = None
+        raise
+    if not task.done():
+        task.cancel()
+        loop.run_until_complete(asyncio.wait({task}, timeout=_GRACE))
+        raise late(timeout)
+    return task.result()
+
+
 class _Errand:
     """A call on its way through a lane."""
 
@@ -283,7 +288,9 @@ def failure_of(problem: BaseException) -> Failure:
         return Failure(NONSENSE, str(problem))
     try:
         message = str(problem)
-    except Exception as broken:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as broken:
         message = f"(its message cannot be shown: {type(broken).__name__})"
     name = type(problem).__name__
     return Failure(RAISED, (f"{name}: {message}" if message else name)[:_MESSAGE])
@@ -343,6 +350,8 @@ def _scalar(value: object) -> Scalar:
 def _shown(value: object) -> str:
     try:
         words = repr(value)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         words = f"a {type(value).__name__}"
     return words if len(words) <= 80 else words[:79] + "…"

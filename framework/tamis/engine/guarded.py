@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from tamis.errors import PlannerError
@@ -39,8 +40,7 @@ class GuardedRun:
     def next(self, limit: int) -> Sequence[int]:
         """What the planner asks for."""
         try:
-            calls = self._next(limit)
-            return calls if len(calls) else ()
+            return [operator.index(call) for call in self._next(limit)]
         except Exception as failure:
             raise self._error("next", failure) from failure
 

@@ -8,7 +8,7 @@ may be cut. Cost: the sum of the atoms' solutions and the steps taken, at most `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import islice, pairwise, product
 
 from tamis.constraint import Constraint, Reference, Values
 from tamis.engine.asking import Solution, Test, attribute_slots
@@ -16,6 +16,9 @@ from tamis.event import Event
 from tamis.values import Scalar, identity
 
 Relation = Sequence[Solution]
+
+_CHOICES = 16
+_PREFIXES = 32
 
 
 class JoinAtom:
@@ -168,25 +171,43 @@ class _Stage:
 class JoinPlan:
     """How the operator predicates of one alternative hang together.
 
-    `components` share no variable and no constraint. `checks` are the smaller joins that are worth
-    a look before a component is complete: two atoms that share a variable, the atoms of a
-    constraint. Which joins are looked at depends on outcomes, never on their order."""
+    `components` share no variable and no constraint; `checks` are the joins that are looked at."""
 
     def __init__(self, atoms: Sequence[JoinAtom], constraints: Sequence[Constraint]) -> None:
         self.atoms = tuple(atoms)
         self.constraints = tuple(constraints)
         self._joins: dict[tuple[int, ...], Join] = {}
         self.components = self._connected()
-        joined = {group for group in self.components if len(group) > 1}
-        checks = set(joined)
-        if joined:
-            checks |= {
-                pair
-                for pair in combinations(range(len(atoms)), 2)
-                if not set(atoms[pair[0]].names).isdisjoint(atoms[pair[1]].names)
-            }
-            checks |= {self._atoms_of(constraint) for constraint in constraints}
-        self.checks = sorted(
+        self.checks = self._worth_checking()
+        self.checks_of: list[list[tuple[int, ...]]] = [[] for _ in self.atoms]
+        for check in self.checks:
+            for at in check:
+                self.checks_of[at].append(check)
+
+    def _worth_checking(self) -> list[tuple[int, ...]]:
+        """The joins to look at as soon as all of their atoms are known.
+
+        Neighbors that share a variable, the atoms that may bind the variables of a constraint, what
+        is connected at the beginning of a component as written, and the component. A fixed set, so
+        that verdicts do not depend on the order of calls even when searches are cut."""
+        holders: dict[str, list[int]] = {}
+        for at, atom in enumerate(self.atoms):
+            for name in atom.names:
+                holders.setdefault(name, []).append(at)
+        checks: set[tuple[int, ...]] = {
+            pair for mine in holders.values() for pair in pairwise(mine)
+        }
+        for constraint in self.constraints:
+            choices = product(*(holders[name] for name in constraint.variables))
+            checks |= {tuple(sorted(set(each))) for each in islice(choices, _CHOICES)}
+        for group in self.components:
+            checks.add(group)
+            for end in range(3, min(len(group), _PREFIXES)):
+                beginning = group[:end]
+                names = set(self.atoms[beginning[-1]].names)
+                if any(names.intersection(self.atoms[at].names) for at in beginning[:-1]):
+                    checks.add(beginning)
+        return sorted(
             (each for each in checks if len(each) > 1), key=lambda each: (len(each), each)
         )
 
@@ -196,14 +217,6 @@ class JoinPlan:
         if known is None:
             known = self._joins[group] = Join([self.atoms[at] for at in group], self.constraints)
         return known
-
-    def _atoms_of(self, constraint: Constraint) -> tuple[int, ...]:
-        """Atoms that bind the variables of a constraint: the first for each."""
-        firsts = {
-            next(at for at, atom in enumerate(self.atoms) if name in atom.names)
-            for name in constraint.variables
-        }
-        return tuple(sorted(firsts))
 
     def _connected(self) -> list[tuple[int, ...]]:
         """The atoms in components, by merging what a variable or a constraint connects."""

@@ -80,6 +80,12 @@ class Resolver:
             return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)
 
+    def check(self, leaves: Iterable[Leaf], text: str) -> None:
+        """Binds the operators of leaves, for the errors in them; good before alternatives."""
+        for leaf in leaves:
+            if isinstance(leaf.atom, OperatorPredicate):
+                self._call(leaf.atom, text, leaf.start)
+
     def _with_operators(
         self,
         predicates: list[AttributePredicate],
@@ -102,10 +108,18 @@ class Resolver:
         edges: dict[tuple[Test, int], None] = {}
         tests: dict[int, Test] = {}
         atoms: list[JoinAtom] = []
+        by_variable: dict[str, list[Constraint]] = {}
+        for constraint in about:
+            by_variable.setdefault(constraint.variables[0], []).append(constraint)
         for leaf in operators:
             assert isinstance(leaf.atom, OperatorPredicate)
             names = leaf.atom.variables
-            guards = [each for each in about if set(each.variables).issubset(names)]
+            guards = [
+                each
+                for name in names
+                for each in by_variable.get(name, ())
+                if set(each.variables).issubset(names)
+            ]
             test = tests[leaf.start] = self._test(leaf.atom, guards, text, leaf.start)
             edges[(test, -1 if leaf.negated else 1)] = None
             if names and not any(atom.test is test and atom.names == names for atom in atoms):
@@ -214,7 +228,9 @@ class Resolver:
         """The arguments after the operator has looked at them."""
         try:
             compiled = check(*given)
-        except Exception as refusal:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as refusal:
             at = refusal.argument if isinstance(refusal, ArgumentError) else 0
             offsets = predicate.offsets
             position = start + (offsets[at] if at < len(offsets) else 0)

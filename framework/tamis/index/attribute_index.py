@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,9 @@ class AttributeIndex:
         """Adds ids, all or none."""
         parsed: dict[Id, list[AttributePredicate]] = {}
         for id, predicates in clauses:
-            if type(id) is not str and (isinstance(id, bool) or not isinstance(id, int)):
+            if type(id) is not str and isinstance(id, Integral) and not isinstance(id, bool):
+                id = int(id)
+            if type(id) is not str and type(id) is not int:
                 raise ValueError(f"an id is a string or an integer, not {id!r}")
             if id in parsed or id in self._rows:
                 raise ValueError(f"the id {id!r} is taken")

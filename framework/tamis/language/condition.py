@@ -25,14 +25,14 @@ from tamis.values import Scalar, canonical_number
 
 _INTERNED = 100_000
 _CONNECTIVE = re.compile(
-    r"\s*(?:(?P<close>[)}])|(?P<comma>,)|(?P<and>and\b|∧|&&)|(?P<or>or\b|∨|\|\|)|(?P<end>$))",
+    r"\s*(?:(?P<close>[)}])|(?P<comma>,)|(?P<and>and(?![\w.])|∧|&&)|(?P<or>or(?![\w.])|∨|\|\|)|(?P<end>$))",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"\s*(?:(?P<not>not\b|¬|!(?!=))|(?P<group>[({]))", re.IGNORECASE)
+_OPENING = re.compile(r"\s*(?:(?P<not>not(?![\w.])|¬|!(?!=))|(?P<group>[({]))", re.IGNORECASE)
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?"
 _COMMON = re.compile(
     rf"""
-    (?: (?!(?:[nN][oO][tT]|[aA][nN][dD]|[oO][rR])\b) {NAME}\s*\([^()"'`{{}}]*\)
+    (?: (?!(?:[nN][oO][tT]|[aA][nN][dD]|[oO][rR])(?![\w.])) {NAME}\s*\([^()"'`{{}}]*\)
       | (?P<attribute>{NAME})\s*(?P<op><=|>=|<>|!=|==|=|<|>|≠|≤|≥)\s*
         (?: (?P<number>{_NUMBER}) | (?P<word>{NAME}) | "(?P<string>[^"\\]*)" )
       | \?{WORD}\s*(?:<=|>=|<>|!=|==|=|<|>|≠|≤|≥)\s*{_NUMBER}
@@ -48,7 +48,9 @@ _AFTER_GROUP = re.compile(
     r"\s*(?:[-+*/=<>≠≤≥∈∉]|!=|(?:not|in|between|starts|ends|contains|matches|has)\b)",
     re.IGNORECASE,
 )
-_BRACKETS = re.compile(r"""[(){}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`""", re.S)
+_BRACKETS = re.compile(
+    r"""[(){}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|["'`].*""", re.S
+)
 _CLOSING = {"(": ")", "{": "}"}
 
 

@@ -31,7 +31,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-SEPARATORS = re.compile(rf"[,}}]|{_QUOTED}|{_BACKTICKS}", re.DOTALL)
+SEPARATORS = re.compile(rf"[,}}]|{_QUOTED}|{_BACKTICKS}|[\"'`].*", re.DOTALL)
 _SHOWN = 40
 _UNIT = re.compile(r"[^\W\d]\w*")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -154,6 +154,10 @@ class Scanner:
                 product = in_base_unit(digits, unit)
                 if not digits.isdigit():
                     float(product)
+                elif isinstance(product, int) and product >= 10**self.limits.integer_digits:
+                    self.fail(
+                        f"an integer has at most {self.limits.integer_digits:,} digits", start
+                    )
                 return product
             if digits.isdigit():
                 return int(digits)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tamis.errors import PlannerError
+from tamis.errors import PlannerError, PluginWarning
 from tamis.limits import Limits
 from tamis.matcher import Matcher
 from tamis.planning import Planner, Problem, Run
@@ -161,12 +161,15 @@ def run_world(world: World, planner: Planner) -> list[Seen]:
     )
     seen = []
     for number in range(3):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
             if not number:
                 matcher.subscribe_many(world.subscriptions)
             elif number == 2:
                 _change(matcher, world)
+        for warning in heard:
+            if issubclass(warning.category, PluginWarning):
+                raise Broken(f"does not follow: {warning.message}")
         for at, event in enumerate(world.events):
             result = matcher.match({**event, "id": f"e{at} in pass {number}"})
             calls = tuple(call.predicate for call in result.calls)
