@@ -199,10 +199,7 @@ class Matcher:
     ) -> _Prepared:
         id, where, data = self._checked(entry, taken, replace)
         try:
-            condition = self._language.parse(where)
-            if len(condition.alternatives) > 1:
-                leaves = {leaf.start: leaf for each in condition.alternatives for leaf in each}
-                resolver.check(leaves.values(), where)
+            condition = self._language.parse(where, lambda leaves: resolver.check(leaves, where))
             asked = [resolver.resolve(each, where) for each in condition.alternatives]
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__

@@ -120,8 +120,7 @@ class Gateway:
         timeout = specification.timeout
         if call.asynchronous:
             # a loop of the lane's own: what blocks or ends it harms no other call
-            grace = None if timeout is None else timeout + _GRACE
-            return self._lanes.run(work, grace, specification.name)
+            return self._lanes.run(work, timeout, specification.name, _GRACE)
         if timeout is None and specification.isolation == "inline":
             return work()
         return self._lanes.run(work, timeout, specification.name)
@@ -197,7 +196,9 @@ class _Lanes:
         self._late: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def run(self, work: Callable[[], Any], timeout: float | None, name: str) -> Any:
+    def run(
+        self, work: Callable[[], Any], timeout: float | None, name: str, grace: float = 0.0
+    ) -> Any:
         """The result of the work, or its exception, or that it is late."""
         if self._late[name] >= _MOST_LATE:
             raise _LateError(f"{self._late[name]} earlier calls of {name} have not ended yet")
@@ -211,7 +212,7 @@ class _Lanes:
         errand = _Errand(work, name)
         lane.put(errand)
         try:
-            result, problem = errand.outcome.get(timeout=timeout)
+            result, problem = errand.outcome.get(timeout=timeout and timeout + grace)
         except queue.Empty:
             with self._lock:
                 if not errand.done:
@@ -248,7 +249,7 @@ def _awaited(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
     loop = getattr(_loops, "loop", None)
     if loop is None or loop.is_closed():
         loop = _loops.loop = asyncio.new_event_loop()
-    task = loop.create_task(coroutine)
+    task = loop.create_task(_caught(coroutine))
     try:
         loop.run_until_complete(asyncio.wait({task}, timeout=timeout))
     except BaseException:
@@ -258,7 +259,18 @@ def _awaited(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
         task.cancel()
         loop.run_until_complete(asyncio.wait({task}, timeout=_GRACE))
         raise late(timeout)
-    return task.result()
+    result, problem = task.result()
+    if problem is not None:
+        raise problem
+    return result
+
+
+async def _caught(coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+    """The result of a coroutine or what it raised, which so never reaches the loop."""
+    try:
+        return await coroutine, None
+    except BaseException as problem:
+        return None, problem
 
 
 class _Errand:

@@ -8,18 +8,18 @@ costs one pattern match and one look-up an atom.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from tamis.comparison import INTERVALS, Comparison
 from tamis.constraint import Constraint
 from tamis.errors import SubscriptionError
 from tamis.language.atoms import AtomReader
+from tamis.language.normal import Branch, Leaf, expanded
 from tamis.language.scanner import SYMBOLS, Scanner, skip_space
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.predicate import Atom, AttributePredicate, OperatorPredicate, atom_key
+from tamis.predicate import Atom, AttributePredicate, OperatorPredicate
 from tamis.text import NAME, RESERVED, WORD, name_text
 from tamis.values import Scalar, canonical_number
 
@@ -54,32 +54,11 @@ _BRACKETS = re.compile(
 _CLOSING = {"(": ")", "{": "}"}
 
 
-class Leaf(NamedTuple):
-    """An atom in its place; only operator predicates are negated, others are complemented."""
-
-    atom: Atom
-    negated: bool
-    start: int
-
-
 class Condition(NamedTuple):
     """A subscription's text in normal form."""
 
     alternatives: tuple[tuple[Leaf, ...], ...]
     notes: tuple[tuple[str, int], ...]
-
-
-class Branch:
-    """An `and` or an `or` of leaves and branches, and how many alternatives it stands for."""
-
-    __slots__ = ("alternatives", "conjunction", "expanded", "parts")
-
-    def __init__(self, conjunction: bool, parts: list[Leaf | Branch]) -> None:
-        self.conjunction = conjunction
-        self.parts = parts
-        self.expanded: list[tuple[Leaf, ...]] = []
-        counts = [1 if isinstance(part, Leaf) else part.alternatives for part in parts]
-        self.alternatives: int = math.prod(counts) if conjunction else sum(counts)
 
 
 class _Frame:
@@ -105,9 +84,13 @@ class Language:
         self.limits = limits
         self._atoms: dict[str, Atom] = {}
 
-    def parse(self, text: str) -> Condition:
-        """The text's alternatives; `SubscriptionError` with the place if it has none."""
-        return _Parse(self, text).condition()
+    def parse(
+        self, text: str, look: Callable[[Sequence[Leaf]], None] = lambda leaves: None
+    ) -> Condition:
+        """The text's alternatives; `SubscriptionError` with the place if it has none.
+
+        `look` sees all leaves before many alternatives are made of them, and may refuse them."""
+        return _Parse(self, text, look).condition()
 
     def common_atom(self, text: str, start: int) -> tuple[Atom, int] | None:
         """The atom at a place and its end, where its spelling is one of the common ones."""
@@ -161,7 +144,11 @@ def _number(digits: str) -> int | float:
 class _Parse:
     """One text on its way to its alternatives."""
 
-    def __init__(self, language: Language, text: str) -> None:
+    def __init__(
+        self, language: Language, text: str, look: Callable[[Sequence[Leaf]], None]
+    ) -> None:
+        self.look = look
+        self.leaves: list[Leaf] = []
         self.language = language
         self.limits = language.limits
         self.text = text
@@ -261,10 +248,13 @@ class _Parse:
                 self._refuse_variables(atoms[0], start)
             else:
                 atoms, conjunction = self._complement(atoms)
-        leaves: list[Leaf | Branch] = [
+        leaves = [
             Leaf(atom, negated and isinstance(atom, OperatorPredicate), start) for atom in atoms
         ]
-        frame.factors.append(leaves[0] if len(leaves) == 1 else self._branch(conjunction, leaves))
+        self.leaves.extend(leaves)
+        frame.factors.append(
+            leaves[0] if len(leaves) == 1 else self._branch(conjunction, list(leaves))
+        )
         self._end_operand(frame)
 
     def _complement(self, atoms: tuple[Atom, ...]) -> tuple[tuple[Atom, ...], bool]:
@@ -438,47 +428,9 @@ class _Parse:
                 f"at most {self.limits.alternatives:,} are taken",
                 0,
             )
-        for branch in self.branches:
-            branch.expanded = _product(branch) if branch.conjunction else _union(branch)
-        if len(root.expanded) == 1:
-            return (_once(root.expanded[0]),)
-        found: dict[frozenset[object], tuple[Leaf, ...]] = {}
-        for alternative in root.expanded:
-            keys = {atom_key(leaf.atom, negated=leaf.negated): leaf for leaf in alternative[::-1]}
-            found.setdefault(frozenset(keys), tuple(reversed(keys.values())))
-        return tuple(found.values())
-
-
-def _once(alternative: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
-    """The leaves without those that are said twice."""
-    found: dict[object, Leaf] = {}
-    for leaf in alternative:
-        found.setdefault((id(leaf.atom), leaf.negated), leaf)
-    return tuple(found.values())
-
-
-def _parts(branch: Branch) -> Iterator[list[tuple[Leaf, ...]]]:
-    for part in branch.parts:
-        yield [(part,)] if isinstance(part, Leaf) else part.expanded
-
-
-def _union(branch: Branch) -> list[tuple[Leaf, ...]]:
-    return [alternative for part in _parts(branch) for alternative in part]
-
-
-def _product(branch: Branch) -> list[tuple[Leaf, ...]]:
-    """Each choice of one alternative a part; runs of single ones are joined once."""
-    if all(type(part) is Leaf for part in branch.parts):
-        return [tuple(branch.parts)]  # type: ignore[arg-type]
-    result: list[tuple[Leaf, ...]] = [()]
-    run: list[Leaf] = []
-    for part in _parts(branch):
-        if len(part) == 1:
-            run.extend(part[0])
-            continue
-        result = [(*head, *run, *tail) for head in result for tail in part]
-        run = []
-    return [(*head, *run) for head in result] if run else result
+        if root.alternatives > 1:
+            self.look(self.leaves)
+        return expanded(root, self.branches, self.leaves)
 
 
 def _shortened(words: str, length: int = 40) -> str:

@@ -1,0 +1,84 @@
+"""What a tree of connectives stands for: its alternatives, written out once they are counted.
+
+Branches are expanded in the order in which they were read, inner ones first, without recursion.
+Cost: linear in what is written out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tamis.predicate import Atom, atom_key
+
+
+class Leaf(NamedTuple):
+    """An atom in its place; only operator predicates are negated, others are complemented."""
+
+    atom: Atom
+    negated: bool
+    start: int
+
+
+class Branch:
+    """An `and` or an `or` of leaves and branches, and how many alternatives it stands for."""
+
+    __slots__ = ("alternatives", "conjunction", "expanded", "parts")
+
+    def __init__(self, conjunction: bool, parts: list[Leaf | Branch]) -> None:
+        self.conjunction = conjunction
+        self.parts = parts
+        self.expanded: list[tuple[Leaf, ...]] = []
+        counts = [1 if isinstance(part, Leaf) else part.alternatives for part in parts]
+        self.alternatives: int = math.prod(counts) if conjunction else sum(counts)
+
+
+def expanded(
+    root: Branch, branches: Sequence[Branch], leaves: Sequence[Leaf]
+) -> tuple[tuple[Leaf, ...], ...]:
+    """The alternatives of a tree, in the order in which they are written, each once."""
+    for branch in branches:
+        branch.expanded = _product(branch) if branch.conjunction else _union(branch)
+    if len(root.expanded) == 1:
+        return (_once(root.expanded[0]),)
+    known = {id(leaf): atom_key(leaf.atom, negated=leaf.negated) for leaf in leaves}
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(known.values()))}
+    number_of = {leaf: numbers[key] for leaf, key in known.items()}
+    found: dict[frozenset[int], tuple[Leaf, ...]] = {}
+    for alternative in root.expanded:
+        keys = {number_of[id(leaf)]: leaf for leaf in alternative[::-1]}
+        found.setdefault(frozenset(keys), tuple(reversed(keys.values())))
+    return tuple(found.values())
+
+
+def _once(alternative: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
+    """The leaves without those that are said twice."""
+    found: dict[object, Leaf] = {}
+    for leaf in alternative:
+        found.setdefault((id(leaf.atom), leaf.negated), leaf)
+    return tuple(found.values())
+
+
+def _parts(branch: Branch) -> Iterator[list[tuple[Leaf, ...]]]:
+    for part in branch.parts:
+        yield [(part,)] if isinstance(part, Leaf) else part.expanded
+
+
+def _union(branch: Branch) -> list[tuple[Leaf, ...]]:
+    return [alternative for part in _parts(branch) for alternative in part]
+
+
+def _product(branch: Branch) -> list[tuple[Leaf, ...]]:
+    """Each choice of one alternative a part; runs of single ones are joined once."""
+    if all(type(part) is Leaf for part in branch.parts):
+        return [tuple(branch.parts)]  # type: ignore[arg-type]
+    result: list[tuple[Leaf, ...]] = [()]
+    run: list[Leaf] = []
+    for part in _parts(branch):
+        if len(part) == 1:
+            run.extend(part[0])
+            continue
+        result = [(*head, *run, *tail) for head in result for tail in part]
+        run = []
+    return [(*head, *run) for head in result] if run else result
