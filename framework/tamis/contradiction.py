@@ -12,14 +12,17 @@ from typing import Any
 from tamis.comparison import AFFIXES, ARRAY, HAVING, PRESENT, RANGES, Comparison
 from tamis.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 
-_ORDERED = frozenset((*RANGES, "<"))
 _ALL_KINDS = frozenset((BOOLEAN, NUMBER, STRING))
 
 
 def contradictory(comparisons: Sequence[Comparison]) -> bool:
     """Whether no subject whatever satisfies all of the comparisons."""
     if len(comparisons) == 1:
-        return comparisons[0].op in _ORDERED and _empty_range(comparisons)
+        only = comparisons[0]
+        if only.op in RANGES:
+            low, high = only.constants
+            return low > high or (low == high and RANGES[only.op] != (True, True))  # type: ignore[operator]
+        return only.op == "<" and only.value == ""
     keys = {each.key for each in comparisons}
     if any(each.key in keys for other in comparisons for each in _opposite(other)):
         return True

@@ -28,6 +28,7 @@ from tamis.growing import Growing
 ASKS, CONDITIONAL, BINDS = 1, 2, 4
 _NONE = -1
 _SMALL = 4_096
+_ROOM = 16
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,12 @@ class Catalog:
             self._data[row] = data
         wanted = list(alternatives)
         # ascending rows: the order of a subscription's alternatives is that of its text
-        free = [self._free_alternatives.pop() for _ in wanted[: len(self._free_alternatives)]]
-        self._free_alternatives.extend(sorted(free, reverse=True))
+        if len(wanted) > 1:
+            while len(self._free_alternatives) < len(wanted):
+                self._make_room()
+            self._free_alternatives[-len(wanted) :] = sorted(
+                self._free_alternatives[-len(wanted) :], reverse=True
+            )
         added = [(self._add_alternative(row, asked), asked) for asked in wanted]
         chain = [alternative for alternative, _ in added]
         self._first[row] = chain[0] if chain else _NONE
@@ -173,17 +178,9 @@ class Catalog:
         return self._first.append(_NONE)
 
     def _add_alternative(self, row: int, asked: Asked) -> int:
-        columns = (
-            self.alternative_subscription,
-            self.alternative_flags,
-            self.edge_start,
-            self.edge_count,
-            self._next,
-        )
-        if self._free_alternatives:
-            alternative = self._free_alternatives.pop()
-        else:
-            alternative, *_ = (column.append(0) for column in columns)
+        if not self._free_alternatives:
+            self._make_room()
+        alternative = self._free_alternatives.pop()
         self.alternative_subscription[alternative] = row
         self.alternative_flags[alternative] = (
             (ASKS if asked.edges else 0)
@@ -202,6 +199,19 @@ class Catalog:
         if asked.atoms:
             self.plans[alternative] = JoinPlan(asked.atoms, asked.constraints)
         return alternative
+
+    def _make_room(self) -> None:
+        """More rows for alternatives, the first of them to be taken first."""
+        count = max(_ROOM, len(self.edge_count) // 8)
+        for column in (
+            self.alternative_subscription,
+            self.alternative_flags,
+            self.edge_start,
+            self.edge_count,
+            self._next,
+        ):
+            start = column.reserve(count)
+        self._free_alternatives.extend(range(start + count - 1, start - 1, -1))
 
     def _remove_alternative(self, alternative: int) -> None:
         start, count = int(self.edge_start[alternative]), int(self.edge_count[alternative])

@@ -60,6 +60,7 @@ class Resolver:
         self._known_test = known_test
         self._new_calls: dict[tuple[object, ...], Call] = {}
         self._new_tests: dict[tuple[object, ...], Test] = {}
+        self._unguarded: dict[int, tuple[OperatorPredicate, Test]] = {}
 
     def resolve(self, leaves: Sequence[Leaf], text: str) -> Asked:
         """The alternative as it is asked; `SubscriptionError` where it cannot be."""
@@ -127,7 +128,7 @@ class Resolver:
         never = (
             empty
             or any((test, -sign) in edges for test, sign in edges)
-            or _any_contradictory(_lone_comparisons(only))
+            or (bool(only) and _any_contradictory(_lone_comparisons(only)))
             or any(_compares_arithmetic_with_no_number(each) for each in only)
         )
         return Asked(
@@ -152,6 +153,19 @@ class Resolver:
                 )
 
     def _test(
+        self, predicate: OperatorPredicate, guards: list[Constraint], text: str, start: int
+    ) -> Test:
+        if not guards:
+            # atoms are interned by their text: most are the very ones of subscriptions before
+            seen = self._unguarded.get(id(predicate))
+            if seen is not None:
+                return seen[1]
+            test = self._bound_test(predicate, guards, text, start)
+            self._unguarded[id(predicate)] = (predicate, test)
+            return test
+        return self._bound_test(predicate, guards, text, start)
+
+    def _bound_test(
         self, predicate: OperatorPredicate, guards: list[Constraint], text: str, start: int
     ) -> Test:
         names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
@@ -320,10 +334,10 @@ def _lone_comparisons(constraints: Sequence[Constraint]) -> list[tuple[object, C
     ]
 
 
-def _any_contradictory(comparisons: object) -> bool:
+def _any_contradictory(comparisons: Iterable[tuple[object, Comparison]]) -> bool:
     """Whether the comparisons of any one subject exclude each other."""
     by_subject: dict[object, list[Comparison]] = {}
-    for subject, comparison in comparisons:  # type: ignore[attr-defined]
+    for subject, comparison in comparisons:
         by_subject.setdefault(subject, []).append(comparison)
     return any(contradictory(each) for each in by_subject.values())
 
