@@ -80,7 +80,10 @@ class Comparison:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal exactly when the comparisons are: kinds count, so that `1` is not `true`."""
-        return (self.op, *((kind_of(constant), constant) for constant in self.constants))
+        value = self.value
+        if type(value) is not tuple:
+            return (self.op, type(value) is bool, value)
+        return (self.op, *[(type(constant) is bool, constant) for constant in value])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Comparison) and self.key == other.key

@@ -243,6 +243,12 @@ class _Parse:
         """Adds an atom, or the or of two, under the sign that holds here."""
         negated = frame.negated ^ (frame.signs & 1 == 1)
         conjunction = False
+        if not negated and len(atoms) == 1:
+            leaf = Leaf(atoms[0], False, start)
+            self.leaves.append(leaf)
+            frame.factors.append(leaf)
+            self._end_operand(frame)
+            return
         if negated:
             if isinstance(atoms[0], OperatorPredicate):
                 self._refuse_variables(atoms[0], start)
