@@ -13,6 +13,7 @@ class Limits:
 
     text_bytes: int = 64 * 1024
     set_members: int = 10_000
+    pattern_letters: int = 4_096
     depth: int = 200
     terms: int = 1_000
     alternatives: int = 1_024

@@ -462,6 +462,9 @@ class AtomReader(Scanner):
         if constant.kind != "string":
             self.fail(f"{op} takes a string in quotes, found {constant}", constant)
         if op == "matches":
+            if len(str(constant.value)) > self.limits.pattern_letters:
+                most = f"{self.limits.pattern_letters:,}"
+                self.fail(f"a regular expression has at most {most} letters", constant)
             try:
                 searcher(str(constant.value))
             except ValueError as bad:

@@ -19,8 +19,10 @@ from tamis.language.atoms import AtomReader
 from tamis.language.normal import Branch, Leaf, expanded
 from tamis.language.scanner import SYMBOLS, Scanner, skip_space
 from tamis.limits import DEFAULT_LIMITS, Limits
+from tamis.nearest import nearest
 from tamis.predicate import Atom, AttributePredicate, OperatorPredicate
 from tamis.text import NAME, RESERVED, WORD, name_text
+from tamis.units import UNITS
 from tamis.values import Scalar, canonical_number
 
 _INTERNED = 100_000
@@ -48,8 +50,11 @@ _AFTER_GROUP = re.compile(
     r"\s*(?:[-+*/=<>≠≤≥∈∉]|!=|(?:not|in|between|starts|ends|contains|matches|has)\b)",
     re.IGNORECASE,
 )
+# an interval such as [0, 3) closes nothing
 _BRACKETS = re.compile(
-    r"""[(){}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|["'`].*""", re.S
+    r"""(?:\bin|[∈∉])\s*[\[(][^()\[\]{}"'`]*[\])]"""
+    r"""|[(){}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|["'`].*""",
+    re.DOTALL | re.IGNORECASE,
 )
 _CLOSING = {"(": ")", "{": "}"}
 
@@ -345,7 +350,11 @@ class _Parse:
                     f"as in {name}(?x), and compare ?x",
                     token.start,
                 )
-        self._fail(f"expected and, or, ',' or the end, found {token}", token.start)
+        hint = ""
+        if token.kind == "name" and self.text[: token.start].rstrip()[-1:].isdigit():
+            unit = nearest(str(token.value), UNITS)
+            hint = "" if unit is None else f"; a unit is glued to its number, such as 5{unit}"
+        self._fail(f"expected and, or, ',' or the end, found {token}{hint}", token.start)
 
     def _close(self, frame: _Frame, matched: re.Match[str], place: int) -> Leaf | Branch:
         letter = self.text[place]
