@@ -199,7 +199,9 @@ class Matcher:
     ) -> _Prepared:
         id, where, data = self._checked(entry, taken, replace)
         try:
-            condition = self._language.parse(where, lambda leaves: resolver.check(leaves, where))
+            condition = self._language.parse(
+                where, lambda leaves, several: resolver.check(leaves, where, several=several)
+            )
             asked = [resolver.resolve(each, where) for each in condition.alternatives]
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +84,8 @@ def explain(
     ids = _chosen(subscription, lines, subscriptions)
     if graph is not None:
         _write_graphs(matcher, graph)
-    result = matcher.match(document, folder=folder)
+    with contextlib.redirect_stdout(sys.stderr):
+        result = matcher.match(document, folder=folder)
     explanations = [result.explain(id) for id in ids]
     if json:
         put_json(

@@ -94,7 +94,8 @@ def match(
         progress = Progress(shown=shown)
         run = _Run(matcher, source, results, rejected, account, progress)
         try:
-            with progress:
+            # what an operator prints is not a result
+            with contextlib.redirect_stdout(sys.stderr), progress:
                 run.match_all()
         except KeyboardInterrupt:
             raise InterruptedRunError(

@@ -81,11 +81,17 @@ class Resolver:
             return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)
 
-    def check(self, leaves: Iterable[Leaf], text: str) -> None:
-        """Binds the operators of leaves, for the errors in them; good before alternatives."""
-        for leaf in leaves:
-            if isinstance(leaf.atom, OperatorPredicate):
-                self._call(leaf.atom, text, leaf.start)
+    def check(self, leaves: Sequence[Leaf], text: str, *, several: bool) -> None:
+        """Looks for unknown operators, and with `several` alternatives to come for all errors that
+        their operators have: an error costs little before anything is made of the leaves."""
+        asking = [leaf for leaf in leaves if type(leaf.atom) is OperatorPredicate]
+        for leaf in asking:
+            assert isinstance(leaf.atom, OperatorPredicate)
+            if leaf.atom.name not in self._operators.records:
+                self._unknown_operator(leaf.atom, text, leaf.start)
+        for leaf in asking if several else ():
+            assert isinstance(leaf.atom, OperatorPredicate)
+            self._call(leaf.atom, text, leaf.start)
 
     def _with_operators(
         self,

@@ -90,11 +90,12 @@ class Language:
         self._atoms: dict[str, Atom] = {}
 
     def parse(
-        self, text: str, look: Callable[[Sequence[Leaf]], None] = lambda leaves: None
+        self, text: str, look: Callable[[Sequence[Leaf], bool], None] = lambda leaves, several: None
     ) -> Condition:
         """The text's alternatives; `SubscriptionError` with the place if it has none.
 
-        `look` sees all leaves before many alternatives are made of them, and may refuse them."""
+        `look` sees all leaves, and whether several alternatives are about to be made of them, and
+        may refuse them."""
         return _Parse(self, text, look).condition()
 
     def common_atom(self, text: str, start: int) -> tuple[Atom, int] | None:
@@ -150,7 +151,7 @@ class _Parse:
     """One text on its way to its alternatives."""
 
     def __init__(
-        self, language: Language, text: str, look: Callable[[Sequence[Leaf]], None]
+        self, language: Language, text: str, look: Callable[[Sequence[Leaf], bool], None]
     ) -> None:
         self.look = look
         self.leaves: list[Leaf] = []
@@ -443,8 +444,7 @@ class _Parse:
                 f"at most {self.limits.alternatives:,} are taken",
                 0,
             )
-        if root.alternatives > 1:
-            self.look(self.leaves)
+        self.look(self.leaves, root.alternatives > 1)
         return expanded(root, self.branches, self.leaves)
 
 
