@@ -7,7 +7,6 @@ Cost: that of the index, O(edges of the candidates), and the calls.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import json
 import math
@@ -36,6 +35,7 @@ from tamis.errors import (
     TamisError,
 )
 from tamis.event import Event
+from tamis.expiry import Expiry, end_of
 from tamis.explain import explain
 from tamis.graphs import chain_graph, subscription_graph
 from tamis.indexing import Index
@@ -53,8 +53,6 @@ from tamis.statistics import Statistics
 if TYPE_CHECKING:
     import networkx
 
-_FOREVER = 1e18
-_FEW = 64
 DEFAULT_INDEX = "scan"
 DEFAULT_PLANNER = "sequential"
 
@@ -119,9 +117,7 @@ class Matcher:
         self._lock = ReaderWriterLock()
         self._changing = threading.Lock()
         self._skeleton: Skeleton | None = None
-        self._expires: dict[str, float] = {}
-        self._expiring: list[tuple[float, str]] = []
-        self._next_expiry = math.inf
+        self._expiry = Expiry()
         self._reserved: set[str] = set()
         self._event_numbers = itertools.count(1)
         self._subscription_numbers = itertools.count(1)
@@ -210,7 +206,7 @@ class Matcher:
             where,
             data,
             [each for each in asked if not each.empty],
-            self._expiry(validity, id),
+            self._end_of(validity, id),
             doubts(id, condition, asked),
         )
 
@@ -261,7 +257,7 @@ class Matcher:
             added = self._catalog.add(each.id, each.text, each.data, each.alternatives)
             entries.extend((row, asked.predicates) for row, asked in added)
             asking.extend(row for row, asked in added if asked.edges or asked.conditions)
-            self._set_expiry(each.id, each.expires)
+            self._expiry.set(each.id, each.expires)
         if len(entries) > 1:
             self._index.build(entries)
         else:
@@ -306,7 +302,7 @@ class Matcher:
             self._index.delete(row)
         if self._follower is not None:
             self._tell(self._follower.unsubscribed, rows)
-        self._expires.pop(id, None)
+        self._expiry.forget(id)
 
     @property
     def statistics(self) -> Statistics:
@@ -328,40 +324,21 @@ class Matcher:
         with self._changing:
             self._drop_expired()
             self._check_known(id)
-            expires = self._expiry(validity, id)
-            self._expires.pop(id, None)
-            self._set_expiry(id, expires)
+            self._expiry.set(id, self._end_of(validity, id))
 
-    def _set_expiry(self, id: str, expires: float) -> None:
-        if expires != math.inf:
-            self._expires[id] = expires
-            heapq.heappush(self._expiring, (expires, id))
-            if len(self._expiring) > 2 * len(self._expires) + _FEW:
-                self._expiring = [(each, id) for id, each in self._expires.items()]
-                heapq.heapify(self._expiring)
-            self._next_expiry = self._expiring[0][0]
-
-    def _expiry(self, validity: float | None, id: str) -> float:
-        if validity is None:
-            return math.inf
-        number = isinstance(validity, (int, float)) and not isinstance(validity, bool)
-        if number and validity >= _FOREVER:
-            return math.inf
-        if not number or not validity > 0:
+    def _end_of(self, validity: float | None, id: str) -> float:
+        end = end_of(validity, self._clock())
+        if end is None:
             raise SubscriptionError(
                 f"validity is a number of seconds above 0, not {validity!r}", subscription=id
             )
-        return self._clock() + validity
+        return end
 
     def _drop_expired(self) -> None:
         """Removes what has expired; called with `_changing` held."""
-        now = self._clock()
-        while self._expiring and self._expiring[0][0] <= now:
-            expires, id = heapq.heappop(self._expiring)
-            if self._expires.get(id) == expires:
-                with self._lock.writing():
-                    self._remove(id)
-        self._next_expiry = self._expiring[0][0] if self._expiring else math.inf
+        for id in self._expiry.ended(self._clock()):
+            with self._lock.writing():
+                self._remove(id)
 
     # reading
 
@@ -387,7 +364,7 @@ class Matcher:
             return iter(list(self._catalog.rows))
 
     def _notice_time(self) -> None:
-        if self._next_expiry != math.inf and self._next_expiry <= self._clock():
+        if self._expiry.next != math.inf and self._expiry.next <= self._clock():
             with self._changing:
                 self._drop_expired()
 

@@ -36,7 +36,7 @@ def planners(
     events: Annotated[int, typer.Option(min=1, help="Events a row.")] = 100,
     workloads: Annotated[
         int, typer.Option(min=1, help="Workloads among which the events of a row are shared out.")
-    ] = 4,
+    ] = 8,
     seed: Annotated[int, typer.Option(help="What everything random follows from.")] = 1,
     scale: Annotated[
         float, typer.Option(min=0.001, help="Times the subscriptions and predicates of the paper.")
