@@ -198,7 +198,9 @@ class Scanner:
 
 def skip_space(text: str, at: int) -> int:
     """Where the next letter is."""
-    if at < len(text) and not text[at].isspace():
+    if text[at : at + 1] == " ":
+        at += 1
+    if not text[at : at + 1].isspace():
         return at
     matched = _SPACE.match(text, at)
     assert matched is not None
