@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tamis.engine.decision import SPARED, Decision
-from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.planning import FALSE, TRUE
 
 STAGES = ("index", "planner", "operators", "joins")
 
@@ -186,8 +186,3 @@ def naive_expected(decision: Decision) -> float:
             share = shares[tests[edge]]
             reached *= share if signs[edge] > 0 else 1 - share
     return sum(-math.expm1(log) for log in untouched)
-
-
-def verdict_word(verdict: int) -> str:
-    """A verdict in words."""
-    return {TRUE: "true", FALSE: "false", UNKNOWN: "unknown", SPARED: "needless"}[verdict]

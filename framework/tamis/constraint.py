@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tamis.comparison import COMPLEMENTS, MIRRORED, RELATIONS, Comparison
+from tamis.comparison import COMPLEMENTS, RELATIONS, Comparison
 from tamis.text import constant_text, marked_text, name_text
 from tamis.values import Scalar, canonical_number
 
@@ -199,11 +199,6 @@ class Constraint:
             )
         op = COMPLEMENTS[self.op]
         return (Constraint(self.left, None, op, self.right, self.guessed),)
-
-    def mirrored(self) -> Constraint:
-        """The same with its sides swapped."""
-        assert self.right is not None
-        return Constraint(self.right, None, MIRRORED[self.op], self.left, self.guessed)
 
     def renamed(self, names: Mapping[str, str]) -> Constraint:
         """The same with its variables renamed."""

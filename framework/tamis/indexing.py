@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,3 @@ class IndexRecord:
     name: str
     factory: Callable[[], Index]
     description: str = ""
-
-
-def no_rows() -> NDArray[Any]:
-    """An empty answer."""
-    return np.zeros(0, np.int64)

@@ -119,6 +119,7 @@ class Matcher:
         self._skeleton: Skeleton | None = None
         self._expiry = Expiry()
         self._reserved: set[str] = set()
+        self._troubles: list[str] = []
         self._event_numbers = itertools.count(1)
         self._subscription_numbers = itertools.count(1)
 
@@ -180,6 +181,7 @@ class Matcher:
                     warnings.warn(warning, stacklevel=3)
             with self._lock.writing():
                 self._add(prepared)
+            self._warn_of_troubles()
         return [each.id for each in prepared]
 
     def _resolver(self) -> Resolver:
@@ -279,7 +281,13 @@ class Matcher:
             except Exception:
                 words += f"; {DEFAULT_PLANNER} takes its place"
                 self.planner, self._follower = made_planner(installed(), DEFAULT_PLANNER), None
-            warnings.warn(words, PluginWarning, stacklevel=2)
+            self._troubles.append(words)
+
+    def _warn_of_troubles(self) -> None:
+        """Warns once the change is done: a warning may be an error, and nothing stays half-done."""
+        troubles, self._troubles = self._troubles, []
+        for words in troubles:
+            warnings.warn(words, PluginWarning, stacklevel=4)
 
     def _standing(self, rows: list[int]) -> Standing:
         return standing(self._catalog, np.array(rows, np.int64), self._statistics)
@@ -291,6 +299,7 @@ class Matcher:
             self._check_known(id)
             with self._lock.writing():
                 self._remove(id)
+            self._warn_of_troubles()
 
     def _check_known(self, id: str) -> None:
         if id not in self._catalog.rows:
@@ -339,6 +348,7 @@ class Matcher:
         for id in self._expiry.ended(self._clock()):
             with self._lock.writing():
                 self._remove(id)
+        self._warn_of_troubles()
 
     # reading
 

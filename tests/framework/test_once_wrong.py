@@ -125,6 +125,17 @@ def test_a_planner_that_fails_to_follow_leaves_nothing_half_done() -> None:
     assert matched(matcher.match({"a": 1})) == ["s"]
 
 
+def test_a_warning_that_is_an_error_leaves_nothing_half_done() -> None:
+    matcher = tamis.Matcher([yes])
+    matcher.subscribe("yes()", id="s")
+    matcher.planner = Fails()
+    matcher._follower = matcher.planner
+    with pytest.raises(tamis.PluginWarning, match="sequential takes its place"):
+        matcher.subscribe("yes() and a = 1", id="s", replace=True)
+    assert matched(matcher.match({"a": 1})) == ["s"]
+    assert matched(matcher.match({"a": 2})) == []
+
+
 def test_a_planner_cannot_spoil_the_problem() -> None:
     class Spoils(Everything):
         def begin(self, problem: Problem) -> Any:

@@ -66,7 +66,6 @@ class Boxes:
     def __init__(self, shape: BoxShape, seed: int, events: int) -> None:
         self.shape = shape
         self.seed = seed
-        self._events_wanted = events
         self.focus = self._calibrated()
         self._draw(shape, self.focus, seed, events)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,16 @@ import typer
 from tamis.cli.command import Command
 from tamis.cli.failures import MisuseError
 from tamis.cli.options import Debug, Json
+
+Names = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="What everything random follows from.")]
+Events = Annotated[int, typer.Option(min=1, help="Events a row.")]
+Scale = Annotated[
+    float, typer.Option(min=0.00001, help="Times the size that the workloads are meant to have.")
+]
 
 bench = typer.Typer(
     rich_markup_mode=None,
@@ -29,18 +40,13 @@ def planners(
         list[str] | None,
         typer.Option(metavar="FIGURE…", help="4 5 6 7 8 costs guarded; all when none is named."),
     ] = None,
-    planner: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
-    ] = None,
-    events: Annotated[int, typer.Option(min=1, help="Events a row.")] = 100,
+    planner: Names = None,
+    events: Events = 100,
     workloads: Annotated[
         int, typer.Option(min=1, help="Workloads among which the events of a row are shared out.")
     ] = 8,
-    seed: Annotated[int, typer.Option(help="What everything random follows from.")] = 1,
-    scale: Annotated[
-        float, typer.Option(min=0.001, help="Times the subscriptions and predicates of the paper.")
-    ] = 1.0,
+    seed: Seed = 1,
+    scale: Scale = 1.0,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -49,10 +55,7 @@ def planners(
     from tamis.cli.saying import put, put_json, say
     from tamis.plugins import installed
 
-    chosen = list(figures or FIGURES)
-    for figure in chosen:
-        if figure not in FIGURES:
-            raise MisuseError(f"--figures {figure}: there are {', '.join(FIGURES)}")
+    chosen = _chosen("--figures", figures, FIGURES)
     for name in planner or ():
         installed().planner(name)
     rows = []
@@ -88,14 +91,11 @@ def index_(
             metavar="NAME…", help="dense ads sparse equality matching continuous; all by default."
         ),
     ] = None,
-    index: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
-    ] = None,
-    events: Annotated[int, typer.Option(min=1, help="Events a workload.")] = 100,
+    index: Names = None,
+    events: Events = 100,
     passes: Annotated[int, typer.Option(min=1, help="Passes over the events.")] = 3,
-    seed: Annotated[int, typer.Option(help="What everything random follows from.")] = 1,
-    scale: Annotated[float, typer.Option(min=0.00001, help="Times the subscriptions.")] = 1.0,
+    seed: Seed = 1,
+    scale: Scale = 1.0,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -105,10 +105,7 @@ def index_(
     from tamis.cli.saying import put, put_json, say
     from tamis.plugins import installed
 
-    chosen = list(workloads or SHAPES)
-    for name in chosen:
-        if name not in SHAPES:
-            raise MisuseError(f"--workloads {name}: there are {', '.join(SHAPES)}")
+    chosen = _chosen("--workloads", workloads, SHAPES)
     for name in index or ():
         installed().index(name)
     progress = say if sys.stderr.isatty() else _quiet
@@ -138,6 +135,14 @@ def _index_table(row: dict[str, Any], scans: tuple[str, ...]) -> str:
             line += f"{each['build_us']:>9.2f}{each['bytes']:>7.0f}"
         lines.append(line)
     return "\n".join(lines)
+
+
+def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[str]:
+    """What is to be measured, all when nothing is named."""
+    for name in given or ():
+        if name not in known:
+            raise MisuseError(f"{option} {name}: there are {', '.join(known)}")
+    return list(given or known)
 
 
 def _quiet(words: str) -> None:

@@ -1,7 +1,7 @@
 """How operators are called: measured, bounded, and with every failure made *unknown with a reason*.
 
 Nothing an operator does reaches the engine but an `Answer`: a truth, or checked solutions, or a
-failure. Overhead of an inline call that does nothing: about two microseconds.
+failure.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Gateway:
             return Answer(failure=failure_of(problem), seconds=self._timer() - started)
 
     def _raw(self, call: Call, view: EventView) -> Any:
-        """What the operator gives, where it runs: here, on the loop, or in a thread."""
+        """What the operator gives, where it runs: here or in a thread."""
         specification = call.specification
         throttle = None
         if specification.concurrency or specification.calls_per_second:
