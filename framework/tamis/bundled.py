@@ -14,10 +14,33 @@ def _scan() -> Index:
     return Scan()
 
 
+def _pstbloom(signature: str | None = None, vector: bool | None = None) -> Index:
+    from tamis.index.pstbloom import pstbloom
+
+    return pstbloom(signature, vector)
+
+
+def _psthash(accesses: int = 2, short_list: int = 4_096, vector: bool | None = None) -> Index:
+    from tamis.index.psthash import PSTHash
+
+    return PSTHash(accesses=accesses, short_list=short_list, vector=vector)
+
+
+def _lanes(vector: bool | None = None) -> Index:
+    from tamis.index.lanes import Lanes
+
+    return Lanes(vector=vector)
+
+
 @hookimpl
 def tamis_indexes() -> list[IndexRecord]:
     """The indexes of the core."""
-    return [IndexRecord("scan", _scan, "every distinct predicate in turn; the reference")]
+    return [
+        IndexRecord("pstbloom", _pstbloom, "PS-Trees, one access predicate a row; the default"),
+        IndexRecord("psthash", _psthash, "PS-Trees, several access predicates a row"),
+        IndexRecord("lanes", _lanes, "values and pairs of attributes, 64 rows a step; the fastest"),
+        IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
+    ]
 
 
 @hookimpl

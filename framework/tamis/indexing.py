@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.event import Event
 from tamis.predicate import AttributePredicate
+
+if TYPE_CHECKING:
+    from tamis.index.columns import Columns
+    from tamis.statistics import Statistics
 
 Rows = NDArray[np.int64]
 Entry = tuple[int, Sequence[AttributePredicate]]
@@ -21,10 +26,17 @@ class Index(Protocol):
     """An index over rows: small integers that the caller chooses and may use again.
 
     A row without predicates satisfies every event. The caller keeps writers from readers: `match`
-    may run in several threads at once, never beside `insert` or `delete`."""
+    may run in several threads at once, never beside `insert` or `delete`. An index that inherits
+    from this class has what is said here in terms of the rest."""
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
+        for row, predicates in entries:
+            self.insert(row, predicates)
+
+    def build_columns(self, rows: Rows, columns: Columns) -> None:
+        """The same for closed ranges of numbers in columns, whose ids do not matter here."""
+        self.build(zip(rows.tolist(), columns.predicates(), strict=True))
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
@@ -32,11 +44,24 @@ class Index(Protocol):
     def delete(self, row: int) -> None:
         """Removes a row, which must be there."""
 
+    def delete_many(self, rows: Rows) -> None:
+        """Removes rows, which must be there."""
+        for row in rows.tolist():
+            self.delete(row)
+
+    def inform(self, statistics: Statistics) -> None:
+        """Takes what is known of events, to choose by it; answers never change."""
+
     def match(self, event: Event) -> Rows:
         """The rows whose predicates the event satisfies, each once, in any order."""
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """The same for several events."""
+        return [self.match(event) for event in events]
+
+    def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
+        """The answer to each of some events by its place, with what can be read of them read."""
+        return lambda place: self.match(events[place])
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -54,8 +79,19 @@ class Index(Protocol):
 
 @dataclass(frozen=True)
 class IndexRecord:
-    """An index to be: its name, and where its code comes from when first needed."""
+    """An index to be: its name, and where its code comes from when first needed.
+
+    The factory takes the options of the index, if it has any, by their names."""
 
     name: str
-    factory: Callable[[], Index]
+    factory: Callable[..., Index]
     description: str = ""
+
+    def made(self, options: Mapping[str, object]) -> Index:
+        """An empty index; `ValueError` names an option that it does not have."""
+        known = inspect.signature(self.factory).parameters
+        for option in options:
+            if option not in known:
+                takes = f"it takes {', '.join(known)}" if known else "it takes none"
+                raise ValueError(f"the index {self.name} has no option {option!r}: {takes}")
+        return self.factory(**options)

@@ -18,19 +18,23 @@ class ReaderWriterLock:
         self._count = threading.Lock()
         self._empty = threading.Condition(self._count)
         self._readers = 0
+        self._reading = _Reading(self)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> _Reading:
         """Shared with other readers."""
+        return self._reading
+
+    def enter(self) -> None:
+        """One reader more."""
         with self._gate, self._count:
             self._readers += 1
-        try:
-            yield
-        finally:
-            with self._count:
-                self._readers -= 1
-                if not self._readers:
-                    self._empty.notify()
+
+    def leave(self) -> None:
+        """One reader less."""
+        with self._count:
+            self._readers -= 1
+            if not self._readers:
+                self._empty.notify()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -40,3 +44,18 @@ class ReaderWriterLock:
                 while self._readers:
                     self._empty.wait()
             yield
+
+
+class _Reading:
+    """What readers enter; the same for all of them, for it keeps nothing."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: ReaderWriterLock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._lock.enter()
+
+    def __exit__(self, *failure: object) -> None:
+        self._lock.leave()

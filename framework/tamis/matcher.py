@@ -53,7 +53,7 @@ from tamis.statistics import Statistics
 if TYPE_CHECKING:
     import networkx
 
-DEFAULT_INDEX = "scan"
+DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "sequential"
 
 
@@ -107,7 +107,8 @@ class Matcher:
         self._follower: FollowingPlanner | None = (
             cast(FollowingPlanner, self.planner) if hasattr(self.planner, "subscribed") else None
         )
-        self._index: Index = plugins.index(index).factory()
+        self._index: Index = plugins.index(index).made({})
+        self._index.inform(self._statistics)
         self._derived = plugins.attributes
         self._catalog = Catalog()
         self._language = Language(limits)
@@ -260,11 +261,8 @@ class Matcher:
             entries.extend((row, asked.predicates) for row, asked in added)
             asking.extend(row for row, asked in added if asked.edges or asked.conditions)
             self._expiry.set(each.id, each.expires)
-        if len(entries) > 1:
+        if entries:
             self._index.build(entries)
-        else:
-            for row, predicates in entries:
-                self._index.insert(row, predicates)
         if self._follower is not None and asking:
             self._tell(self._follower.subscribed, self._standing(asking))
 
@@ -323,6 +321,7 @@ class Matcher:
         with self._changing, self._lock.writing():
             self._statistics = statistics
             self._skeleton = None
+            self._index.inform(statistics)
             if self._follower is not None:
                 self._follower.reset(self._standing(self._catalog.asking()))
 
@@ -397,7 +396,7 @@ class Matcher:
             owners = catalog.alternative_subscription[rows]
             asking = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
-            skeleton = self._problem(rows[asking]) if asking.any() else None
+            skeleton = self._problem(np.sort(rows[asking])) if asking.any() else None
         plain = np.unique(owners[~asking])
         seconds = {"index": self._timer() - started, "planner": 0.0, "operators": 0.0, "joins": 0.0}
         decision = None

@@ -76,8 +76,22 @@ class Statistics:
         self.events: int | None = None
         self.rejects: int | None = None
 
+    @classmethod
+    def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
+        """What these events have: which attributes, how often, and where their values lie.
+
+        >>> known = Statistics.from_events([{"altitude": 120}, {"altitude": 80, "camera": "north"}])
+        >>> [(row["attribute"], row["kind"], row["events"]) for row in known.attributes]
+        [('altitude', 'number', 2), ('camera', 'string', 1)]
+        """
+        from tamis.attributes import attribute_rows
+
+        statistics = cls()
+        statistics.attributes, statistics.events = attribute_rows(events)
+        return statistics
+
     def __bool__(self) -> bool:
-        return bool(self.predicates)
+        return bool(self.predicates or self.attributes)
 
     def selectivity(self, predicate: str) -> float | None:
         """The share of events that satisfy a predicate or test, `None` if it is not known."""

@@ -85,7 +85,7 @@ def test_reports_totals_and_the_same_for_each_operator(tamis: Tamis, folder: Pat
     tamis(*MATCH, "--events", "E.jsonl", "--report", "R.json", "--planner", "naive")
     report = strict((folder / "R.json").read_text())
     assert report["planner"] == "naive"
-    assert report["index"] == "scan"
+    assert report["index"] == "pstbloom"
     assert report["format_version"] == 1
     assert report["wall_seconds"] > 0
     assert (report["events"], report["rejected"], report["subscriptions"]) == (2, 0, 2)

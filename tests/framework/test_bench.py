@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
-import tamis
-from tamis.bench import indexes
-from tamis.bench.boxes import SHAPES, Boxes
 from tamis.bench.planners import FIGURES, measure
 from tamis.bench.workloads import MATCH_RATIO, UNIFORM, Shape, Workload
 
@@ -95,32 +90,3 @@ def test_the_command_prints_figures_as_a_table_and_as_json() -> None:
     )
     assert wrong.returncode == 2
     assert "Traceback" not in wrong.stderr
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_boxes_are_what_their_shape_says(name: str) -> None:
-    shape = replace(SHAPES[name], subscriptions=4_000)
-    boxes = Boxes(shape, seed=2, events=30)
-    lengths = np.diff(boxes.start)
-    assert lengths.min() >= shape.shortest
-    assert lengths.max() <= shape.longest
-    pairs = [boxes.attribute[a:b] for a, b in pairwise(boxes.start)]
-    assert all(len(set(each)) == len(each) for each in pairs)
-    assert (boxes.low <= boxes.high).all()
-    points = (boxes.low == boxes.high).mean()
-    assert abs(points - shape.equality) < 0.05
-    assert (~np.isnan(boxes.events)).sum(axis=1).max() <= shape.pairs
-    assert 0.3 < boxes.match_ratio() / shape.match_ratio < 3
-
-
-def test_scans_and_indexes_agree_and_a_wrong_index_is_noticed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    row = indexes.measure("dense", ["scan"], seed=1, scale=0.002, events=5, passes=1)
-    assert set(row["methods"]) == {*indexes.SCANS, "scan"}
-    assert row["methods"]["scan"]["bytes"] > 0
-    monkeypatch.setattr(
-        tamis.index.AttributeIndex, "match", lambda self, event: np.zeros(1, np.int64)
-    )
-    with pytest.raises(AssertionError, match="scan is wrong"):
-        indexes.measure("dense", ["scan"], seed=1, scale=0.002, events=5, passes=1)

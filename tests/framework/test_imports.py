@@ -36,7 +36,7 @@ def test_nothing_heavy_is_imported(program: str) -> None:
 def test_matching_attributes_needs_nothing_heavy() -> None:
     program = (
         "import tamis\n"
-        "matcher = tamis.Matcher(planner='sequential')\n"
+        "matcher = tamis.Matcher(index='scan', planner='sequential')\n"
         "matcher.subscribe('a < 3 and b starts with \"x\"')\n"
         "assert len(matcher.match({'a': 1, 'b': 'xy'}).matches) == 1\n"
     )

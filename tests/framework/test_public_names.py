@@ -17,7 +17,7 @@ PUBLIC = {
         SubscriptionError SubscriptionErrors SubscriptionWarning TamisError UnknownPlugin Variable
         hookimpl index operator testing
     """,
-    "tamis.index": "AttributeIndex build open",
+    "tamis.index": "AttributeIndex Columns build open",
     "tamis.testing": """
         CountingOperator FakeClock TableOperator check_index check_planner clauses conditions
         counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies

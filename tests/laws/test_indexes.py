@@ -25,7 +25,7 @@ def test_installed_index_obeys_the_law(name: str) -> None:
 SAVED: dict[Path, dict[int, Sequence[AttributePredicate]]] = {}
 
 
-class Plain:
+class Plain(Index):
     """The simplest index that can be: one predicate after the other."""
 
     def __init__(self) -> None:

@@ -22,6 +22,14 @@ Scale = Annotated[
     float, typer.Option(min=0.00001, help="Times the size that the workloads are meant to have.")
 ]
 
+
+def _table_1(words: str, default: float, least: float = 0, most: float | None = None) -> Any:
+    """An option for a parameter of the paper's Table 1."""
+    return typer.Option(
+        min=least, max=most, metavar="N…", help=f"{words} ({default:,} by default); begen."
+    )
+
+
 bench = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -88,53 +96,86 @@ def index_(
     workloads: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME…", help="dense ads sparse equality matching continuous; all by default."
+            metavar="NAME…",
+            help="dense dense3m ads sparse equality matching continuous mixed, all by default; "
+            "or begen, which the options from --subscriptions to --equality describe.",
         ),
     ] = None,
     index: Names = None,
+    scans: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME…",
+            help="Scans beside the compiled one: naive column numpy duckdb; "
+            "all that do not take too long when none is named.",
+        ),
+    ] = None,
     events: Events = 100,
-    passes: Annotated[int, typer.Option(min=1, help="Passes over the events.")] = 3,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the events.")] = 5,
+    subscriptions: Annotated[list[int] | None, _table_1("Subscriptions", 1_000_000, 10)] = None,
+    zipf: Annotated[
+        list[float] | None, _table_1("Popularity of attributes: 1/rank to this power", 0)
+    ] = None,
+    dimensions: Annotated[list[int] | None, _table_1("Attributes there are", 100, 1)] = None,
+    cardinality: Annotated[list[int] | None, _table_1("Values an attribute has", 100, 2)] = None,
+    subscription_size: Annotated[
+        list[int] | None, _table_1("Predicates a subscription, on average", 5, 1)
+    ] = None,
+    event_size: Annotated[list[int] | None, _table_1("Pairs an event", 30, 1)] = None,
+    matching: Annotated[
+        list[float] | None, _table_1("Share of the subscriptions that match an event", 0.001, 0, 1)
+    ] = None,
+    equality: Annotated[
+        list[float] | None, _table_1("Share of the predicates that are =", 0.2, 0, 1)
+    ] = None,
     seed: Seed = 1,
     scale: Scale = 1.0,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure indexes beside scans of the same subscriptions, every answer compared."""
-    from tamis.bench.boxes import SHAPES
-    from tamis.bench.indexes import SCANS, run
+    """Measure indexes beside scans of the same subscriptions, every answer compared.
+
+    Workloads of the paper's Table 1 come of its parameters, each with one value or several:
+    tamis bench index --zipf 0 1 2 --dimensions 1000
+    """
+    from tamis.bench import begen
+    from tamis.bench.indexes import WORKLOADS, begen_plan, plan, run
+    from tamis.bench.rivals import SCANS
+    from tamis.bench.tables import closing, table
     from tamis.cli.saying import put, put_json, say
     from tamis.plugins import installed
 
-    chosen = _chosen("--workloads", workloads, SHAPES)
+    given = {
+        "subscriptions": subscriptions, "zipf": zipf, "dimensions": dimensions,
+        "cardinality": cardinality, "subscription_size": subscription_size,
+        "event_size": event_size, "matching": matching, "equality": equality,
+    }  # fmt: skip
+    if any(given.values()):
+        workloads = workloads or [begen.NAME]
+        if begen.NAME not in workloads:
+            raise MisuseError("the parameters of Table 1 are those of --workloads begen")
+    _chosen("--workloads", workloads, (*WORKLOADS, begen.NAME))
+    _chosen("--scans", scans, SCANS)
     for name in index or ():
         installed().index(name)
-    progress = say if sys.stderr.isatty() else _quiet
+    plans = []
+    for name in workloads or WORKLOADS:
+        if name == begen.NAME:
+            plans += [begen_plan(each, scale) for each in begen.combinations(given)]
+        else:
+            plans.append(plan(name, scale))
     rows = []
     for row in run(
-        chosen, seed=seed, scale=scale, events=events, passes=passes, indexes=index,
-        progress=progress,
+        plans, seed=seed, events=events, passes=passes, indexes=index, scans=scans,
+        progress=say if sys.stderr.isatty() else _quiet,
     ):  # fmt: skip
         rows.append(row)
         if not json:
-            put(_index_table(row, SCANS))
+            put(table(row))
     if json:
         put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
-
-
-def _index_table(row: dict[str, Any], scans: tuple[str, ...]) -> str:
-    """A workload: each method, and how many times faster than each scan it is."""
-    title = f"{row['workload']}: {row['subscriptions']:,} subscriptions of "
-    title += f"{row['predicates']:.1f} predicates, {row['match_ratio']:.3%} match"
-    header = f"{'':<16}{'us/event':>10}{'p99/mean':>9}"
-    header += "".join(f"{'x ' + scan:>16}" for scan in scans)
-    lines = ["", title, f"{header}{'build us':>9}{'bytes':>7}"]
-    for name, each in row["methods"].items():
-        line = f"{name:<16}{each['us']:>10,.1f}{each['p99_over_mean']:>9.2f}"
-        line += "".join(f"{each['times'][scan]:>16.2f}" for scan in scans)
-        if "build_us" in each:
-            line += f"{each['build_us']:>9.2f}{each['bytes']:>7.0f}"
-        lines.append(line)
-    return "\n".join(lines)
+    else:
+        put(closing(rows))
 
 
 def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[str]:

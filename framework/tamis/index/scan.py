@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from tamis.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.event import Event
 from tamis.growing import Growing
-from tamis.indexing import Entry, Rows
+from tamis.indexing import Entry, Index, Rows
 from tamis.predicate import AttributePredicate
+from tamis.statistics import Statistics
 from tamis.values import NUMBER, Scalar, kind_of
 
 _NEVER = 0
@@ -168,7 +169,7 @@ def _after(value: float) -> float:
     return math.nextafter(value, math.inf) if value != math.inf else math.nan
 
 
-class Scan:
+class Scan(Index):
     """The reference index."""
 
     def __init__(self) -> None:
@@ -214,6 +215,9 @@ class Scan:
         self._first[rows] = first + np.cumsum(counts) - counts
         self._needed[rows] = counts
         self._rows += len(rows)
+
+    def inform(self, statistics: Statistics) -> None:
+        """Nothing here depends on what events are like."""
 
     def delete(self, row: int) -> None:
         count, first = int(self._needed[row]), int(self._first[row])
@@ -289,9 +293,6 @@ class Scan:
         """The attributes on which the event may satisfy a predicate."""
         columns = self._columns.keys()
         return (columns & event.content.keys()) | (columns & event.derived) | self._always
-
-    def match_many(self, events: Sequence[Event]) -> list[Rows]:
-        return [self.match(event) for event in events]
 
     def __len__(self) -> int:
         return self._rows

@@ -1,0 +1,177 @@
+"""What a bag of an event holds: which of the things that predicates ask for, by their numbers.
+
+Cost: O(1) an element, one evaluation of each odd predicate, and that of `Needles` and `Patterns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Protocol
+
+from tamis.comparison import Comparison
+from tamis.index.needles import Needles
+from tamis.index.patterns import Patterns
+from tamis.values import Scalar
+
+Key = Any
+
+
+class Finder(Protocol):
+    """What finds many strings in one value at once."""
+
+    def add(self, number: int, string: str) -> None:
+        """Takes a string under a number."""
+
+    def drop(self, number: int) -> None:
+        """Forgets it."""
+
+    def find(self, value: str) -> list[int]:
+        """The numbers of the strings that the value satisfies."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it holds."""
+
+
+class Bag:
+    """Things under numbers that are used again once nobody asks for the thing."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Key, int] = {}
+        self._free: list[int] = []
+
+    def number(self, thing: Any) -> int:
+        """The number of a thing, a new one if it is new."""
+        key = self.key(thing)
+        number = self.numbers.get(key)
+        if number is None:
+            number = self._free.pop() if self._free else len(self.numbers)
+            self.numbers[key] = number
+            self.added(number, thing)
+        return number
+
+    def keep(self, used: Collection[int]) -> None:
+        """Forgets the things whose numbers are not used."""
+        for key, number in list(self.numbers.items()):
+            if number not in used:
+                del self.numbers[key]
+                self._free.append(number)
+                self.dropped(number)
+
+    def find(self, value: Any) -> Iterable[int]:
+        """The numbers of what a value has, each once."""
+        raise NotImplementedError
+
+    def key(self, thing: Any) -> Key:
+        """Equal for equal things."""
+        return thing
+
+    def added(self, number: int, thing: Any) -> None:
+        """Hears of a new thing."""
+
+    def dropped(self, number: int) -> None:
+        """Hears that a thing is gone."""
+
+    def things(self) -> list[tuple[int, Any]]:
+        """What `restore` takes: everything there is, as JSON can hold it."""
+        return [(number, key) for key, number in self.numbers.items()]
+
+    def restore(self, things: Iterable[tuple[int, Any]]) -> None:
+        """Takes what `things` gave."""
+        for number, thing in things:
+            self.numbers[self.key(thing)] = number
+            self.added(number, thing)
+        there = set(self.numbers.values())
+        self._free = [each for each in range(max(there, default=-1)) if each not in there]
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory it holds."""
+        return 100 * len(self.numbers)
+
+
+class Elements(Bag):
+    """The elements of an array."""
+
+    def key(self, thing: Scalar) -> Key:
+        """The kind counts: `true` is not 1."""
+        return type(thing) is bool, thing
+
+    def things(self) -> list[tuple[int, Any]]:
+        """The elements themselves."""
+        return [(number, thing) for (_, thing), number in self.numbers.items()]
+
+    def find(self, value: Iterable[Scalar]) -> Iterable[int]:
+        """The numbers of the elements."""
+        keys = {(type(element) is bool, element) for element in value}
+        return [self.numbers[key] for key in keys if key in self.numbers]
+
+
+class Strings(Bag):
+    """The needles that a string contains, or the patterns that it matches."""
+
+    def __init__(self, finder: Callable[[], Finder]) -> None:
+        super().__init__()
+        self._finder = finder()
+
+    def added(self, number: int, thing: str) -> None:
+        """A needle or a pattern to find."""
+        self._finder.add(number, thing)
+
+    def dropped(self, number: int) -> None:
+        """One no longer to find."""
+        self._finder.drop(number)
+
+    def find(self, value: str) -> Iterable[int]:
+        """The numbers of those that the value satisfies."""
+        return self._finder.find(value)
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory it holds."""
+        return super().nbytes + self._finder.nbytes
+
+
+class Odd(Bag):
+    """The comparisons that hold of a scalar, each evaluated by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tests: dict[int, tuple[Comparison, Callable[[Any], bool]]] = {}
+
+    def key(self, thing: Comparison) -> Key:
+        """That of the comparison."""
+        return thing.key
+
+    def added(self, number: int, thing: Comparison) -> None:
+        """A comparison to evaluate."""
+        self._tests[number] = thing, thing.compiled()
+
+    def dropped(self, number: int) -> None:
+        """One no longer to evaluate."""
+        del self._tests[number]
+
+    def find(self, value: Scalar) -> Iterable[int]:
+        """The numbers of those that hold."""
+        return [number for number, (_, holds) in self._tests.items() if holds(value)]
+
+    def things(self) -> list[tuple[int, Any]]:
+        """Their operators and constants."""
+        return [(number, [test.op, test.value]) for number, (test, _) in self._tests.items()]
+
+    def restore(self, things: Iterable[tuple[int, Any]]) -> None:
+        """Takes what `things` gave, through JSON or not."""
+        super().restore(
+            (number, Comparison(op, tuple(value) if isinstance(value, list) else value))
+            for number, (op, value) in things
+        )
+
+
+def needles() -> Bag:
+    """A bag of needles."""
+    return Strings(Needles)
+
+
+def patterns() -> Bag:
+    """A bag of patterns."""
+    return Strings(Patterns)

@@ -1,0 +1,321 @@
+"""Which predicates give access to a row: where its buckets are.
+
+Each index has its rule, all of them with the selectivities of statistics where there are any:
+
+- `BLOOM` (PSTBloom, paper 5): the most selective predicate; without statistics by the rank of its
+  operator, then by how much of its dimension it covers.
+- `HASH` (PSTHash, paper 6): the same, and further predicates on as many other dimensions, as long
+  as the predicates so far lead to a list that is not short.
+- `LANES`: the rarest dimension alone while that list is short, else a value, else the pair of the
+  two rarest dimensions.
+
+A range gives access through stretches of cells, as few as `most` allows, which widens it by less
+than the half; so no row is in more than a bounded number of buckets.
+Cost: O(terms of a row).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.index.buckets.batch import Batch, low_of, width_of
+from tamis.index.buckets.hashing import node_number, point, space_number
+from tamis.index.buckets.store import (
+    ALONE,
+    CELLS,
+    COARSE,
+    CUTS,
+    KNOWN,
+    LIVE,
+    MOST_ACCESSES,
+    TOP_NODES,
+    TOP_SPACES,
+    Flags,
+    Store,
+)  # fmt: skip
+from tamis.index.terms import ANY, IN, OUTSIDE, RANGE, Ints, Terms
+from tamis.kernels import inlined, kernel
+
+BLOOM, HASH, LANES = range(3)
+MOST_REPLICAS = 16
+_FEW_MEMBERS = 4
+_SHORT_LIST = 2_000
+_COARSE_VALUES = 10
+"""How many values a coarse cell is taken to hold."""
+_RANKS = 8.0
+"""More than any rank of an operator."""
+
+
+@inlined
+def is_point(terms: Terms, term: int) -> bool:
+    """Whether a term asks for one value."""
+    if terms.op[term] == RANGE:
+        return bool(terms.low[term] == terms.high[term])
+    return bool(terms.op[term] == ANY and terms.high[term] == 1)
+
+
+@inlined
+def is_few_points(terms: Terms, term: int) -> bool:
+    """Whether a term asks for one of a few values, of which an event has at most one."""
+    return bool(terms.op[term] == IN and terms.high[term] <= _FEW_MEMBERS)
+
+
+@inlined
+def _covered(store: Store, dimension: int, low: int, width: int, values: float) -> float:
+    """The share of events, among those that have a dimension, in some of its cells."""
+    cells = store.dimensions[dimension, CELLS]
+    first = store.dimensions[dimension, CUTS]
+    if store.tops[KNOWN]:
+        share = 0.0
+        for cell in range(first + low, first + min(low + width + 1, cells)):
+            share += store.shares[cell]
+    else:
+        share = (width + 1) / cells
+    if values and store.dimensions[dimension, COARSE]:
+        return float(share * values / _COARSE_VALUES)
+    return float(share)
+
+
+@inlined
+def share_of(store: Store, terms: Terms, term: int, low: int, width: int) -> float:
+    """The share of events that satisfy a term, as far as it is known."""
+    dimension, op = terms.dimension[term], terms.op[term]
+    if op == ANY:
+        return store.presence[dimension] / 16 * terms.high[term]
+    if op == IN:
+        return store.presence[dimension] * min(
+            1.0, _covered(store, dimension, low, 0, 1.0) * terms.high[term]
+        )
+    if op == RANGE:
+        values = 1.0 if terms.low[term] == terms.high[term] else 0.0
+        return store.presence[dimension] * _covered(store, dimension, low, width, values)
+    return store.presence[dimension]
+
+
+@inlined
+def _rank(store: Store, terms: Terms, term: int, width: int) -> float:
+    """How selective a term is without statistics, least first (paper 3.3)."""
+    op = terms.op[term]
+    cells = store.dimensions[terms.dimension[term], CELLS]
+    part = min(1.0, (width + 1) / cells)
+    if is_point(terms, term):
+        return 0.0 + part
+    if op == IN:
+        return 1.0 + part
+    if op == RANGE:
+        return (3.0 if np.isinf(terms.low[term]) or np.isinf(terms.high[term]) else 2.0) + part
+    if op == ANY:
+        return 4.0 + part
+    return 5.0 if op == OUTSIDE else 6.0
+
+
+@inlined
+def _best(store: Store, batch: Batch, first: int, last: int, count: int, picked: Ints) -> int:
+    """Picks the most selective terms, on as many dimensions; how many there are."""
+    terms, known = batch.terms, store.tops[KNOWN]
+    taken = 0
+    while taken < count:
+        best, least = -1, np.inf
+        for term in range(first, last):
+            low, width = low_of(batch.codes[term]), width_of(batch.codes[term])
+            if known:
+                score = share_of(store, terms, term, low, width)
+            else:
+                score = _rank(store, terms, term, width)
+                score += store.presence[terms.dimension[term]] / _RANKS / 1e6
+            new = True
+            for other in range(taken):
+                new &= terms.dimension[picked[other]] != terms.dimension[term]
+            if new and score < least:
+                best, least = term, score
+        if best < 0:
+            break
+        picked[taken] = best
+        taken += 1
+    return taken
+
+
+@inlined
+def rarest(store: Store, terms: Terms, first: int, last: int, but: int) -> int:
+    """The term on the rarest dimension other than `but`, -1 if there is none."""
+    best = -1
+    for term in range(first, last):
+        dimension = terms.dimension[term]
+        if dimension != but and (
+            best < 0 or store.presence[dimension] < store.presence[terms.dimension[best]]
+        ):
+            best = term
+    return best
+
+
+@inlined
+def _pick_lanes(
+    store: Store, batch: Batch, first: int, last: int, picked: Ints, whole: Flags
+) -> int:
+    """The rule of `lanes`."""
+    terms = batch.terms
+    best = rarest(store, terms, first, last, -1)
+    picked[0], whole[0] = best, True
+    if store.dimensions[terms.dimension[best], ALONE] < _SHORT_LIST:
+        return 1
+    least = np.inf
+    for term in range(first, last):
+        if is_point(terms, term) or is_few_points(terms, term):
+            code = batch.codes[term]
+            share = share_of(store, terms, term, low_of(code), width_of(code))
+            if not is_point(terms, term):
+                share += 1.0
+            if share < least:
+                picked[0], whole[0], least = term, False, share
+    if least < np.inf:
+        return 1
+    pairs = len(store.presence) * (len(store.presence) - 1) // 2
+    second = rarest(store, terms, first, last, terms.dimension[best])
+    if second < 0 or len(terms.rows) + store.tops[LIVE] > pairs * _SHORT_LIST:
+        whole[0] = False
+        return _best(store, batch, first, last, 1, picked)
+    picked[1], whole[1] = second, True
+    return 2
+
+
+@inlined
+def _spaces_of(
+    store: Store, terms: Terms, term: int, code: int, whole: bool, most: int, spaces: Ints
+) -> int:
+    """The spaces through which a term gives access, disjoint for every event; how many."""
+    dimension, low, width = code >> 24, low_of(code), width_of(code)
+    if whole:
+        spaces[0] = space_number(store, 2 * dimension, 1)
+        return 1
+    if is_point(terms, term):
+        value = terms.low[term]
+        if terms.op[term] == ANY:
+            value = terms.members[np.int64(value)]
+        what, where = point(dimension, value)
+        spaces[0] = space_number(store, what, where)
+        return 1
+    if is_few_points(terms, term) and terms.high[term] <= most:
+        for member in range(np.int64(terms.high[term])):
+            what, where = point(dimension, terms.members[np.int64(terms.low[term]) + member])
+            spaces[member] = space_number(store, what, where)
+        return np.int64(terms.high[term])
+    level = 8
+    if terms.op[term] == RANGE or terms.op[term] == IN:
+        level = 0
+        while ((low + width) >> level) - (low >> level) >= most:
+            level += 1
+    count = ((low + width) >> level) - (low >> level) + 1 if level < 8 else 1
+    for stretch in range(count):
+        where = (256 >> level) + (low >> level) + stretch if level < 8 else 1
+        spaces[stretch] = space_number(store, 2 * dimension, where)
+    return np.int64(count)
+
+
+@inlined
+def _is_implied(terms: Terms, term: int, whole: bool, spaces: int) -> bool:
+    """Whether being in one of the spaces of an access implies its term."""
+    if whole:
+        return False
+    return is_point(terms, term) or (is_few_points(terms, term) and spaces == terms.high[term])
+
+
+@kernel
+def count_rarest(store: Store, terms: Terms) -> None:
+    """Adds up for how many rows each dimension is the rarest."""
+    _count_rarest(store, terms)
+
+
+@inlined
+def _count_rarest(store: Store, terms: Terms) -> None:
+    for row in range(len(terms.rows)):
+        if terms.start[row] < terms.start[row + 1]:
+            term = rarest(store, terms, terms.start[row], terms.start[row + 1], -1)
+            store.dimensions[terms.dimension[term], ALONE] += 1
+
+
+@kernel
+def assign(
+    store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
+    node_of: Ints,
+) -> tuple[int, int]:  # fmt: skip
+    """The nodes of the rows from `begin` on, and what being in them implies.
+
+    Gives the first row for which room is lacking, and how many replicas were written."""
+    most = MOST_ACCESSES
+    use = (
+        np.zeros(most, np.int64),
+        np.zeros(most, np.bool_),
+        np.zeros((most, MOST_REPLICAS), np.int64),
+        np.ones(most, np.int64),
+        np.zeros(most, np.int64),
+    )
+    return _assign(store, batch, begin, rule, accesses, short, row_of, node_of, use)
+
+
+@inlined
+def _assign(
+    store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
+    node_of: Ints, use: tuple[Ints, Flags, Ints, Ints, Ints],
+) -> tuple[int, int]:  # fmt: skip
+    terms, filled = batch.terms, 0
+    picked, whole, spaces, counts, turn = use
+    most_new = MOST_ACCESSES * MOST_REPLICAS
+    for row in range(begin, len(terms.rows)):
+        if (
+            store.tops[TOP_SPACES] + most_new > len(store.spaces)
+            or store.tops[TOP_NODES] + most_new > len(store.nodes)
+            or filled + MOST_REPLICAS > len(row_of)
+        ):
+            return row, filled
+        first, last = terms.start[row], terms.start[row + 1]
+        whole[:] = False
+        if first == last:
+            count = 0
+        elif rule == LANES:
+            count = _pick_lanes(store, batch, first, last, picked, whole)
+            _sort_by_dimension(terms, picked, whole, count)
+        else:
+            count = _best(store, batch, first, last, accesses, picked)
+        most = _FEW_MEMBERS if count < 2 else 2
+        if count > 4:
+            most = 1
+        depth, node, skipped = 0, 0, 0
+        while depth < count:
+            term = picked[depth]
+            counts[depth] = _spaces_of(
+                store, terms, term, batch.codes[term], whole[depth], most, spaces[depth]
+            )
+            if term - first < 63 and _is_implied(terms, term, whole[depth], counts[depth]):
+                skipped |= 1 << (term - first)
+            turn[depth] = 0
+            node = node_number(store, node, spaces[depth, 0])
+            depth += 1
+            if rule == HASH and store.node_rows[node] < short:
+                break
+        batch.skipped[row] = skipped
+        while True:
+            node = 0
+            for access in range(depth):
+                node = node_number(store, node, spaces[access, turn[access]])
+            row_of[filled], node_of[filled] = row, node
+            store.node_rows[node] += 1
+            filled += 1
+            access = depth - 1
+            while access >= 0 and turn[access] == counts[access] - 1:
+                turn[access] = 0
+                access -= 1
+            if access < 0:
+                break
+            turn[access] += 1
+    return len(terms.rows), filled
+
+
+@inlined
+def _sort_by_dimension(terms: Terms, picked: Ints, whole: Flags, count: int) -> None:
+    """Pairs have their spaces in the order of dimensions, as events do: one look-up for two."""
+    for place in range(1, count):
+        at = place
+        while at and terms.dimension[picked[at - 1]] > terms.dimension[picked[at]]:
+            picked[at - 1], picked[at] = picked[at], picked[at - 1]
+            whole[at - 1], whole[at] = whole[at], whole[at - 1]
+            at -= 1

@@ -1,0 +1,240 @@
+"""How the arrays of a store grow, and how they are kept in a folder.
+
+A folder holds one file an array, mapped into memory when it is opened, copied page by page where it
+is changed; files are shared by all processes that open them. A checksum tells a damaged one.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tamis.errors import IndexFolderError
+from tamis.index.buckets.hashing import enter_all
+from tamis.index.buckets.store import (
+    CELLS,
+    CHUNK,
+    CUTS,
+    DIMENSION_FIELDS,
+    GONE,
+    ROOT,
+    SEGMENT_FIELDS,
+    TOP_DICTIONARY,
+    TOP_LANES,
+    TOP_MORE,
+    TOP_NODES,
+    TOP_RECORDS,
+    TOP_ROWS,
+    TOP_SEGMENTS,
+    TOP_SPACES,
+    TOPS,
+    Store,
+)  # fmt: skip
+
+_TYPES: dict[str, tuple[DTypeLike, int]] = {
+    "dimensions": (np.int64, DIMENSION_FIELDS),
+    "presence": (np.float64, 0),
+    "cuts": (np.float64, 0),
+    "shares": (np.float64, 0),
+    "spaces": (np.int64, 2),
+    "space_table": (np.int32, 0),
+    "space_node": (np.int32, 0),
+    "space_deep": (np.uint8, 0),
+    "nodes": (np.int64, 0),
+    "node_table": (np.int32, 0),
+    "chains": (np.int32, 0),
+    "children": (np.int32, 0),
+    "node_rows": (np.int32, 0),
+    "segments": (np.int64, SEGMENT_FIELDS),
+    "lanes": (np.uint8, 0),
+    "rows": (np.int32, 0),
+    "records": (np.float64, 0),
+    "dictionary": (np.int32, 0),
+    "places": (np.int32, 0),
+    "more": (np.int32, 0),
+    "tops": (np.int64, 0),
+}
+_IN_USE = {
+    "spaces": TOP_SPACES,
+    "space_node": TOP_SPACES,
+    "space_deep": TOP_SPACES,
+    "nodes": TOP_NODES,
+    "chains": TOP_NODES,
+    "children": TOP_NODES,
+    "node_rows": TOP_NODES,
+    "segments": TOP_SEGMENTS,
+    "lanes": TOP_LANES,
+    "rows": TOP_ROWS,
+    "records": TOP_RECORDS,
+    "dictionary": TOP_DICTIONARY,
+    "more": TOP_MORE,
+}
+_ARENAS = ("segments", "lanes", "rows", "records", "dictionary")
+_ROOM = 1 << 10
+_CHECKSUMS = "checksums.json"
+
+
+def _shape(name: str, length: int) -> int | tuple[int, int]:
+    fields = _TYPES[name][1]
+    return (length, fields) if fields else length
+
+
+def new_array(name: str, length: int, fill: int = 0) -> NDArray[Any]:
+    """An array for a store."""
+    return np.full(_shape(name, length), fill, _TYPES[name][0])
+
+
+def empty_store() -> Store:
+    """A store without rows: node 0, and nothing in it."""
+    arrays = {name: new_array(name, 0) for name in _TYPES}
+    arrays["tops"] = np.zeros(TOPS, np.int64)
+    arrays["tops"][TOP_NODES] = 1
+    arrays["lanes"] = new_array("lanes", CHUNK)
+    arrays["chains"] = new_array("chains", 1, -1)
+    for name in ("nodes", "children", "node_rows"):
+        arrays[name] = new_array(name, 1)
+    arrays["space_table"] = new_array("space_table", 4, -1)
+    arrays["node_table"] = new_array("node_table", 4, -1)
+    arrays["cuts"] = np.full(1, np.inf)
+    return Store(**arrays)
+
+
+def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
+    grown = new_array(name, length, fill)
+    grown[: len(array)] = array
+    return grown
+
+
+def with_dimensions(store: Store, count: int) -> Store:
+    """The store with room for more dimensions; a new one is a single cell."""
+    known = len(store.presence)
+    if count <= known:
+        return store
+    dimensions = _grown("dimensions", store.dimensions, count)
+    dimensions[known:, ROOT] = -1
+    dimensions[known:, CELLS] = 1
+    dimensions[known:, CUTS] = len(store.cuts) - 1
+    return store._replace(dimensions=dimensions, presence=_grown("presence", store.presence, count))
+
+
+def with_rows(store: Store, count: int) -> Store:
+    """The store with room for the places of so many rows."""
+    if count <= len(store.places):
+        return store
+    length = max(count, len(store.places) + len(store.places) // 8, 64)
+    return store._replace(places=_grown("places", store.places, length, GONE))
+
+
+def with_nodes(store: Store, more: int) -> Store:
+    """The store with room for so many more spaces and nodes, half as much again at least."""
+    changed: dict[str, Any] = {}
+    alike = {"spaces": ("space_node", "space_deep"), "nodes": ("chains", "children", "node_rows")}
+    for first, others in alike.items():
+        used, room = int(store.tops[_IN_USE[first]]), len(getattr(store, first))
+        if used + more > room:
+            for name in (first, *others):
+                changed[name] = _grown(name, getattr(store, name), used + used // 2 + more)
+    return _with_tables(store._replace(**changed))
+
+
+def _with_tables(store: Store) -> Store:
+    """The store with tables that are less than half full when all its room is used."""
+    wanted = {
+        "space_table": 1 << (2 * len(store.spaces) + 2).bit_length(),
+        "node_table": 1 << (2 * len(store.nodes) + 2).bit_length(),
+    }
+    if all(len(getattr(store, name)) >= size for name, size in wanted.items()):
+        return store
+    store = store._replace(**{name: new_array(name, size, -1) for name, size in wanted.items()})
+    enter_all(store)
+    return store
+
+
+def with_places(store: Store, more: int) -> Store:
+    """The store with room for the places of rows that are in several segments."""
+    needed = int(store.tops[TOP_MORE]) + more
+    return with_arenas(store, {"more": needed + needed // 4}) if more else store
+
+
+def with_arenas(store: Store, sizes: dict[str, int]) -> Store:
+    """The store with arenas of at least these sizes."""
+    changed = {
+        name: _grown(name, getattr(store, name), size)
+        for name, size in sizes.items()
+        if size > len(getattr(store, name))
+    }
+    return store._replace(**changed)
+
+
+def with_more_room(store: Store) -> Store:
+    """The store with more room in the arenas that are rather full, in one of them at least."""
+    for part in (4, 1):
+        sizes = {}
+        for name in _ARENAS:
+            room, used = len(getattr(store, name)), int(store.tops[_IN_USE[name]])
+            if (room - used) * part <= room:
+                sizes[name] = room + room // 4 + _ROOM
+        if sizes:
+            break
+    return with_arenas(store, sizes)
+
+
+def trimmed(store: Store) -> Store:
+    """The store without the room for more spaces and nodes."""
+    changed = {
+        name: getattr(store, name)[: int(store.tops[_IN_USE[name]])].copy()
+        for name in (
+            "spaces",
+            "space_node",
+            "space_deep",
+            "nodes",
+            "chains",
+            "children",
+            "node_rows",
+            "more",
+        )
+    }
+    empty = {name: new_array(name, 0) for name in ("space_table", "node_table")}
+    return _with_tables(store._replace(**changed, **empty))
+
+
+def nbytes(store: Store) -> int:
+    """The memory of all arrays."""
+    return sum(array.nbytes for array in store)
+
+
+def save(store: Store, folder: Path) -> None:
+    """Writes the arrays."""
+    checksums = {}
+    for name, array in store._asdict().items():
+        used = len(array)
+        if name in _IN_USE:
+            used = int(store.tops[_IN_USE[name]]) + (CHUNK if name == "lanes" else 0)
+        written = np.ascontiguousarray(array[:used])
+        np.save(folder / f"{name}.npy", written)
+        checksums[name] = zlib.crc32(written.data.cast("B") if written.size else b"")
+    (folder / _CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
+
+
+def load(folder: Path) -> Store:
+    """The store that `save` wrote, mapped into memory."""
+    checksums = json.loads((folder / _CHECKSUMS).read_text(encoding="utf-8"))
+    arrays = {}
+    for name, (dtype, fields) in _TYPES.items():
+        path = folder / f"{name}.npy"
+        try:
+            array = np.asarray(np.load(path, mmap_mode="c"))
+        except ValueError:  # an empty file cannot be mapped
+            array = np.load(path)
+        if array.dtype != dtype or array.ndim != (2 if fields else 1):
+            raise IndexFolderError(f"{path} is damaged: it does not hold what its name says")
+        if zlib.crc32(array.data.cast("B") if array.size else b"") != checksums[name]:
+            raise IndexFolderError(f"{path} is damaged: build the index again")
+        arrays[name] = array
+    arrays["tops"] = arrays["tops"].copy()
+    return Store(**arrays)

@@ -1,0 +1,60 @@
+"""What is known of rows while they are put into a store: their terms, and what these come to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tamis.index.terms import Ints, Terms
+from tamis.kernels import inlined
+
+
+class Batch(NamedTuple):
+    """Rows on their way; columns by term or by row."""
+
+    terms: Terms
+    codes: Ints
+    """By term: its dimension, whether codes decide it, its low code, its width (8 bits each)."""
+    skipped: Ints
+    """By row: a bit for each of the first terms that being in the row's nodes implies."""
+    lanes: Ints
+    """By row: how many lanes it takes."""
+    sizes: Ints
+    """By row: the size of its record, 0 if it needs none."""
+    record_of: Ints
+    """By row: where its record is, -1 as long as there is none."""
+
+
+def new_batch(terms: Terms) -> Batch:
+    """A batch of which nothing is known yet."""
+    rows, size = len(terms.rows), len(terms.dimension)
+    skipped, lanes, sizes = (np.zeros(rows, np.int64) for _ in range(3))
+    return Batch(
+        terms, np.zeros(size, np.int64), skipped, lanes, sizes, np.full(rows, -1, np.int64)
+    )
+
+
+@inlined
+def low_of(code: int) -> int:
+    """The first cell that a term covers."""
+    return (code >> 8) & 255
+
+
+@inlined
+def width_of(code: int) -> int:
+    """How many cells it covers beside the first."""
+    return code & 255
+
+
+@inlined
+def is_exact(code: int) -> bool:
+    """Whether codes decide it."""
+    return bool((code >> 16) & 1)
+
+
+@inlined
+def is_skipped(batch: Batch, row: int, term: int) -> bool:
+    """Whether the row's nodes imply a term."""
+    place = term - batch.terms.start[row]
+    return bool(place < 63 and (batch.skipped[row] >> place) & 1)

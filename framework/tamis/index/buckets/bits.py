@@ -1,0 +1,137 @@
+"""What NumPy does not say in one instruction: the lowest bit, and 64 lanes tested at once.
+
+The event is a table of 128 codes in two registers; `vpermi2b` looks up 64 slots at once. It takes a
+processor with AVX-512 VBMI; `has_vectors` says whether this one, as numba compiles for it, has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from tamis.index.terms import Bytes
+from tamis.kernels import inlined
+
+Masks = NDArray[np.uint64]
+
+_BYTE, _WORD, _BIT = ir.IntType(8), ir.IntType(64), ir.IntType(1)
+_BYTES = ir.VectorType(_BYTE, 64)
+_LOOK_UP = "llvm.x86.avx512.vpermi2var.qi.512"
+
+
+def has_vectors() -> bool:
+    """Whether numba compiles for a processor with byte look-ups in registers."""
+    features = cpu_target.target_context.codegen()._tm_features.split(",")
+    return "+avx512vbmi" in features
+
+
+@intrinsic
+def lowest_bit(typing: Any, mask: Any) -> Any:
+    """The place of the lowest bit that is set; 64 if there is none."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], _BIT(0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _vector_masks(
+    typing: Any, table: Any, lanes: Any, capacity: Any, chunks: Any, count: Any, masks: Any
+) -> Any:
+    """Tests chunks of 64 entries, all lanes of each; addresses in, masks out."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not has_vectors():
+            return context.get_dummy_value()
+        table, lanes, capacity, chunks, count, masks = arguments
+
+        def load(address: Any) -> Any:
+            loaded = builder.load(builder.inttoptr(address, ir.PointerType(_BYTES)))
+            loaded.align = 1
+            return loaded
+
+        first, second = load(table), load(builder.add(table, _WORD(64)))
+        look_up = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(_BYTES, [_BYTES] * 3), _LOOK_UP
+        )
+        stride = builder.mul(capacity, _WORD(3))
+        held = cgutils.alloca_once(builder, _WORD)
+        with cgutils.for_range(builder, chunks) as chunk:
+            here = builder.add(lanes, builder.mul(chunk.index, _WORD(64)))
+            builder.store(_WORD(-1), held)
+            with cgutils.for_range(builder, count) as lane:
+                slots = builder.add(here, builder.mul(lane.index, stride))
+                lows = builder.add(slots, capacity)
+                codes = builder.call(look_up, [first, load(slots), second])
+                above = builder.sub(codes, load(lows))
+                holds = builder.icmp_unsigned("<=", above, load(builder.add(lows, capacity)))
+                left = builder.and_(builder.load(held), builder.bitcast(holds, _WORD))
+                builder.store(left, held)
+            target = builder.add(masks, builder.mul(chunk.index, _WORD(8)))
+            builder.store(builder.load(held), builder.inttoptr(target, ir.PointerType(_WORD)))
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 6), generate
+
+
+@inlined
+def copy(target: Any, to: int, source: Any, begin: int, count: int) -> None:
+    """Copies a stretch of an array to where it does not overlap."""
+    for place in range(count):
+        target[to + place] = source[begin + place]
+
+
+@inlined
+def vector_masks(
+    table: Bytes, lanes: Bytes, at: int, capacity: int, entries: int, count: int, masks: Masks,
+    first: int,
+) -> None:  # fmt: skip
+    """A mask for each 64 entries of those whose first lane begins at `at`: who holds in all.
+
+    Bits beyond the last entry mean nothing."""
+    _vector_masks(
+        table.ctypes.data,
+        lanes.ctypes.data + at,
+        capacity,
+        (entries + 63) >> 6,
+        count,
+        masks.ctypes.data + 8 * first,
+    )
+
+
+@inlined
+def portable_masks(
+    table: Bytes, lanes: Bytes, at: int, capacity: int, entries: int, count: int, masks: Masks,
+    first: int,
+) -> None:  # fmt: skip
+    """The same on any processor: the first lane of all entries, the others of those that held."""
+    for chunk in range((entries + 63) >> 6):
+        here = at + 64 * chunk
+        mask = np.uint64(0)
+        if count == 0:
+            mask = ~mask
+        else:
+            for entry in range(min(64, entries - 64 * chunk)):
+                code = table[lanes[here + entry] & 127]
+                above = np.uint8(code - lanes[here + capacity + entry])
+                holds = np.uint64(above <= lanes[here + 2 * capacity + entry])
+                mask |= holds << np.uint64(entry)
+        left = mask if count > 1 else np.uint64(0)
+        while left:
+            entry = lowest_bit(left)
+            left &= left - np.uint64(1)
+            for lane in range(1, count):
+                place = here + 3 * capacity * lane + entry
+                above = np.uint8(table[lanes[place] & 127] - lanes[place + capacity])
+                if above > lanes[place + 2 * capacity]:
+                    mask &= ~(np.uint64(1) << np.uint64(entry))
+                    break
+        masks[first + chunk] = mask

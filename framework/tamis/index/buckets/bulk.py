@@ -1,0 +1,257 @@
+"""How all rows are laid out at once, and how they are read back.
+
+Replicas are sorted by node, then by whether they are recorded, then by lanes, the most first; a
+segment takes as many as agree. Everything that codes and nodes say exactly is read back from them,
+the rest from records: `read_back` gives the very terms that were put in, but for their order.
+Cost: O(terms), with a pass to count and one to write.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.index.buckets.batch import Batch
+from tamis.index.buckets.bits import copy
+from tamis.index.buckets.cells import before
+from tamis.index.buckets.records import write_record
+from tamis.index.buckets.segments import write_entry
+from tamis.index.buckets.store import (
+    BAG,
+    CAPACITY,
+    CELLS,
+    CHUNK,
+    COUNT,
+    CUTS,
+    DICTIONARY_AT,
+    DICTIONARY_CAPACITY,
+    DICTIONARY_COUNT,
+    EVERYTHING,
+    LANES,
+    LANES_AT,
+    NEXT,
+    NODE,
+    RECORDED,
+    ROWS_AT,
+    SLOTS,
+    TOP_DICTIONARY,
+    TOP_LANES,
+    TOP_ROWS,
+    TOP_SEGMENTS,
+    WIDE,
+    Store,
+)  # fmt: skip
+from tamis.index.terms import ANY, OUTSIDE, RANGE, Ints, Terms
+from tamis.kernels import inlined, kernel
+
+_CLASSES = 128
+
+
+@kernel
+def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int) -> Ints:
+    """The replicas sorted by node, recorded or not, and lanes."""
+    by_class, ordered = np.empty(len(row_of), np.int64), np.empty(len(row_of), np.int64)
+    _sort(batch, row_of, node_of, np.zeros(nodes + 1 + _CLASSES, np.int64), by_class, ordered)
+    return ordered
+
+
+@inlined
+def _sort(
+    batch: Batch, row_of: Ints, node_of: Ints, ends: Ints, by_class: Ints, ordered: Ints
+) -> None:
+    """Sorts by class, then by node, which leaves the classes in order."""
+    for replica in range(len(row_of)):
+        ends[_class_of(batch, row_of[replica]) + 1] += 1
+    for place in range(1, len(ends)):
+        ends[place] += ends[place - 1]
+    for replica in range(len(row_of)):
+        place = _class_of(batch, row_of[replica])
+        by_class[ends[place]] = replica
+        ends[place] += 1
+    ends[:] = 0
+    for replica in range(len(row_of)):
+        ends[node_of[replica] + 1] += 1
+    for place in range(1, len(ends)):
+        ends[place] += ends[place - 1]
+    for replica in by_class:
+        ordered[ends[node_of[replica]]] = replica
+        ends[node_of[replica]] += 1
+
+
+@inlined
+def _class_of(batch: Batch, row: int) -> int:
+    return 63 - batch.lanes[row] + (64 if batch.sizes[row] else 0)
+
+
+@kernel
+def lay_out(
+    store: Store, batch: Batch, ordered: Ints, row_of: Ints, node_of: Ints, segment_of: Ints,
+    write: bool,
+) -> None:  # fmt: skip
+    """Makes segments of sorted replicas; without `write`, only counts what they take."""
+    stamp = np.full(len(store.dimensions), -1, np.int64)
+    _lay_out(store, batch, ordered, row_of, node_of, segment_of, write, stamp)
+
+
+@inlined
+def _lay_out(
+    store: Store, batch: Batch, ordered: Ints, row_of: Ints, node_of: Ints, segment_of: Ints,
+    write: bool, stamp: Ints,
+) -> None:  # fmt: skip
+    tops, first, terms = store.tops, 0, batch.terms
+    lanes, sizes = batch.lanes, batch.sizes
+    while first < len(ordered):
+        node, row = node_of[ordered[first]], row_of[ordered[first]]
+        recorded, most = np.int64(sizes[row] > 0), lanes[row]
+        last, slots = first, 0
+        while last < len(ordered):
+            row = row_of[ordered[last]]
+            if node_of[ordered[last]] != node or (sizes[row] > 0) != (recorded > 0):
+                break
+            if last > first and (last - first) % CHUNK == 0 and 4 * lanes[row] <= 3 * most:
+                break
+            if tops[WIDE]:
+                new = 0
+                for term in range(terms.start[row], terms.start[row + 1]):
+                    new += stamp[terms.dimension[term]] != first
+                if slots + new > SLOTS:
+                    break
+                slots += new
+                for term in range(terms.start[row], terms.start[row + 1]):
+                    stamp[terms.dimension[term]] = first
+            last += 1
+        capacity = last - first
+        if write:
+            segment = tops[TOP_SEGMENTS]
+            fields = store.segments[segment]
+            fields[LANES_AT], fields[ROWS_AT] = tops[TOP_LANES], tops[TOP_ROWS]
+            fields[CAPACITY], fields[COUNT], fields[LANES] = capacity, capacity, most
+            fields[RECORDED], fields[NODE] = recorded, node
+            fields[DICTIONARY_AT], fields[DICTIONARY_COUNT] = tops[TOP_DICTIONARY], 0
+            fields[DICTIONARY_CAPACITY] = slots
+            fields[NEXT] = store.chains[node]
+            store.chains[node] = segment
+            for entry in range(capacity):
+                replica = ordered[first + entry]
+                row = row_of[replica]
+                if recorded and batch.record_of[row] < 0:
+                    write_record(store, batch, row)
+                write_entry(store, segment, entry, batch, row)
+                segment_of[replica] = segment
+        tops[TOP_SEGMENTS] += 1
+        tops[TOP_LANES] += 3 * most * capacity
+        tops[TOP_ROWS] += (1 + recorded) * capacity
+        tops[TOP_DICTIONARY] += slots
+        first = last
+
+
+@inlined
+def _is_first_place(store: Store, row: int, segment: int) -> bool:
+    """Whether a segment is the first of those where a row is."""
+    place = np.int64(store.places[row])
+    return bool(place == segment if place >= 0 else store.more[-1 - place] == segment)
+
+
+@kernel
+def read_back(store: Store, terms: Terms, write: bool) -> tuple[int, int, int]:
+    """Writes all rows that have terms, or counts them: how many rows, terms and members."""
+    return _read_back(store, terms, write)
+
+
+@inlined
+def _read_back(store: Store, terms: Terms, write: bool) -> tuple[int, int, int]:
+    rows, count, members = 0, 0, 0
+    for segment in range(store.tops[TOP_SEGMENTS]):
+        fields = store.segments[segment]
+        for entry in range(fields[COUNT]):
+            row = np.int64(store.rows[fields[ROWS_AT] + entry])
+            if not _is_first_place(store, row, segment):
+                continue
+            if write:
+                terms.rows[rows] = row
+            if fields[RECORDED]:
+                record = np.int64(store.rows[fields[ROWS_AT] + fields[CAPACITY] + entry])
+                count, members = _read_record(store, record, terms, count, members, write)
+            else:
+                count, members = _read_node(store, fields[NODE], terms, count, members, write)
+                count = _read_lanes(store, segment, entry, terms, count, write)
+            rows += 1
+            if write:
+                terms.start[rows] = count
+    return rows, count, members
+
+
+@inlined
+def _read_record(
+    store: Store, at: int, terms: Terms, count: int, members: int, write: bool
+) -> tuple[int, int]:
+    left, at = np.int64(store.records[at]), at + 2
+    for _ in range(left):
+        head = np.int64(store.records[at])
+        op = head & 7
+        if write:
+            terms.dimension[count], terms.op[count] = head >> 3, op
+        if op <= OUTSIDE:
+            if write:
+                terms.low[count], terms.high[count] = store.records[at + 1], store.records[at + 2]
+            at += 3
+        else:
+            many = np.int64(store.records[at + 1])
+            if write:
+                terms.low[count], terms.high[count] = members, many
+                copy(terms.members, members, store.records, at + 2, many)
+            members += many
+            at += 2 + many
+        count += 1
+    return count, members
+
+
+@inlined
+def _read_node(
+    store: Store, node: int, terms: Terms, count: int, members: int, write: bool
+) -> tuple[int, int]:
+    """The terms that a node implies: its points."""
+    while node:
+        space = store.nodes[node] & 0xFFFFFFFF
+        if store.spaces[space, 0] & 1:
+            dimension = store.spaces[space, 0] >> 1
+            value = np.int64(store.spaces[space, 1]).view(np.float64)
+            bag = store.dimensions[dimension, BAG]
+            if write:
+                terms.dimension[count] = dimension
+                if bag:
+                    terms.op[count], terms.low[count], terms.high[count] = ANY, members, 1
+                    terms.members[members] = value
+                else:
+                    terms.op[count], terms.low[count], terms.high[count] = RANGE, value, value
+            members += 1 if bag else 0
+            count += 1
+        node = store.nodes[node] >> 32
+    return count, members
+
+
+@inlined
+def _read_lanes(
+    store: Store, segment: int, entry: int, terms: Terms, count: int, write: bool
+) -> int:
+    """The terms that codes decide."""
+    fields = store.segments[segment]
+    capacity = fields[CAPACITY]
+    for lane in range(fields[LANES]):
+        place = fields[LANES_AT] + 3 * capacity * lane + entry
+        low = np.int64(store.lanes[place + capacity])
+        width = np.int64(store.lanes[place + 2 * capacity])
+        if width == EVERYTHING:
+            break
+        if write:
+            dimension = np.int64(store.lanes[place])
+            if store.tops[WIDE]:
+                dimension = np.int64(store.dictionary[fields[DICTIONARY_AT] + dimension])
+            first = store.dimensions[dimension, CUTS]
+            last = store.dimensions[dimension, CELLS] - 1
+            terms.dimension[count], terms.op[count] = dimension, RANGE
+            terms.low[count] = store.cuts[first + low - 1] if low else -np.inf
+            terms.high[count] = (
+                np.inf if low + width >= last else before(store.cuts[first + low + width])
+            )
+        count += 1
+    return count

@@ -1,0 +1,233 @@
+"""Where the lines are cut into cells, and which cells a term covers.
+
+This is bulk building of predicate spaces (the PS-Tree's): a line is cut before every lower bound
+and after every upper bound. With too many of them for a code it is cut at quantiles of the bounds:
+such cells are coarse, and what they cannot decide is checked exactly.
+Cost: O(1) a bound to find the cuts, O(log cells) a bound to find its code.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tamis.index.buckets.batch import Batch
+from tamis.index.buckets.store import (
+    CELLS,
+    CUTS,
+    MOST_CELLS,
+    Flags,
+    Store,
+)  # fmt: skip
+from tamis.index.terms import IN, RANGE, Bytes, Floats, Ints, Terms
+from tamis.kernels import inlined, kernel
+
+_SAMPLE = 8_192
+
+
+class Cuts(NamedTuple):
+    """The cuts of all dimensions, ascending for each, and where to find the rank of a cut."""
+
+    start: Ints
+    cells: Ints
+    cuts: Floats
+    coarse: Flags
+    table_start: Ints
+    """Where the hash table of a dimension begins; it holds the cuts of one that is not coarse."""
+    table: Floats
+    ranks: Bytes
+
+
+@inlined
+def after(value: float) -> float:
+    """The double that follows a finite one; from the last, infinity."""
+    bits = np.float64(value + 0.0).view(np.int64)
+    return np.int64(bits + 1 if bits >= 0 else bits - 1).view(np.float64) + 0.0
+
+
+@inlined
+def before(value: float) -> float:
+    """The double that precedes one."""
+    return -after(-value)
+
+
+@inlined
+def bounds_of(terms: Terms, term: int) -> tuple[float, float]:
+    """The cuts that a term asks for; infinite where it asks for none."""
+    low, high = -np.inf, np.inf
+    if terms.op[term] == RANGE:
+        low = terms.low[term] + 0.0
+        if terms.high[term] != np.inf:
+            high = after(terms.high[term])
+    return low, high
+
+
+@inlined
+def _place_of(table: Floats, first: int, mask: int, cut: float) -> int:
+    """Where a cut is in the hash table that begins at `first`, or where it would be."""
+    mixed = np.uint64(np.float64(cut).view(np.int64)) * np.uint64(0x9E3779B97F4A7C15)
+    place = np.int64(mixed >> np.uint64(52)) & mask
+    while table[first + place] == table[first + place] and table[first + place] != cut:
+        place = (place + 1) & mask
+    return first + place
+
+
+@inlined
+def _distinct_cuts(terms: Terms, start: Ints, table: Floats, found: Ints) -> None:
+    """Puts the distinct cuts of each dimension into its hash table, and counts them.
+
+    Beyond the room of the table (half of it) the number means: too many."""
+    for term in range(len(terms.dimension)):
+        dimension = terms.dimension[term]
+        first, mask = start[dimension], start[dimension + 1] - start[dimension] - 1
+        for cut in bounds_of(terms, term):
+            if not np.isinf(cut) and found[dimension] <= mask // 2:
+                place = _place_of(table, first, mask, cut)
+                found[dimension] += table[place] != cut
+                table[place] = cut
+
+
+@inlined
+def _samples(
+    terms: Terms, stride: Ints, slot: Ints, sample: Floats, seen: Ints, taken: Ints
+) -> None:
+    """Every so many cuts of the dimensions that have a slot in `sample`, and how many."""
+    for term in range(len(terms.dimension)):
+        dimension = terms.dimension[term]
+        at = slot[dimension]
+        if at < 0:
+            continue
+        for cut in bounds_of(terms, term):
+            if np.isfinite(cut):
+                if seen[dimension] % stride[dimension] == 0:
+                    sample[at, taken[at]] = cut
+                    taken[at] += 1
+                seen[dimension] += 1
+
+
+@inlined
+def _count_bounds(terms: Terms, bounds: Ints) -> None:
+    """At most how many cuts each dimension has."""
+    for term in range(len(terms.dimension)):
+        bounds[terms.dimension[term]] += 2
+
+
+@kernel
+def find_cuts(terms: Terms, dimensions: int) -> Cuts:
+    """The cuts of each dimension."""
+    bounds = np.zeros(dimensions, np.int64)
+    _count_bounds(terms, bounds)
+    table_start = np.zeros(dimensions + 1, np.int64)
+    for dimension in range(dimensions):
+        size = 2
+        while size < 2 * min(bounds[dimension], MOST_CELLS):
+            size *= 2
+        table_start[dimension + 1] = table_start[dimension] + size
+    table = np.full(table_start[-1], np.nan)
+    found = np.zeros(dimensions, np.int64)
+    _distinct_cuts(terms, table_start, table, found)
+    start = np.zeros(dimensions + 1, np.int64)
+    coarse = found >= MOST_CELLS
+    for dimension in range(dimensions):
+        cuts = min(found[dimension], MOST_CELLS - 1)
+        start[dimension + 1] = start[dimension] + cuts + 1
+    cuts, cells = np.full(start[-1], np.inf), np.zeros(dimensions, np.int64)
+    slot = np.where(coarse, np.cumsum(coarse) - 1, -1)
+    sample = np.empty((coarse.sum(), _SAMPLE + 1))
+    taken, seen = np.zeros(len(sample), np.int64), np.zeros(dimensions, np.int64)
+    _samples(terms, 1 + bounds // _SAMPLE, slot, sample, seen, taken)
+    ranks = np.zeros(len(table), np.uint8)
+    for dimension in range(dimensions):
+        first, last = table_start[dimension], table_start[dimension + 1]
+        if coarse[dimension]:
+            ordered = np.sort(sample[slot[dimension], : taken[slot[dimension]]])
+            mine = np.unique(ordered[(np.arange(1, MOST_CELLS) * len(ordered)) // MOST_CELLS])
+        else:
+            all_mine = table[first:last]
+            mine = np.sort(all_mine[~np.isnan(all_mine)])
+            for rank in range(len(mine)):
+                ranks[_place_of(table, first, last - first - 1, mine[rank])] = rank
+        cuts[start[dimension] : start[dimension] + len(mine)] = mine
+        cells[dimension] = len(mine) + 1
+    return Cuts(start, cells, cuts, coarse, table_start, table, ranks)
+
+
+@inlined
+def code_of(store: Store, dimension: int, value: float) -> int:
+    """The number of the cell that holds a value: how many cuts are at or below it."""
+    first = store.dimensions[dimension, CUTS]
+    low, count = first, store.dimensions[dimension, CELLS] - 1
+    while count > 0:
+        half = (count + 1) >> 1
+        low += half if store.cuts[low + half - 1] <= value else 0
+        count -= half
+    return low - first
+
+
+@kernel
+def encode(store: Store, batch: Batch) -> None:
+    """The cells that each term covers, and whether codes decide it."""
+    _encode(store, batch)
+
+
+@inlined
+def _encode(store: Store, batch: Batch) -> None:
+    for term in range(len(batch.codes)):
+        batch.codes[term] = _code(store, batch.terms, term)
+
+
+@kernel
+def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
+    """The same for terms among which the cuts were found."""
+    _encode_all(store, batch, cuts)
+
+
+@inlined
+def _encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
+    for term in range(len(batch.codes)):
+        if batch.terms.op[term] == RANGE and not cuts.coarse[batch.terms.dimension[term]]:
+            batch.codes[term] = _known_code(batch.terms, term, cuts)
+        else:
+            batch.codes[term] = _code(store, batch.terms, term)
+
+
+@inlined
+def _known_code(terms: Terms, term: int, cuts: Cuts) -> int:
+    """The code of a range whose bounds are cuts."""
+    dimension = np.int64(terms.dimension[term])
+    first = cuts.table_start[dimension]
+    mask = cuts.table_start[dimension + 1] - first - 1
+    lower, upper = bounds_of(terms, term)
+    low, end, exact = 0, cuts.cells[dimension] - 1, 1
+    if lower != -np.inf:
+        low = 1 + np.int64(cuts.ranks[_place_of(cuts.table, first, mask, lower)])
+    if upper != np.inf:
+        end = np.int64(cuts.ranks[_place_of(cuts.table, first, mask, upper)])
+    elif terms.high[term] != np.inf:
+        exact = 0
+    return (dimension << 24) | (exact << 16) | (low << 8) | (end - low)
+
+
+@inlined
+def _code(store: Store, terms: Terms, term: int) -> int:
+    dimension, op = np.int64(terms.dimension[term]), terms.op[term]
+    low, width, exact = 0, MOST_CELLS - 1, 0
+    if op == RANGE:
+        lower, upper = bounds_of(terms, term)
+        first = store.dimensions[dimension, CUTS]
+        end = store.dimensions[dimension, CELLS] - 1
+        exact, last = 1, end
+        if lower != -np.inf:
+            low = code_of(store, dimension, lower)
+            exact = np.int64(low > 0 and store.cuts[first + low - 1] == lower)
+        if terms.high[term] != np.inf:
+            end = code_of(store, dimension, terms.high[term])
+            exact &= np.int64(end < last and store.cuts[first + end] == upper)
+        width = end - low
+    elif op == IN:
+        at = np.int64(terms.low[term])
+        low = code_of(store, dimension, terms.members[at])
+        end = code_of(store, dimension, terms.members[at + np.int64(terms.high[term]) - 1])
+        width = end - low
+    return (dimension << 24) | (exact << 16) | (low << 8) | width

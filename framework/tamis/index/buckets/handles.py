@@ -1,0 +1,109 @@
+"""How a kernel that is called for every event gets its arrays: by their addresses, in one array.
+
+Handing over forty arrays one by one takes several microseconds, longer than many a match. Whoever
+makes a handle keeps the arrays alive, and makes a new one when they change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray, njit, types
+from numba.extending import intrinsic
+
+from tamis.index.buckets.scratch import Scratch
+from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
+from tamis.index.terms import Ints
+
+
+def handle_of(arrays: tuple[Any, ...]) -> Ints:
+    """Address and length of each array."""
+    return np.array([number for array in arrays for number in (array.ctypes.data, len(array))])
+
+
+_opening = njit(nogil=True, forceinline=True)
+
+
+@intrinsic
+def _pointer(typing: Any, address: Any) -> Any:
+    """An address as a pointer."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.intp), generate
+
+
+@_opening
+def _ints(handle: Ints, place: int) -> Any:
+    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int64)
+
+
+@_opening
+def _small_ints(handle: Ints, place: int) -> Any:
+    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int32)
+
+
+@_opening
+def _doubles(handle: Ints, place: int) -> Any:
+    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.float64)
+
+
+@_opening
+def _bytes(handle: Ints, place: int) -> Any:
+    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.uint8)
+
+
+@_opening
+def _table(handle: Ints, place: int, fields: int) -> Any:
+    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1], fields), np.int64)
+
+
+@_opening
+def opened_store(handle: Ints) -> Store:
+    """The store of a handle."""
+    return Store(
+        _table(handle, 0, DIMENSION_FIELDS),
+        _doubles(handle, 1),
+        _doubles(handle, 2),
+        _doubles(handle, 3),
+        _table(handle, 4, 2),
+        _small_ints(handle, 5),
+        _small_ints(handle, 6),
+        _bytes(handle, 7),
+        _ints(handle, 8),
+        _small_ints(handle, 9),
+        _small_ints(handle, 10),
+        _small_ints(handle, 11),
+        _small_ints(handle, 12),
+        _table(handle, 13, SEGMENT_FIELDS),
+        _bytes(handle, 14),
+        _small_ints(handle, 15),
+        _doubles(handle, 16),
+        _small_ints(handle, 17),
+        _small_ints(handle, 18),
+        _small_ints(handle, 19),
+        _ints(handle, 20),
+    )
+
+
+@_opening
+def opened_scratch(handle: Ints) -> Scratch:
+    """The scratch of a handle."""
+    return Scratch(
+        _bytes(handle, 0),
+        _doubles(handle, 1),
+        _small_ints(handle, 2),
+        _bytes(handle, 3),
+        _ints(handle, 4),
+        _ints(handle, 5),
+        _ints(handle, 6),
+        _ints(handle, 7),
+        _table(handle, 8, 2),
+        carray(_pointer(handle[18]), (handle[19],), np.uint64),
+        _table(handle, 10, 2),
+        _ints(handle, 11),
+        _small_ints(handle, 12),
+        _ints(handle, 13),
+    )

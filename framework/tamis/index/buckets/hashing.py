@@ -1,0 +1,142 @@
+"""Which number a space and a node have: open addressing over tables that are at most half full.
+
+Cost: O(1) a look-up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.index.buckets.store import (
+    LEVELS,
+    POINTS,
+    ROOT,
+    TOP_NODES,
+    TOP_SPACES,
+    Store,
+)  # fmt: skip
+from tamis.kernels import inlined, kernel
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_STIR = np.uint64(0xD6E8FEB86659FD93)
+_WHOLE = 1
+"""The stretch that is all of a dimension; stretch `256 >> level` and on are those of a level."""
+
+
+@inlined
+def hash_of(first: int, second: int) -> int:
+    """A number from which every bit of both has an influence on the low bits."""
+    mixed = (np.uint64(first) * _STIR) ^ np.uint64(second)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _MIX
+    mixed ^= mixed >> np.uint64(29)
+    return np.int64(mixed >> np.uint64(1))
+
+
+@inlined
+def find_space(store: Store, what: int, where: int) -> int:
+    """The number of a space, -1 if there is none such."""
+    mask = len(store.space_table) - 1
+    place = hash_of(what, where) & mask
+    while True:
+        space = store.space_table[place]
+        if space < 0:
+            return -1
+        if store.spaces[space, 0] == what and store.spaces[space, 1] == where:
+            return np.int64(space)
+        place = (place + 1) & mask
+
+
+@inlined
+def find_node(store: Store, node: int, space: int) -> int:
+    """The number of the node that adds a space to a node, -1 if there is none such."""
+    key = (node << 32) | space
+    mask = len(store.node_table) - 1
+    place = hash_of(node, space) & mask
+    while True:
+        found = store.node_table[place]
+        if found < 0:
+            return -1
+        if store.nodes[found] == key:
+            return np.int64(found)
+        place = (place + 1) & mask
+
+
+@inlined
+def space_number(store: Store, what: int, where: int) -> int:
+    """The number of a space, a new one if it is new."""
+    space = find_space(store, what, where)
+    if space >= 0:
+        return space
+    space = store.tops[TOP_SPACES]
+    store.tops[TOP_SPACES] += 1
+    store.spaces[space, 0], store.spaces[space, 1] = what, where
+    store.space_node[space] = -1
+    store.space_deep[space] = 0
+    _enter_space(store, space)
+    dimension = what >> 1
+    if what & 1:
+        store.dimensions[dimension, POINTS] += 1
+    elif where == _WHOLE:
+        store.dimensions[dimension, ROOT] = space
+    else:
+        level = 0
+        while where << level < 256:
+            level += 1
+        store.dimensions[dimension, LEVELS] |= 1 << level
+    return space
+
+
+@inlined
+def node_number(store: Store, node: int, space: int) -> int:
+    """The number of a node, a new one if it is new."""
+    found = store.space_node[space] if node == 0 else find_node(store, node, space)
+    if found >= 0:
+        return np.int64(found)
+    found = store.tops[TOP_NODES]
+    store.tops[TOP_NODES] += 1
+    store.nodes[found] = (node << 32) | space
+    store.chains[found] = -1
+    store.children[found] = 0
+    store.node_rows[found] = 0
+    store.children[node] += 1
+    if node == 0:
+        store.space_node[space] = found
+    else:
+        store.space_deep[space] = 1
+        _enter_node(store, found)
+    return found
+
+
+@inlined
+def point(dimension: int, value: float) -> tuple[int, int]:
+    """The space of one value."""
+    return 2 * dimension + 1, np.float64(value + 0.0).view(np.int64)
+
+
+@inlined
+def _enter_space(store: Store, space: int) -> None:
+    mask = len(store.space_table) - 1
+    place = hash_of(store.spaces[space, 0], store.spaces[space, 1]) & mask
+    while store.space_table[place] >= 0:
+        place = (place + 1) & mask
+    store.space_table[place] = space
+
+
+@inlined
+def _enter_node(store: Store, node: int) -> None:
+    mask = len(store.node_table) - 1
+    place = hash_of(store.nodes[node] >> 32, store.nodes[node] & 0xFFFFFFFF) & mask
+    while store.node_table[place] >= 0:
+        place = (place + 1) & mask
+    store.node_table[place] = node
+
+
+@kernel
+def enter_all(store: Store) -> None:
+    """Fills tables that are empty, because they are new."""
+    for space in range(store.tops[TOP_SPACES]):
+        _enter_space(store, space)
+    for node in range(1, store.tops[TOP_NODES]):
+        if store.nodes[node] >> 32:
+            _enter_node(store, node)

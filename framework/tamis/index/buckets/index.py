@@ -1,0 +1,362 @@
+"""An index of buckets: rows in, rows out, and when everything is laid out anew.
+
+Few rows are appended in place; many at once, or too many that were put in since cuts and accesses
+were chosen, have everything laid out anew. Answers never depend on which it was.
+Cost: O(terms) amortized to insert; to lay out, about as much as to build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tamis.event import Event
+from tamis.index.buckets import access, arrays, bulk, segments
+from tamis.index.buckets.batch import Batch, new_batch
+from tamis.index.buckets.bits import has_vectors
+from tamis.index.buckets.cells import Cuts, encode, encode_all, find_cuts
+from tamis.index.buckets.handles import handle_of
+from tamis.index.buckets.matching import match_events
+from tamis.index.buckets.records import describe_rows
+from tamis.index.buckets.scratch import Scratch, new_scratch, roomier
+from tamis.index.buckets.store import (
+    BAG,
+    CELLS,
+    CHUNK,
+    COARSE,
+    CUTS,
+    DEAD_LANES,
+    DEAD_RECORDS,
+    IMPROVABLE,
+    KNOWN,
+    LIVE,
+    NEVER,
+    ORDERED,
+    SLOTS,
+    TOP_DICTIONARY,
+    TOP_LANES,
+    TOP_NODES,
+    TOP_RECORDS,
+    TOP_ROWS,
+    TOP_SEGMENTS,
+    WIDE,
+    Store,
+)  # fmt: skip
+from tamis.index.columns import Columns
+from tamis.index.dimensions import NUMBERS, Dimensions
+from tamis.index.known import Known
+from tamis.index.terms import OUTSIDE, RANGE, Ints, Readings, Terms, joined
+from tamis.indexing import Entry, Index, Rows
+from tamis.predicate import AttributePredicate
+from tamis.statistics import Statistics
+
+_SMALL = 1_024
+_ROOM = 1 << 12
+_DEAD = 1 << 16
+
+
+class BucketIndex(Index):
+    """Rows in buckets, under a rule for which predicates give access."""
+
+    def __init__(
+        self, rule: int, accesses: int = 1, short: int = 0, *, vector: bool | None = None
+    ) -> None:
+        self._rule = rule
+        self._accesses = accesses
+        self._short = short
+        self._vector = has_vectors() if vector is None else vector
+        self._dimensions = Dimensions()
+        self._keep(arrays.empty_store())
+        self._laid_out = 0
+        self._known: Known | None = None
+        self._scratch: list[tuple[Scratch, Ints]] = []
+
+    # changing
+
+    def build(self, entries: Iterable[Entry]) -> None:
+        """Inserts many rows at once."""
+        terms, moved = self._dimensions.terms(entries)
+        if moved:
+            there = self._read_back()
+            low, high, members = there.low.copy(), there.high.copy(), there.members.copy()
+            for number, move in moved.items():
+                mine = there.dimension == number
+                bounds = mine & (there.op <= OUTSIDE)
+                low[bounds], high[bounds] = move.lower(low[bounds]), move.upper(high[bounds])
+                for term in np.flatnonzero(mine & (there.op > OUTSIDE)):
+                    span = slice(int(low[term]), int(low[term] + high[term]))
+                    members[span] = move.lower(members[span])
+            self._lay_out(joined(there._replace(low=low, high=high, members=members), terms))
+        else:
+            self._add(terms)
+
+    def build_columns(self, rows: Ints, columns: Columns) -> None:
+        """The same for boxes of numbers; those with very large bounds are read as predicates."""
+        if columns.has_large_bounds:
+            self.build(zip(rows.tolist(), columns.predicates(), strict=True))
+            return
+        numbers = [self._dimensions.number(name, NUMBERS) for name in columns.attributes]
+        self._add(
+            Terms(
+                rows,
+                columns.start,
+                np.array(numbers, np.int32)[columns.attribute],
+                np.zeros(len(columns.attribute), np.uint8),
+                columns.low,
+                columns.high,
+                np.zeros(0),
+            )
+        )
+
+    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
+        """Adds a row, which must not be there."""
+        self.build([(row, predicates)])
+
+    def delete(self, row: int) -> None:
+        """Removes a row, which must be there."""
+        self.delete_many(np.array([row], np.int64))
+
+    def delete_many(self, rows: Ints) -> None:
+        """Removes rows, which must be there."""
+        segments.remove(self._store, rows)
+        tops = self._store.tops
+        lanes, records = int(tops[TOP_LANES] + 4 * tops[TOP_ROWS]), int(tops[TOP_RECORDS])
+        if tops[DEAD_LANES] > _DEAD + lanes // 2 or tops[DEAD_RECORDS] > _DEAD + records // 2:
+            self._lay_out(self._read_back(), forget=True)
+
+    def inform(self, statistics: Statistics) -> None:
+        """Chooses accesses by what is known of events, from now on and for all rows there are."""
+        self._known = Known(statistics)
+        if len(self):
+            self._lay_out(self._read_back())
+
+    def _keep(self, store: Store) -> None:
+        self._store = store
+        self._handle = handle_of(store)
+
+    def _add(self, terms: Terms) -> None:
+        wide = len(self._dimensions) > SLOTS and not self._store.tops[WIDE]
+        if wide or len(terms.rows) > len(self):
+            self._lay_out(joined(self._read_back(), terms) if len(self) else terms)
+        else:
+            self._append(terms)
+
+    def _read_back(self) -> Terms:
+        """All rows that something can match, and all their terms."""
+        nothing = np.zeros(0, np.int64)
+        none = Terms(
+            nothing, nothing, nothing.astype(np.int32), nothing.astype(np.uint8),
+            np.zeros(0), np.zeros(0), np.zeros(0),
+        )  # fmt: skip
+        rows, count, members = bulk.read_back(self._store, none, False)
+        terms = Terms(
+            np.zeros(rows, np.int64),
+            np.zeros(rows + 1, np.int64),
+            np.zeros(count, np.int32),
+            np.zeros(count, np.uint8),
+            np.zeros(count),
+            np.zeros(count),
+            np.zeros(members),
+        )
+        bulk.read_back(self._store, terms, True)
+        return terms
+
+    def _without_empty(self, terms: Terms) -> Terms:
+        """The rows that something can match; the others are noted as such."""
+        empty = (terms.op == RANGE) & ~(terms.low <= terms.high)
+        if not empty.any():
+            return terms
+        row_of = np.repeat(np.arange(len(terms.rows)), np.diff(terms.start))
+        never = np.zeros(len(terms.rows), np.bool_)
+        never[row_of[empty]] = True
+        self._store.places[terms.rows[never]] = NEVER
+        self._store.tops[LIVE] += never.sum()
+        return terms.of(np.flatnonzero(~never))
+
+    def _lay_out(self, terms: Terms, *, forget: bool = False) -> None:
+        """Puts these rows, all there are, into new arrays, and may forget what nobody asks for."""
+        never = np.flatnonzero(self._store.places == NEVER)
+        if forget:
+            terms = self._dimensions.kept(terms)
+        count = len(self._dimensions)
+        store = arrays.empty_store()
+        store = arrays.with_rows(store, max(len(self._store.places), _length(terms.rows)))
+        store.places[never] = NEVER
+        store.tops[LIVE] = len(never)
+        store.tops[WIDE] = count > SLOTS
+        store.tops[ORDERED] = self._rule == access.LANES
+        self._store = store
+        terms = self._without_empty(terms)
+        cuts = find_cuts(terms, count)
+        self._store = store = self._cut(cuts, terms)
+        batch = new_batch(terms)
+        encode_all(store, batch, cuts)
+        access.count_rarest(store, terms)
+        row_of, node_of = self._assign(batch)
+        self._store = store = arrays.trimmed(self._store)
+        replicas = np.bincount(row_of, minlength=len(terms.rows))
+        ordered = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]))
+        segment_of = np.zeros_like(row_of)
+        bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, False)
+        tops = store.tops
+        needed = {
+            "segments": int(tops[TOP_SEGMENTS]),
+            "lanes": int(tops[TOP_LANES]) + CHUNK,
+            "rows": int(tops[TOP_ROWS]),
+            "dictionary": int(tops[TOP_DICTIONARY]),
+            "records": int(batch.sizes.sum()),
+            "more": int((replicas + 1)[replicas > 1].sum()),
+        }
+        tops[[TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_DICTIONARY]] = 0
+        store = arrays.with_arenas(store, needed)
+        bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, True)
+        segments.write_places(store, terms, row_of, segment_of, len(row_of))
+        self._keep(store)
+        self._laid_out = len(self)
+
+    def _cut(self, cuts: Cuts, terms: Terms) -> Store:
+        """The store with cells for these terms."""
+        count = len(self._dimensions)
+        store = arrays.with_dimensions(self._store, count)
+        store.dimensions[:, CUTS] = cuts.start[:-1]
+        store.dimensions[:, CELLS] = cuts.cells
+        store.dimensions[:, COARSE] = cuts.coarse
+        store.dimensions[:, BAG] = [self._dimensions.is_bag(number) for number in range(count)]
+        every = np.append(cuts.cuts, np.inf)
+        if not self._known:
+            uses = np.bincount(terms.dimension, minlength=count)
+            store.presence[:] = uses / max(1, len(terms.rows))
+            return store._replace(cuts=every)
+        store.tops[KNOWN] = 1
+        store.presence[:] = self._known.presence(self._dimensions)
+        shares = self._known.shares(self._dimensions, cuts.start, cuts.cells, every)
+        return store._replace(cuts=every, shares=shares)
+
+    def _assign(self, batch: Batch) -> tuple[Ints, Ints]:
+        """The replicas of rows, and their nodes; what rows need is noted in the batch."""
+        rows = len(batch.terms.rows)
+        parts: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64),) * 2]
+        row = 0
+        while row < rows:
+            self._store = arrays.with_nodes(self._store, _ROOM)
+            room = rows - row + rows // 4 + access.MOST_REPLICAS
+            row_of, node_of = np.empty(room, np.int64), np.empty(room, np.int64)
+            row, filled = access.assign(
+                self._store, batch, row, self._rule, self._accesses, self._short, row_of, node_of
+            )
+            parts.append((row_of[:filled], node_of[:filled]))
+        describe_rows(batch)
+        return (
+            np.concatenate([part for part, _ in parts]),
+            np.concatenate([part for _, part in parts]),
+        )
+
+    def _append(self, terms: Terms) -> None:
+        """Puts rows where there is room, beside those that are there."""
+        store = arrays.with_dimensions(self._store, len(self._dimensions))
+        for number in range(len(self._store.presence), len(self._dimensions)):
+            store.dimensions[number, BAG] = self._dimensions.is_bag(number)
+        self._store = arrays.with_rows(store, _length(terms.rows))
+        terms = self._without_empty(terms)
+        batch = new_batch(terms)
+        encode(self._store, batch)
+        access.count_rarest(self._store, terms)
+        row_of, node_of = self._assign(batch)
+        segment_of, done = np.zeros_like(row_of), 0
+        while True:
+            done = segments.append(self._store, batch, done, row_of, node_of, segment_of)
+            if done == len(row_of):
+                break
+            self._store = arrays.with_more_room(self._store)
+        replicas = np.bincount(row_of, minlength=len(terms.rows))
+        self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
+        segments.write_places(self._store, terms, row_of, segment_of, len(row_of))
+        self._keep(self._store)
+        tops = self._store.tops
+        coarse = self._store.dimensions[terms.dimension, COARSE] != 0
+        tops[IMPROVABLE] += int(
+            ((terms.op == RANGE) & (batch.codes & 1 << 16 == 0) & ~coarse).sum()
+        )
+        if tops[IMPROVABLE] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
+            self._lay_out(self._read_back())
+
+    # matching
+
+    def match(self, event: Event) -> Rows:
+        """The rows whose predicates the event satisfies, each once, in any order."""
+        return self._match(self._dimensions.read((event,)))[0]
+
+    def match_many(self, events: Sequence[Event]) -> list[Rows]:
+        """The same for several events."""
+        return self._match(self._dimensions.read(events))
+
+    def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
+        """The answer to each of some events by its place, until the index changes."""
+        readings = [self._dimensions.read((event,)) for event in events]
+        return lambda place: self._match(readings[place])[0]
+
+    def _match(self, readings: Readings) -> list[Rows]:
+        count = len(readings.line_start) - 1
+        scratch, handle = self._taken_scratch(count)
+        ends = np.zeros(count, np.int64)
+        found: list[Rows] = []
+        try:
+            while len(found) < count:
+                done = match_events(self._handle, handle, readings, len(found), self._vector, ends)
+                if not done:
+                    scratch = roomier(scratch, readings, self._store)
+                    handle = handle_of(scratch)
+                first = 0
+                for end in ends[:done].tolist():
+                    found.append(scratch.out[first:end].astype(np.int64))
+                    first = end
+        finally:
+            self._scratch.append((scratch, handle))
+        return found
+
+    def _taken_scratch(self, events: int) -> tuple[Scratch, Ints]:
+        """Scratch that no other thread uses, with its handle."""
+        dimensions, rows = len(self._store.presence), len(self) + 1
+        try:
+            scratch, handle = self._scratch.pop()
+        except IndexError:
+            pass
+        else:
+            if len(scratch.values) >= dimensions and len(scratch.out) >= rows + (events > 1):
+                return scratch, handle
+        scratch = new_scratch(
+            dimensions + dimensions // 4, (1 + (events > 1)) * rows + rows // 4 + _SMALL
+        )
+        return scratch, handle_of(scratch)
+
+    @property
+    def tested(self) -> int:
+        """How many entries were tested since the scratch of now was made, for benches."""
+        return sum(int(scratch.tested[0]) for scratch, _ in self._scratch)
+
+    def __len__(self) -> int:
+        return int(self._store.tops[LIVE])
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it holds."""
+        return arrays.nbytes(self._store) + self._dimensions.nbytes
+
+    # folders
+
+    def save(self, folder: Path) -> None:
+        """Writes its arrays into an existing folder."""
+        arrays.save(self._store, folder)
+        self._dimensions.save(folder / "dimensions.json")
+
+    def load(self, folder: Path) -> None:
+        """Takes, when new, what `save` wrote, mapping arrays rather than reading them."""
+        self._dimensions.load(folder / "dimensions.json")
+        self._keep(arrays.load(folder))
+        self._laid_out = len(self)
+
+
+def _length(rows: Ints) -> int:
+    return int(rows.max(initial=-1)) + 1

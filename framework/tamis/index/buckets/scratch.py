@@ -1,0 +1,71 @@
+"""What one match at a time writes into; a thread takes one that no other has."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tamis.index.buckets.bits import Masks
+from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, TOP_NODES, Store
+from tamis.index.terms import Bytes, Floats, Ints, Readings, SmallInts
+
+QUEUE = 4_096
+MOST_PER_LINE = 10
+"""The spaces that one value can be in: a point, a root and eight levels."""
+
+
+class Scratch(NamedTuple):
+    """The arrays; what grows with an event is replaced when it is too small."""
+
+    codes: Bytes
+    """By dimension, and at least `SLOTS` of them; `NOWHERE` between matches."""
+    values: Floats
+    bag: SmallInts
+    table: Bytes
+    spaces: Ints
+    deep: Ints
+    order: Ints
+    keys: Ints
+    stack: Ints
+    masks: Masks
+    queue: Ints
+    visits: Ints
+    out: SmallInts
+    tested: Ints
+    """How many entries were tested since it was made, for benches."""
+
+
+def new_scratch(dimensions: int, rows: int) -> Scratch:
+    """Scratch for so many dimensions and rows."""
+    return Scratch(
+        codes=np.full(dimensions + SLOTS, NOWHERE, np.uint8),
+        values=np.zeros(dimensions),
+        bag=np.zeros(dimensions, np.int32),
+        table=np.full(SLOTS, NOWHERE, np.uint8),
+        spaces=np.zeros(1_024, np.int64),
+        deep=np.zeros(1_024, np.int64),
+        order=np.zeros(512, np.int64),
+        keys=np.zeros(512, np.int64),
+        stack=np.zeros((MOST_ACCESSES, 2), np.int64),
+        masks=np.zeros(QUEUE, np.uint64),
+        queue=np.zeros((QUEUE, 2), np.int64),
+        visits=np.zeros(4_096, np.int64),
+        out=np.empty(rows, np.int32),
+        tested=np.zeros(1, np.int64),
+    )
+
+
+def roomier(scratch: Scratch, readings: Readings, store: Store) -> Scratch:
+    """The scratch with room for events as large as any of these."""
+    lines = int(np.diff(readings.line_start).max() + np.diff(readings.bag_start).max())
+    spaces = MOST_PER_LINE * lines + len(readings.members)
+    nodes = min(int(store.tops[TOP_NODES]), spaces * spaces)
+    wanted = {"spaces": spaces, "deep": spaces, "order": lines, "keys": lines, "visits": nodes}
+    return scratch._replace(
+        **{
+            name: np.zeros(size, np.int64)
+            for name, size in wanted.items()
+            if size > len(getattr(scratch, name))
+        }
+    )

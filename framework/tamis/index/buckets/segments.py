@@ -1,0 +1,326 @@
+"""How rows come into segments and leave them, one at a time and in place.
+
+A segment that is full moves to a place with room for half as many more; a row that leaves is
+replaced by the last one. What is left behind counts as dead until everything is laid out anew.
+Kernels that may lack room say so and are called again once the caller has made some.
+Cost: O(lanes) amortized to append; O(rows of the segment) to remove, read in one stretch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.index.buckets.batch import Batch, is_skipped, low_of, width_of
+from tamis.index.buckets.bits import copy
+from tamis.index.buckets.records import record_size, write_record
+from tamis.index.buckets.store import (
+    CAPACITY,
+    CHUNK,
+    COUNT,
+    DEAD_LANES,
+    DEAD_RECORDS,
+    DICTIONARY_AT,
+    DICTIONARY_CAPACITY,
+    DICTIONARY_COUNT,
+    EVERYTHING,
+    GONE,
+    LANES,
+    LANES_AT,
+    LIVE,
+    MOST_CELLS,
+    NEVER,
+    NEXT,
+    NODE,
+    RECORDED,
+    ROWS_AT,
+    SLOTS,
+    TOP_DICTIONARY,
+    TOP_LANES,
+    TOP_MORE,
+    TOP_RECORDS,
+    TOP_ROWS,
+    TOP_SEGMENTS,
+    WIDE,
+    Store,
+)  # fmt: skip
+from tamis.index.terms import Ints, Terms
+from tamis.kernels import inlined, kernel
+
+_FIRST_CAPACITY = 8
+
+
+@inlined
+def slot_of(store: Store, segment: int, dimension: int) -> int:
+    """The slot of a dimension in a segment, whose dictionary has room for it."""
+    if not store.tops[WIDE]:
+        return dimension
+    at = store.segments[segment, DICTIONARY_AT]
+    count = store.segments[segment, DICTIONARY_COUNT]
+    for slot in range(count):
+        if store.dictionary[at + slot] == dimension:
+            return slot
+    store.dictionary[at + count] = dimension
+    store.segments[segment, DICTIONARY_COUNT] = count + 1
+    return np.int64(count)
+
+
+@inlined
+def _order(store: Store, code: int, node: int) -> int:
+    """The share of events for which a term holds, of those in the node, as a large integer."""
+    dimension, share = code >> 24, (width_of(code) + 1) / MOST_CELLS
+    while node and store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1 != dimension:
+        node = store.nodes[node] >> 32
+    if node == 0:
+        share *= store.presence[dimension]
+    return np.int64(share * (1 << 30)) << 14
+
+
+@inlined
+def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) -> None:
+    """Writes a row as an entry of a segment, what rules out most events first."""
+    fields = store.segments[segment]
+    capacity, place = fields[CAPACITY], fields[LANES_AT] + entry
+    first, last = batch.terms.start[row], batch.terms.start[row + 1]
+    written, before = 0, -1
+    while written < batch.lanes[row]:
+        best, least = -1, 1 << 62
+        for term in range(first, last):
+            order = _order(store, batch.codes[term], fields[NODE]) + term - first
+            if before < order < least and not is_skipped(batch, row, term):
+                best, least = term, order
+        code, before = batch.codes[best], least
+        store.lanes[place] = slot_of(store, segment, code >> 24)
+        store.lanes[place + capacity] = low_of(code)
+        store.lanes[place + 2 * capacity] = width_of(code)
+        place += 3 * capacity
+        written += 1
+    _pad(store, segment, entry, written)
+    store.rows[fields[ROWS_AT] + entry] = batch.terms.rows[row]
+    if fields[RECORDED]:
+        store.rows[fields[ROWS_AT] + capacity + entry] = batch.record_of[row]
+
+
+@inlined
+def _pad(store: Store, segment: int, entry: int, lane: int) -> None:
+    """Lanes that hold always, from `lane` on."""
+    fields = store.segments[segment]
+    capacity = fields[CAPACITY]
+    for padded in range(lane, fields[LANES]):
+        place = fields[LANES_AT] + 3 * capacity * padded + entry
+        store.lanes[place], store.lanes[place + capacity] = 0, 0
+        store.lanes[place + 2 * capacity] = EVERYTHING
+
+
+@inlined
+def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
+    """Moves a segment to where it has this room; whether there was space for that."""
+    fields = store.segments[segment]
+    old_lanes, old_capacity, count = fields[LANES], fields[CAPACITY], fields[COUNT]
+    per_entry = 1 + fields[RECORDED]
+    lanes_at, rows_at = store.tops[TOP_LANES], store.tops[TOP_ROWS]
+    if lanes_at + 3 * capacity * lanes + CHUNK > len(store.lanes):
+        return False
+    if rows_at + per_entry * capacity > len(store.rows):
+        return False
+    store.tops[TOP_LANES] += 3 * capacity * lanes
+    store.tops[TOP_ROWS] += per_entry * capacity
+    store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * per_entry * old_capacity
+    for column in range(3 * old_lanes):
+        old = fields[LANES_AT] + column * old_capacity
+        copy(store.lanes, lanes_at + column * capacity, store.lanes, old, count)
+    for column in range(per_entry):
+        old = fields[ROWS_AT] + column * old_capacity
+        copy(store.rows, rows_at + column * capacity, store.rows, old, count)
+    fields[LANES_AT], fields[ROWS_AT] = lanes_at, rows_at
+    fields[LANES], fields[CAPACITY] = lanes, capacity
+    for entry in range(count):
+        _pad(store, segment, entry, old_lanes)
+    return True
+
+
+@inlined
+def _has_slots(store: Store, segment: int, terms: Terms, row: int) -> bool:
+    """Whether a dictionary has room, or can be given room, for all dimensions of a row."""
+    if not store.tops[WIDE]:
+        return True
+    fields = store.segments[segment]
+    at, count = fields[DICTIONARY_AT], fields[DICTIONARY_COUNT]
+    new = 0
+    for term in range(terms.start[row], terms.start[row + 1]):
+        known = False
+        for slot in range(count):
+            known |= store.dictionary[at + slot] == terms.dimension[term]
+        new += not known
+    return bool(count + new <= SLOTS)
+
+
+@inlined
+def _widen_dictionary(store: Store, segment: int, more: int) -> bool:
+    """Makes room for more dimensions in a dictionary; whether there was space for that."""
+    fields = store.segments[segment]
+    count = fields[DICTIONARY_COUNT]
+    room = fields[DICTIONARY_CAPACITY]
+    if not store.tops[WIDE] or count + more <= room or room == SLOTS:
+        return True
+    capacity = min(SLOTS, count + more + count // 2)
+    at = store.tops[TOP_DICTIONARY]
+    if at + capacity > len(store.dictionary):
+        return False
+    copy(store.dictionary, at, store.dictionary, fields[DICTIONARY_AT], count)
+    store.tops[TOP_DICTIONARY] += capacity
+    store.tops[DEAD_LANES] += 4 * room
+    fields[DICTIONARY_AT], fields[DICTIONARY_CAPACITY] = at, capacity
+    return True
+
+
+@inlined
+def _segment_for(store: Store, node: int, terms: Terms, row: int, lanes: int, recorded: int) -> int:
+    """A segment of the node with a free entry for the row, -1 when space is lacking."""
+    best, widened = -1, -1
+    segment = np.int64(store.chains[node])
+    while segment >= 0:
+        fields = store.segments[segment]
+        if fields[RECORDED] == recorded and _has_slots(store, segment, terms, row):
+            if fields[LANES] >= lanes:
+                if best < 0 or fields[LANES] < store.segments[best, LANES]:
+                    best = segment
+            elif fields[COUNT] < CHUNK:
+                widened = segment
+        segment = fields[NEXT]
+    if best < 0:
+        best = widened
+    if best < 0:
+        if store.tops[TOP_SEGMENTS] == len(store.segments):
+            return -1
+        best = store.tops[TOP_SEGMENTS]
+        fields = store.segments[best]
+        fields[:] = 0
+        fields[RECORDED], fields[NODE] = recorded, node
+        if not _resize(store, best, _FIRST_CAPACITY, lanes):
+            return -1
+        store.tops[TOP_SEGMENTS] += 1
+        fields[NEXT] = store.chains[node]
+        store.chains[node] = best
+    fields = store.segments[best]
+    if not _widen_dictionary(store, best, lanes):
+        return -1
+    if fields[COUNT] == fields[CAPACITY] or fields[LANES] < lanes:
+        capacity = fields[CAPACITY]
+        if fields[COUNT] == capacity:
+            capacity = max(_FIRST_CAPACITY, capacity + capacity // 2)
+        if not _resize(store, best, capacity, max(lanes, fields[LANES])):
+            return -1
+    return np.int64(best)
+
+
+@kernel
+def append(
+    store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
+) -> int:
+    """Puts rows into nodes, from replica `first` on; the first for which space is lacking."""
+    return _append_all(store, batch, first, row_of, node_of, segment_of)
+
+
+@inlined
+def _append_all(
+    store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
+) -> int:
+    for replica in range(first, len(row_of)):
+        segment_of[replica] = _append(store, batch, row_of[replica], node_of[replica])
+        if segment_of[replica] < 0:
+            return replica
+    return len(row_of)
+
+
+@inlined
+def _append(store: Store, batch: Batch, row: int, node: int) -> int:
+    """Puts a row into a node; the segment, -1 when space is lacking."""
+    recorded = np.int64(batch.sizes[row] > 0)
+    if recorded and batch.record_of[row] < 0:
+        if store.tops[TOP_RECORDS] + batch.sizes[row] > len(store.records):
+            return -1
+        write_record(store, batch, row)
+    segment = _segment_for(store, node, batch.terms, row, batch.lanes[row], recorded)
+    if segment >= 0:
+        write_entry(store, segment, store.segments[segment, COUNT], batch, row)
+        store.segments[segment, COUNT] += 1
+    return segment
+
+
+@kernel
+def write_places(store: Store, terms: Terms, row_of: Ints, segment_of: Ints, count: int) -> None:
+    """Notes where rows are; `more` has room for a place a replica and a row."""
+    _write_places(store, terms, row_of, segment_of, count)
+
+
+@inlined
+def _write_places(store: Store, terms: Terms, row_of: Ints, segment_of: Ints, count: int) -> None:
+    replica = 0
+    while replica < count:
+        row, first = row_of[replica], replica
+        while replica < count and row_of[replica] == row:
+            replica += 1
+        if replica == first + 1:
+            store.places[terms.rows[row]] = segment_of[first]
+        else:
+            at = store.tops[TOP_MORE]
+            store.places[terms.rows[row]] = -2 - at
+            store.more[at] = replica - first
+            copy(store.more, at + 1, segment_of, first, replica - first)
+            store.tops[TOP_MORE] = at + 1 + replica - first
+        store.tops[LIVE] += 1
+
+
+@inlined
+def _entry_of(store: Store, segment: int, row: int) -> int:
+    at, count = store.segments[segment, ROWS_AT], store.segments[segment, COUNT]
+    entry = 0
+    while entry < count and store.rows[at + entry] != row:
+        entry += 1
+    return entry
+
+
+@inlined
+def _leave(store: Store, segment: int, row: int) -> int:
+    """Takes a row out of a segment, the last entry into its place; its record, -1 if none."""
+    fields = store.segments[segment]
+    entry, capacity = _entry_of(store, segment, row), fields[CAPACITY]
+    last, record = fields[COUNT] - 1, -1
+    if fields[RECORDED]:
+        at = fields[ROWS_AT] + capacity
+        record = np.int64(store.rows[at + entry])
+        store.rows[at + entry] = store.rows[at + last]
+    store.rows[fields[ROWS_AT] + entry] = store.rows[fields[ROWS_AT] + last]
+    for column in range(3 * fields[LANES]):
+        at = fields[LANES_AT] + column * capacity
+        store.lanes[at + entry] = store.lanes[at + last]
+    fields[COUNT] = last
+    return record
+
+
+@kernel
+def remove(store: Store, rows: Ints) -> None:
+    """Takes rows out that are there."""
+    _remove(store, rows)
+
+
+@inlined
+def _remove(store: Store, rows: Ints) -> None:
+    for row in rows:
+        place = np.int64(store.places[row])
+        store.places[row] = GONE
+        store.tops[LIVE] -= 1
+        if place == NEVER:
+            continue
+        record = -1
+        if place >= 0:
+            record = _leave(store, place, row)
+            store.tops[DEAD_LANES] += 3 * store.segments[place, LANES] + 4
+        else:
+            at = -2 - place
+            for replica in range(np.int64(store.more[at])):
+                segment = np.int64(store.more[at + 1 + replica])
+                record = _leave(store, segment, row)
+                store.tops[DEAD_LANES] += 3 * store.segments[segment, LANES] + 8
+        if record >= 0:
+            store.tops[DEAD_RECORDS] += record_size(store, record)

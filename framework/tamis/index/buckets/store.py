@@ -1,0 +1,86 @@
+"""Where everything about rows lies: plain arrays, which kernels share and folders hold.
+
+A *space* is what an event can be in: one value of a dimension (a point), a stretch of its cells, or
+the whole of it (a root). A *node* is a sequence of spaces of different dimensions: node 0 is the
+empty one, and an event is in a node when it is in all of its spaces. A node has a chain of
+*segments*, in which its rows lie in columns of bytes, the *lanes*: entry `e` of a segment of
+capacity `c` has the slot, the low code and the width of its lane `l` at `LANES_AT + 3 * l * c + e`
+and `c` and `2 * c` further on. The code of an event in a dimension is the number of the cell that
+holds its value, `NOWHERE` if it has none; a lane holds when `code - low <= width`, in bytes without
+sign. A lane with `EVERYTHING` as its width holds always.
+
+A slot names a dimension: it is its number while there are at most `SLOTS`, else a place in the
+dictionary of the segment. What codes cannot decide is in the *record* of a row, where a segment is
+recorded: how many terms, how many of them (the first) to be checked, then each term.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.index.terms import Bytes, Floats, Ints, SmallInts
+
+SLOTS = 128
+NOWHERE, EVERYTHING = 255, 255
+MOST_CELLS = 254
+MOST_LANES = 63
+CHUNK = 64
+MOST_ACCESSES = 8
+
+# columns of `dimensions`
+CUTS, CELLS, COARSE, POINTS, LEVELS, ROOT, ALONE, BAG, DIMENSION_FIELDS = range(9)
+# columns of `segments`
+LANES_AT, ROWS_AT, CAPACITY, COUNT, LANES, RECORDED, NEXT, NODE = range(8)
+DICTIONARY_AT, DICTIONARY_COUNT, DICTIONARY_CAPACITY, SEGMENT_FIELDS = range(8, 12)
+# places of `tops`: how much of each array is in use, and what is worth nothing any more
+TOP_SPACES, TOP_NODES, TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_RECORDS = range(6)
+TOP_DICTIONARY, TOP_MORE, DEAD_LANES, DEAD_RECORDS, LIVE, WIDE, ORDERED = range(6, 13)
+IMPROVABLE, KNOWN, TOPS = 13, 14, 15
+
+GONE = -1
+"""The place of a row that is not there."""
+NEVER = np.iinfo(np.int32).min
+"""The place of a row that nothing can match."""
+
+
+class Store(NamedTuple):
+    """The arrays; what is in use of them is in `tops`."""
+
+    dimensions: Ints
+    """A line each: where its cuts begin, how many cells, and the rest of the columns above."""
+    presence: Floats
+    """The share of events (or else of rows) that have each dimension."""
+    cuts: Floats
+    """Ascending; a cell begins at a cut and ends before the next. One more place than cuts."""
+    shares: Floats
+    """By cut, when `KNOWN`: the share of events with the dimension in the cell that ends there."""
+    spaces: Ints
+    """A dimension times two, plus one for a point; the bits of the point, or the stretch."""
+    space_table: SmallInts
+    space_node: SmallInts
+    """The node of that space alone, -1 if there is none."""
+    space_deep: Bytes
+    """Whether a node has it as its second space or a later one."""
+    nodes: Ints
+    """The node without its last space times 2**32, and that space."""
+    node_table: SmallInts
+    chains: SmallInts
+    children: SmallInts
+    node_rows: SmallInts
+    """How many rows were put into each node, whether or not they left."""
+    segments: Ints
+    lanes: Bytes
+    rows: SmallInts
+    records: Floats
+    dictionary: SmallInts
+    places: SmallInts
+    """The segment of each row, `GONE`, `NEVER`, or `-2 -` a place in `more`."""
+    more: SmallInts
+    """How many segments a row is in, and which, for rows in several."""
+    tops: Ints
+
+
+Flags = NDArray[np.bool_]

@@ -1,0 +1,475 @@
+"""Which dimensions there are: attribute predicates become terms, events become readings.
+
+Everything that is ordered is a line of doubles. Numbers are themselves for constants below 2**53,
+where rounding an event's integer to a double changes nothing; for larger ones, numbers have labels
+in their exact order, as strings have, reversed ones too (for `ends with`); booleans are 0 and 1.
+Everything that an event has several of is a bag of numbered things: the elements of an array, the
+needles that a string contains, the patterns that it matches, and the *odd* predicates that hold:
+sets of several kinds, each evaluated once an event.
+Cost: O(log n) a constant or a string of an event, O(1) a number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tamis.comparison import ORDERINGS, RANGES, Comparison
+from tamis.event import Event
+from tamis.index.bags import Bag, Elements, Odd, needles, patterns
+from tamis.index.labels import Labels, Moved
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Readings, Terms
+from tamis.indexing import Entry
+from tamis.predicate import AttributePredicate
+from tamis.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
+
+NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS, ARRAY, NEEDLES, PATTERNS, ODD = range(9)
+PRESENT, ABSENT = 9, 10
+"""What a dimension holds of an attribute."""
+
+_BAGS: dict[int, Callable[[], Bag]] = {
+    ARRAY: Elements,
+    NEEDLES: needles,
+    PATTERNS: patterns,
+    ODD: Odd,
+}
+_LABELED = (LARGE, STRINGS, REVERSED)
+_LINES = {NUMBER: NUMBERS, BOOLEAN: BOOLEANS}
+_KINDS = {
+    NUMBERS: NUMBER,
+    LARGE: NUMBER,
+    STRINGS: STRING,
+    REVERSED: STRING,
+    BOOLEANS: BOOLEAN,
+}
+_LARGE = 2**53
+_INFINITE = math.inf
+_LAST_LETTER = chr(0x10FFFF)
+
+_Bounds = tuple[float, float]
+
+
+@dataclass(slots=True)
+class _Attribute:
+    """The dimensions of one attribute, by what they hold."""
+
+    name: str
+    dimensions: dict[int, int] = field(default_factory=dict)
+
+
+_Sorted = tuple[dict[str, int], dict[str, _Attribute], dict[str, _Attribute]]
+"""Those asked about as numbers only, those looked up, and those asked for every time."""
+
+
+class _Columns:
+    """Terms as they are written down."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.start = [0]
+        self.dimension: list[int] = []
+        self.op: list[int] = []
+        self.low: list[float] = []
+        self.high: list[float] = []
+        self.members: list[float] = []
+        self.labeled: list[tuple[int, Comparison]] = []
+
+    def add(self, dimension: int, op: int, low: float, high: float) -> None:
+        """A term that is a range, or a place where its members are."""
+        self.dimension.append(dimension)
+        self.op.append(op)
+        self.low.append(low)
+        self.high.append(high)
+
+    def add_set(self, dimension: int, op: int, members: Iterable[float]) -> None:
+        """A term with members."""
+        ordered = sorted(members)
+        self.add(dimension, op, len(self.members), len(ordered))
+        self.members.extend(ordered)
+
+    def narrow(self, dimension: int, low: float, high: float) -> None:
+        """A range, intersected with one of the same row on the same dimension."""
+        for term in range(self.start[-1], len(self.dimension)):
+            if self.dimension[term] == dimension and self.op[term] == RANGE:
+                self.low[term] = max(low, self.low[term])
+                self.high[term] = min(high, self.high[term])
+                return
+        self.add(dimension, RANGE, low, high)
+
+    def end(self, row: int) -> None:
+        """What was added since the last row is this one."""
+        self.rows.append(row)
+        self.start.append(len(self.dimension))
+
+    def terms(self) -> Terms:
+        """The columns as arrays."""
+        return Terms(
+            np.array(self.rows, np.int64),
+            np.array(self.start, np.int64),
+            np.array(self.dimension, np.int32),
+            np.array(self.op, np.uint8),
+            np.array(self.low, np.float64),
+            np.array(self.high, np.float64),
+            np.array(self.members, np.float64),
+        )
+
+
+class Dimensions:
+    """The dimensions of one index; changed by its writer only."""
+
+    def __init__(self) -> None:
+        self._attributes: dict[str, _Attribute] = {}
+        self.keys: list[tuple[str, int]] = []
+        self._labels: dict[int, Labels] = {}
+        self._bags: dict[int, Bag] = {}
+        self._derived_of: object = None
+        self._sort_out(frozenset())
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def number(self, attribute: str, holds: int) -> int:
+        """The number of a dimension, a new one if it is new."""
+        found = self._attributes.get(attribute)
+        if found is None:
+            found = self._attributes[attribute] = _Attribute(attribute)
+        number = found.dimensions.get(holds)
+        if number is None:
+            number = found.dimensions[holds] = len(self.keys)
+            self.keys.append((attribute, holds))
+            if holds in _LABELED:
+                self._labels[number] = Labels()
+            elif holds in _BAGS:
+                self._bags[number] = _BAGS[holds]()
+            self._sort(found)
+        return number
+
+    def is_bag(self, number: int) -> bool:
+        """Whether a dimension is a bag."""
+        return self.keys[number][1] in _BAGS
+
+    def place(self, number: int, value: Any) -> float:
+        """Where a value of the right kind lies on a line."""
+        holds = self.keys[number][1]
+        if holds in _LABELED:
+            return self._labels[number].place(value[::-1] if holds == REVERSED else value)
+        return _as_double(value)
+
+    # predicates
+
+    def terms(self, entries: Iterable[Entry]) -> tuple[Terms, dict[int, Moved]]:
+        """Rows as terms, and the labels that had to move to make room for new ones."""
+        columns = _Columns()
+        for row, predicates in entries:
+            for predicate in predicates:
+                self._add(columns, predicate)
+            columns.end(row)
+        moved = self._label(columns)
+        return columns.terms(), moved
+
+    def _add(self, columns: _Columns, predicate: AttributePredicate) -> None:
+        attribute, comparison = predicate.attribute, predicate.comparison
+        op, constants = comparison.op, comparison.constants
+        if op in ("exists", "not exists"):
+            columns.narrow(self.number(attribute, PRESENT if op == "exists" else ABSENT), 1, 1)
+        elif op.startswith(("has", "not has")):
+            self._add_having(columns, attribute, op, constants)
+        elif op.endswith(("contains", "matches")):
+            number = self.number(attribute, NEEDLES if op.endswith("contains") else PATTERNS)
+            thing = self._bags[number].number(constants[0])
+            columns.add_set(number, NONE if op.startswith("not ") else ANY, [thing])
+        elif len({kind_of(constant) for constant in constants}) > 1:
+            number = self.number(attribute, ODD)
+            columns.add_set(number, ANY, [self._bags[number].number(comparison)])
+        elif (holds := _label_kind(comparison)) is not None:
+            number = self.number(attribute, holds)
+            columns.labeled.append((len(columns.dimension), comparison))
+            columns.add(number, RANGE, 0, 0)
+        else:
+            number = self.number(attribute, _LINES[kind_of(constants[0])])
+            if op in ("in", "not in"):
+                _add_members(columns, number, op, [float(constant) for constant in constants])
+            elif op == "!=":
+                columns.add(number, OUTSIDE, float(constants[0]), float(constants[0]))
+            else:
+                columns.narrow(number, *_number_bounds(op, constants))
+
+    def _add_having(
+        self, columns: _Columns, attribute: str, op: str, constants: Sequence[Scalar]
+    ) -> None:
+        number = self.number(attribute, ARRAY)
+        things = [self._bags[number].number(constant) for constant in constants]
+        if op == "has all":
+            for thing in things:
+                columns.add_set(number, ANY, [thing])
+        else:
+            truth = {"has none": NONE, "not has all": NOT_ALL}.get(op, ANY)
+            columns.add_set(number, truth, things)
+
+    def _label(self, columns: _Columns) -> dict[int, Moved]:
+        """Gives strings and large numbers labels, and the terms about them their bounds."""
+        wanted: dict[int, set[Any]] = {}
+        for term, comparison in columns.labeled:
+            number = columns.dimension[term]
+            wanted.setdefault(number, set()).update(_boundaries(comparison))
+        moved = {}
+        for number, values in wanted.items():
+            move = self._labels[number].add(values)
+            if move is not None:
+                moved[number] = move
+        for term, comparison in columns.labeled:
+            labels = self._labels[columns.dimension[term]]
+            if comparison.op in ("in", "not in"):
+                members = sorted(labels[value] for value in _boundaries(comparison))
+                columns.op[term] = IN if comparison.op == "in" else NOT_IN
+                columns.low[term], columns.high[term] = len(columns.members), len(members)
+                columns.members.extend(members)
+            else:
+                if comparison.op == "!=" or comparison.op.startswith("not "):
+                    columns.op[term] = OUTSIDE
+                columns.low[term], columns.high[term] = _labeled_bounds(comparison, labels)
+        return moved
+
+    # events
+
+    def read(self, events: Iterable[Event]) -> Readings:
+        """What events have on the dimensions."""
+        line: list[int] = []
+        values: list[float] = []
+        line_start, bag_start, member_start = [0], [0], [0]
+        bag: list[int] = []
+        members: list[float] = []
+        for event in events:
+            if event.derived is not self._derived_of:
+                self._notice(event)
+            numbers, others, always = self._sorted
+            for name, value in event.content.items():
+                number = numbers.get(name)
+                if number is not None:
+                    kind = type(value)
+                    if kind is float or (kind is int and -_LARGE <= value <= _LARGE):
+                        line.append(number)
+                        values.append(value)
+                        continue
+                    found = self._attributes[name]
+                elif name in others:
+                    found = others[name]
+                else:
+                    continue
+                self._read(found, event, line, values, bag, member_start, members)
+            for found in always.values():
+                self._read(found, event, line, values, bag, member_start, members)
+            line_start.append(len(line))
+            bag_start.append(len(bag))
+        return Readings(
+            np.array(line_start, np.int64),
+            np.array(line, np.int32),
+            np.array(values, np.float64),
+            np.array(bag_start, np.int64),
+            np.array(bag, np.int32),
+            np.array(member_start, np.int64),
+            np.array(members, np.float64),
+        )
+
+    def _read(
+        self,
+        attribute: _Attribute,
+        event: Event,
+        line: list[int],
+        values: list[float],
+        bag: list[int],
+        member_start: list[int],
+        members: list[float],
+    ) -> None:
+        """One attribute of an event, whatever is asked of it."""
+        scalar = event.scalar(attribute.name)
+        kind = None if scalar is None else kind_of(scalar)
+        for holds, number in attribute.dimensions.items():
+            if holds in _BAGS:
+                value = _content(holds, kind, scalar, event, attribute.name)
+                if value is not None:
+                    found = sorted(self._bags[number].find(value))
+                    bag.append(number)
+                    members.extend(found)
+                    member_start.append(len(members))
+                continue
+            if holds in (PRESENT, ABSENT):
+                if event.present(attribute.name) is not (holds == PRESENT):
+                    continue
+                place = 1.0
+            elif kind != _KINDS[holds]:
+                continue
+            else:
+                place = self.place(number, scalar)
+            line.append(number)
+            values.append(place)
+
+    def _notice(self, event: Event) -> None:
+        """Learns which attributes are derived where events come from now."""
+        if frozenset(event.derived) != self._derived:
+            self._sort_out(frozenset(event.derived))
+        self._derived_of = event.derived
+
+    def _sort_out(self, derived: frozenset[str]) -> None:
+        """Sorts all attributes anew."""
+        self._derived, self._derived_of = derived, None
+        self._sorted: _Sorted = ({}, {}, {})
+        for attribute in self._attributes.values():
+            self._sort(attribute)
+
+    def _sort(self, attribute: _Attribute) -> None:
+        """Whether an attribute is looked up in an event, or asked for every time.
+
+        Paths, derived attributes and absence are not found by walking through the keys."""
+        name = attribute.name
+        numbers, others, always = self._sorted
+        numbers.pop(name, None)
+        if "." in name or name in self._derived or ABSENT in attribute.dimensions:
+            others.pop(name, None)
+            always[name] = attribute
+        elif attribute.dimensions.keys() == {NUMBERS}:
+            numbers[name] = attribute.dimensions[NUMBERS]
+        else:
+            others[name] = attribute
+
+    # upkeep
+
+    def kept(self, terms: Terms) -> Terms:
+        """Forgets everything that these terms, all there are, do not use; the terms anew."""
+        used, renumbered = np.unique(terms.dimension, return_inverse=True)
+        for number in list(self._labels):
+            mine = (terms.dimension == number) & (terms.op <= OUTSIDE)
+            bounds = np.unique(np.concatenate([terms.low[mine], terms.high[mine]]))
+            self._labels[number].keep(np.concatenate([bounds, self._members(terms, number)]))
+        for number, bag in self._bags.items():
+            bag.keep({int(member) for member in self._members(terms, number)})
+        old_keys = self.keys
+        self.keys = [old_keys[number] for number in used.tolist()]
+        places = {old: new for new, old in enumerate(used.tolist())}
+        self._labels = {places[old]: each for old, each in self._labels.items() if old in places}
+        self._bags = {places[old]: each for old, each in self._bags.items() if old in places}
+        self._attributes = {}
+        for number, (name, holds) in enumerate(self.keys):
+            self._attributes.setdefault(name, _Attribute(name)).dimensions[holds] = number
+        self._sort_out(self._derived)
+        return terms._replace(dimension=renumbered.astype(np.int32))
+
+    @staticmethod
+    def _members(terms: Terms, number: int) -> Any:
+        sets = np.flatnonzero((terms.dimension == number) & (terms.op > OUTSIDE))
+        spans = zip(terms.low[sets].astype(int), terms.high[sets].astype(int), strict=True)
+        parts = [terms.members[start : start + count] for start, count in spans]
+        return np.unique(np.concatenate([np.zeros(0), *parts]))
+
+    @property
+    def nbytes(self) -> int:
+        """About the memory it holds."""
+        strings = sum(len(labels) for labels in self._labels.values())
+        bags = sum(bag.nbytes for bag in self._bags.values())
+        return 200 * len(self.keys) + 200 * strings + bags
+
+    def save(self, path: Path) -> None:
+        """Writes a file of JSON."""
+        document = {
+            "dimensions": self.keys,
+            "labels": [[number, labels.items()] for number, labels in self._labels.items()],
+            "bags": [[number, bag.things()] for number, bag in self._bags.items()],
+        }
+        path.write_text(json.dumps(document), encoding="utf-8")
+
+    def load(self, path: Path) -> None:
+        """Takes, when new, what `save` wrote."""
+        document = json.loads(path.read_text(encoding="utf-8"))
+        for attribute, holds in document["dimensions"]:
+            self.number(attribute, holds)
+        for number, items in document["labels"]:
+            self._labels[number].restore((string, label) for string, label in items)
+        for number, things in document["bags"]:
+            self._bags[number].restore((at, thing) for at, thing in things)
+
+
+def _content(holds: int, kind: int | None, scalar: Any, event: Event, name: str) -> Any:
+    """What a bag is filled from, `None` when the event has no such bag."""
+    if holds == ARRAY:
+        return event.array(name)
+    if holds == ODD:
+        return scalar
+    return scalar if kind == STRING else None
+
+
+def _as_double(value: bool | int | float) -> float:
+    """The nearest double, infinite beyond all."""
+    try:
+        return float(value)
+    except OverflowError:
+        return _INFINITE if value > 0 else -_INFINITE
+
+
+def _label_kind(comparison: Comparison) -> int | None:
+    """The line with labels that decides a comparison, `None` if its line has none."""
+    constants: Sequence[Any] = comparison.constants
+    kind = kind_of(constants[0])
+    if kind == STRING:
+        return REVERSED if comparison.op.endswith("ends with") else STRINGS
+    return LARGE if kind == NUMBER and any(abs(each) >= _LARGE for each in constants) else None
+
+
+def _number_bounds(op: str, constants: Sequence[Any]) -> _Bounds:
+    """The closed range of a comparison with numbers or booleans that is no set and no `!=`."""
+    first, last = float(constants[0]), float(constants[-1])
+    if op in ORDERINGS:
+        closed = op.endswith("=")
+        if op.startswith("<"):
+            return -_INFINITE, last if closed else math.nextafter(last, -_INFINITE)
+        return first if closed else math.nextafter(first, _INFINITE), _INFINITE
+    low_closed, high_closed = RANGES.get(op, (True, True))
+    return (
+        first if low_closed else math.nextafter(first, _INFINITE),
+        last if high_closed else math.nextafter(last, -_INFINITE),
+    )
+
+
+def _add_members(columns: _Columns, number: int, op: str, members: list[float]) -> None:
+    if len(members) > 1:
+        columns.add_set(number, IN if op == "in" else NOT_IN, members)
+    elif op == "in":
+        columns.narrow(number, members[0], members[0])
+    else:
+        columns.add(number, OUTSIDE, members[0], members[0])
+
+
+def _boundaries(comparison: Comparison) -> list[Any]:
+    """The values whose places a comparison needs."""
+    values: list[Any] = list(comparison.constants)
+    if comparison.op.endswith(("starts with", "ends with")):
+        prefix = values[0][::-1] if comparison.op.endswith("ends with") else values[0]
+        following = _after_prefix(prefix)
+        return [prefix] if following is None else [prefix, following]
+    return values
+
+
+def _labeled_bounds(comparison: Comparison, labels: Labels) -> _Bounds:
+    """The closed range of labels of a comparison that is no set."""
+    op, values = comparison.op, _boundaries(comparison)
+    first, last = labels[values[0]], labels[values[-1]]
+    if op in ORDERINGS:
+        closed = op.endswith("=")
+        if op.startswith("<"):
+            return -_INFINITE, last if closed else last - 1
+        return first if closed else first + 1, _INFINITE
+    if op.endswith(("starts with", "ends with")):
+        return first, _INFINITE if len(values) == 1 else last - 1
+    low_closed, high_closed = RANGES.get(op, (True, True))
+    return first if low_closed else first + 1, last if high_closed else last - 1
+
+
+def _after_prefix(prefix: str) -> str | None:
+    """The least string after all that begin with the prefix, if there is any."""
+    kept = prefix.rstrip(_LAST_LETTER)
+    return kept[:-1] + chr(ord(kept[-1]) + 1) if kept else None

@@ -1,0 +1,185 @@
+"""Which row an id has: its user's name for a row, a string or an integer.
+
+Integers that come first and ascend, as columns mostly have them, are found in an array; all others
+take an entry in a dictionary.
+Cost: O(1) an id, O(log n) one of the array.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.growing import Growing
+
+Id = str | int
+_NOBODY = -1
+_NO_ID = -(2**63)
+
+
+class Ids:
+    """The ids of rows. Rows of ids that were removed are used again."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Id, int] = {}
+        self._sorted: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._integers = Growing(np.int64)
+        self._names: dict[int, Id] = {}
+        self._named = Growing(np.bool_)
+        self._alive = Growing(np.bool_)
+        self._free: list[int] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, id: object) -> bool:
+        return self._rows_of([id])[0] != _NOBODY  # type: ignore[list-item]
+
+    def _rows_of(self, ids: list[Id]) -> list[int]:
+        """The rows of ids, `_NOBODY` for each that is unknown."""
+        rows = [self._rows.get(id, _NOBODY) for id in ids]
+        if len(self._sorted) and _NOBODY in rows:
+            places = [place for place, row in enumerate(rows) if row == _NOBODY]
+            wanted = [ids[place] if _is_integer(ids[place]) else _NO_ID for place in places]
+            found = self._in_block(np.array(wanted, np.int64))
+            for place, row, id in zip(places, found.tolist(), wanted, strict=True):
+                if row != _NOBODY and id == ids[place]:
+                    rows[place] = row
+        return rows
+
+    def _in_block(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of integers that still have the rows they began with."""
+        rows = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
+        holds = (self._sorted[rows] == ids) & self._alive.view[rows]
+        holds &= self._integers.view[rows] == ids
+        holds &= ~self._named.view[rows]
+        return np.where(holds, rows, _NOBODY)
+
+    def add(self, ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
+        """Rows for new ids, all or none; `ValueError` if one is taken."""
+        if not self._count and _ascends(ids):
+            self._sorted = np.array(ids, np.int64)
+            self._integers = Growing(np.int64, self._sorted.copy())
+            self._alive = Growing(np.bool_, np.ones(len(ids), np.bool_))
+            self._named = Growing(np.bool_, np.zeros(len(ids), np.bool_))
+            self._rows, self._names, self._free, self._count = {}, {}, [], len(ids)
+            return np.arange(len(ids))
+        taken = _checked(ids)
+        known = set(taken)
+        if len(known) < len(taken):
+            raise ValueError(f"the id {_twice(taken)!r} is taken")
+        for id, row in zip(taken, self._rows_of(taken), strict=True):
+            if row != _NOBODY:
+                raise ValueError(f"the id {id!r} is taken")
+        split = max(0, len(self._free) - len(taken))
+        reused, self._free = self._free[split:], self._free[:split]
+        more = len(taken) - len(reused)
+        first = self._integers.reserve(more)
+        self._alive.reserve(more)
+        self._named.reserve(more)
+        rows = [*reused, *range(first, first + more)]
+        self._rows.update(zip(taken, rows, strict=True))
+        found = np.array(rows, np.int64)
+        self._name(found, taken)
+        self._alive[found] = True
+        self._count += len(taken)
+        return found
+
+    def _name(self, rows: NDArray[np.int64], ids: list[Id]) -> None:
+        """Notes what rows are called: in an array where that can hold it."""
+        try:
+            self._integers[rows] = np.array(ids, np.int64) if _only_integers(ids) else 0
+            named = not _only_integers(ids)
+        except OverflowError:
+            named = True
+        self._named[rows] = named
+        if named:
+            self._names.update(zip(rows.tolist(), ids, strict=True))
+
+    def remove(self, ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
+        """The rows of ids, which have them no longer; `KeyError` if one is unknown."""
+        taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        rows = self._rows_of(taken)
+        if _NOBODY in rows:
+            raise KeyError(taken[rows.index(_NOBODY)])
+        if len(set(rows)) < len(rows):
+            raise KeyError(_twice(taken))
+        for id in taken:
+            self._rows.pop(id, None)
+        if self._names:
+            for row in rows:
+                self._names.pop(row, None)
+        found = np.array(rows, np.int64)
+        self._alive[found] = False
+        self._free.extend(rows)
+        self._count -= len(rows)
+        return found
+
+    def of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The ids of rows that are there."""
+        integers: NDArray[np.int64] = self._integers.view[rows]
+        if not self._names:
+            return integers
+        named = integers.astype(object)
+        for place, row in enumerate(rows.tolist()):
+            name = self._names.get(row)
+            if name is not None:
+                named[place] = name
+        return named
+
+    def save(self, path: Path) -> None:
+        """Writes a file of JSON."""
+        alive = np.flatnonzero(self._alive.view)
+        path.write_text(json.dumps([alive.tolist(), self.of(alive).tolist()]), encoding="utf-8")
+
+    def load(self, path: Path) -> None:
+        """Takes, when new, what `save` wrote."""
+        rows, ids = json.loads(path.read_text(encoding="utf-8"))
+        if rows == list(range(len(rows))):
+            self.add(ids)
+            return
+        last = max(rows) + 1
+        for column in (self._integers, self._alive, self._named):
+            column.reserve(last)
+        there = set(rows)
+        self._free = [row for row in range(last) if row not in there] + rows
+        self.add(ids)
+
+
+def _is_integer(id: object) -> bool:
+    return isinstance(id, Integral) and not isinstance(id, bool) and -(2**63) <= int(id) < 2**63
+
+
+def _ascends(ids: Sequence[Id] | NDArray[Any]) -> bool:
+    """Whether ids are an array of integers, each greater than the one before."""
+    if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
+        return False
+    return bool((ids[1:] > ids[:-1]).all()) and bool(len(ids) == 0 or ids.max() < 2**63)
+
+
+def _only_integers(ids: list[Id]) -> bool:
+    return not any(type(id) is str for id in ids)
+
+
+def _twice(ids: list[Id]) -> Id:
+    """The first id that is there twice."""
+    seen: set[Id] = set()
+    return next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
+
+
+def _checked(ids: Sequence[Id] | NDArray[Any]) -> list[Id]:
+    """The ids as strings and integers of Python's own; `ValueError` names one that is neither."""
+    taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    for place, id in enumerate(taken):
+        if type(id) is not str and type(id) is not int:
+            if not isinstance(id, Integral) or isinstance(id, bool):
+                raise ValueError(f"an id is a string or an integer, not {id!r}")
+            taken[place] = int(id)
+    return taken

@@ -1,0 +1,1 @@
+"""Workloads, scans and what is measured of indexes beside them."""
