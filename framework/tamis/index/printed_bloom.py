@@ -1,9 +1,10 @@
 """PSTBloom as printed (Ji and Jacobsen, §5): which rows are looked at, and which signatures spare.
 
 A row is in the list of each leaf of its access term, and in the signatures of the leaves of its
-other terms; what passes all of them is checked exactly. Two things are not as printed. Terms that
+other terms; what passes all of them is checked exactly. Three things are not as printed. Terms that
 cover many leaves hang on wider ones, of which a dimension has few, so that lists and signatures
-stay in proportion; and signatures forget rows only when everything is laid out anew.
+stay in proportion. Signatures forget rows only when everything is laid out anew. Terms about bags
+are in no signature: an event is on several leaves of a bag, which together would deny little.
 Invariant: answers are those of the records; leaves and signatures only spare looking at them.
 Cost: to match, see `printed_bloom_matching`; a change costs some leaves, and everything is laid out
 anew when arenas or rows have doubled, or when half of the bits or records are those of rows gone.
@@ -140,11 +141,10 @@ class PrintedBloom:
 
     def inform(self, statistics: Statistics) -> None:
         """Takes which attributes events have, and their quantiles as events on the leaves."""
-        self._known = Known(statistics)
-        self._quantiles = {
-            (row["attribute"], row["kind"]): row.get("quantiles") or row.get("strings") or ()
-            for row in statistics.attributes
-        }
+        self._known, self._quantiles = Known(statistics), {}
+        for row in statistics.attributes:
+            quantiles = row.get("quantiles") or row.get("strings") or ()
+            self._quantiles[row["attribute"], row["kind"]] = quantiles
         if len(self):
             self._lay_out(self._read_back())
 

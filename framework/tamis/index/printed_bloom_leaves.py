@@ -35,8 +35,7 @@ PER_WORD = 8
 
 @inlined
 def is_signed(store: Store, term: int) -> bool:
-    """Whether rows of other terms than the access term are in signatures: an event has several
-    leaves of a bag, so that these would say little."""
+    """Whether a row is in the signatures of a term's leaves: where an event is on one of them."""
     return op_of(store, term) < ANY
 
 

@@ -167,10 +167,14 @@ def _pick_lanes(
                 share += 1.0
             if share < least:
                 picked[0], whole[0], least = term, False, share
-    if least < np.inf:
-        return 1
-    pairs = len(store.presence) * (len(store.presence) - 1) // 2
     second = rarest(store, terms, first, last, terms.dimension[best])
+    both = store.presence[terms.dimension[best]]
+    if second >= 0:
+        both *= store.presence[terms.dimension[second]]
+    if least < np.inf and not (store.tops[KNOWN] and both < least):
+        return 1
+    picked[0], whole[0] = best, True
+    pairs = len(store.presence) * (len(store.presence) - 1) // 2
     if second < 0 or len(terms.rows) + store.tops[LIVE] > pairs * _SHORT_LIST:
         whole[0] = False
         return _best(store, batch, first, last, 1, picked)

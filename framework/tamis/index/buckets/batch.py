@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamis.index.buckets.store import MOST_LANES
 from tamis.index.terms import Ints, Terms
 from tamis.kernels import inlined
 
@@ -58,3 +59,13 @@ def is_skipped(batch: Batch, row: int, term: int) -> bool:
     """Whether the row's nodes imply a term."""
     place = term - batch.terms.start[row]
     return bool(place < 63 and (batch.skipped[row] >> place) & 1)
+
+
+@inlined
+def lanes_end(batch: Batch, row: int) -> int:
+    """The first of a row's terms that gets no lane, because so many before it have one."""
+    term, lanes = batch.terms.start[row], 0
+    while term < batch.terms.start[row + 1] and lanes < MOST_LANES:
+        lanes += not is_skipped(batch, row, term)
+        term += 1
+    return term

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch
+from tamis.index.buckets.batch import Batch, lanes_end
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.records import write_record
@@ -111,12 +111,12 @@ def _lay_out(
                 break
             if tops[WIDE]:
                 new = 0
-                for term in range(terms.start[row], terms.start[row + 1]):
+                for term in range(terms.start[row], lanes_end(batch, row)):
                     new += stamp[terms.dimension[term]] != first
                 if slots + new > SLOTS:
                     break
                 slots += new
-                for term in range(terms.start[row], terms.start[row + 1]):
+                for term in range(terms.start[row], lanes_end(batch, row)):
                     stamp[terms.dimension[term]] = first
             last += 1
         capacity = last - first

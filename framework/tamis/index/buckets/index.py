@@ -69,7 +69,7 @@ class BucketIndex(Index):
         self._vector = has_vectors() if vector is None else vector
         self._dimensions = Dimensions()
         self._keep(arrays.empty_store())
-        self._laid_out = 0
+        self._laid_out = self._gone = 0
         self._known: Known | None = None
         self._scratch: list[tuple[Scratch, Ints]] = []
 
@@ -121,10 +121,15 @@ class BucketIndex(Index):
     def delete_many(self, rows: Ints) -> None:
         """Removes rows, which must be there."""
         segments.remove(self._store, rows)
+        self._gone += len(rows)
         tops = self._store.tops
         lanes, records = int(tops[TOP_LANES] + 4 * tops[TOP_ROWS]), int(tops[TOP_RECORDS])
-        if tops[DEAD_LANES] > _DEAD + lanes // 2 or tops[DEAD_RECORDS] > _DEAD + records // 2:
-            self._lay_out(self._read_back(), forget=True)
+        if (
+            tops[DEAD_LANES] > _DEAD + lanes // 2
+            or tops[DEAD_RECORDS] > _DEAD + records // 2
+            or self._gone > _SMALL + 4 * len(self)
+        ):
+            self._lay_out(self._read_back())
 
     def inform(self, statistics: Statistics) -> None:
         """Chooses accesses by what is known of events, from now on and for all rows there are."""
@@ -175,11 +180,12 @@ class BucketIndex(Index):
         self._store.tops[LIVE] += never.sum()
         return terms.of(np.flatnonzero(~never))
 
-    def _lay_out(self, terms: Terms, *, forget: bool = False) -> None:
-        """Puts these rows, all there are, into new arrays, and may forget what nobody asks for."""
+    def _lay_out(self, terms: Terms) -> None:
+        """Puts these rows, all there are, into new arrays; forgets what only others asked for."""
         never = np.flatnonzero(self._store.places == NEVER)
-        if forget:
+        if self._gone > len(terms.rows) // 2:
             terms = self._dimensions.kept(terms)
+            self._gone = 0
         count = len(self._dimensions)
         store = arrays.empty_store()
         store = arrays.with_rows(store, max(len(self._store.places), _length(terms.rows)))

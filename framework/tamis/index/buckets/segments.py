@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, is_skipped, low_of, width_of
+from tamis.index.buckets.batch import Batch, is_skipped, lanes_end, low_of, width_of
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.records import record_size, write_record
 from tamis.index.buckets.store import (
@@ -80,7 +80,7 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
     capacity, place = fields[CAPACITY], fields[LANES_AT] + entry
-    first, last = batch.terms.start[row], batch.terms.start[row + 1]
+    first, last = batch.terms.start[row], lanes_end(batch, row)
     written, before = 0, -1
     while written < batch.lanes[row]:
         best, least = -1, 1 << 62
@@ -139,17 +139,17 @@ def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
 
 
 @inlined
-def _has_slots(store: Store, segment: int, terms: Terms, row: int) -> bool:
+def _has_slots(store: Store, segment: int, batch: Batch, row: int) -> bool:
     """Whether a dictionary has room, or can be given room, for all dimensions of a row."""
     if not store.tops[WIDE]:
         return True
     fields = store.segments[segment]
     at, count = fields[DICTIONARY_AT], fields[DICTIONARY_COUNT]
     new = 0
-    for term in range(terms.start[row], terms.start[row + 1]):
+    for term in range(batch.terms.start[row], lanes_end(batch, row)):
         known = False
         for slot in range(count):
-            known |= store.dictionary[at + slot] == terms.dimension[term]
+            known |= store.dictionary[at + slot] == batch.terms.dimension[term]
         new += not known
     return bool(count + new <= SLOTS)
 
@@ -174,13 +174,13 @@ def _widen_dictionary(store: Store, segment: int, more: int) -> bool:
 
 
 @inlined
-def _segment_for(store: Store, node: int, terms: Terms, row: int, lanes: int, recorded: int) -> int:
+def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int) -> int:
     """A segment of the node with a free entry for the row, -1 when space is lacking."""
-    best, widened = -1, -1
+    best, widened, lanes = -1, -1, batch.lanes[row]
     segment = np.int64(store.chains[node])
     while segment >= 0:
         fields = store.segments[segment]
-        if fields[RECORDED] == recorded and _has_slots(store, segment, terms, row):
+        if fields[RECORDED] == recorded and _has_slots(store, segment, batch, row):
             if fields[LANES] >= lanes:
                 if best < 0 or fields[LANES] < store.segments[best, LANES]:
                     best = segment
@@ -240,7 +240,7 @@ def _append(store: Store, batch: Batch, row: int, node: int) -> int:
         if store.tops[TOP_RECORDS] + batch.sizes[row] > len(store.records):
             return -1
         write_record(store, batch, row)
-    segment = _segment_for(store, node, batch.terms, row, batch.lanes[row], recorded)
+    segment = _segment_for(store, node, batch, row, recorded)
     if segment >= 0:
         write_entry(store, segment, store.segments[segment, COUNT], batch, row)
         store.segments[segment, COUNT] += 1

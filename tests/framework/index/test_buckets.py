@@ -1,0 +1,325 @@
+"""What every index of buckets does, on both paths, beyond what the law tries."""
+
+from __future__ import annotations
+
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tamis
+from tamis.errors import IndexFolderError
+from tamis.index import AttributeIndex, Columns, build
+from tamis.index.buckets.bits import has_vectors
+from tamis.index.buckets.store import MOST_CELLS, SLOTS
+from tamis.index.lanes import Lanes
+from tamis.index.pstbloom import PSTBloom
+from tamis.index.psthash import PSTHash
+from tamis.testing import check_index, satisfies
+
+FORMS: list[tuple[str, dict[str, Any]]] = [
+    ("lanes", {"vector": False}),
+    ("lanes", {}),
+    ("pstbloom", {"vector": False}),
+    ("psthash", {"accesses": 2, "short_list": 0}),
+    ("psthash", {"accesses": 3, "short_list": 2, "vector": False}),
+]
+Clauses = list[tuple[str, str, Any]]
+
+
+@pytest.fixture(params=FORMS, ids=lambda form: "-".join(map(str, (form[0], *form[1].values()))))
+def form(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    chosen: tuple[str, dict[str, Any]] = request.param
+    return chosen
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda: Lanes(vector=False),
+        lambda: PSTBloom(vector=False),
+        lambda: PSTHash(accesses=2, short_list=0),
+        lambda: PSTHash(accesses=3, short_list=1, vector=False),
+    ],
+)
+def test_the_law_holds_on_both_paths_and_for_several_accesses(index: Any) -> None:
+    check_index(index)
+
+
+def drawn_clauses(chance: random.Random, attributes: int, values: int) -> Clauses:
+    """A row of the kinds of predicates that have a path of their own."""
+    row: Clauses = []
+    for number in chance.sample(range(attributes), chance.randint(1, min(6, attributes))):
+        name, low = f"a{number}", chance.randrange(values)
+        row.append(
+            chance.choice(
+                [
+                    (name, "=", low),
+                    (name, "between", (low, low + chance.randrange(values))),
+                    (name, ">=", low),
+                    (name, "<", low),
+                    (name, "!=", low),
+                    (name, "in", [low, low + 2, low + 5]),
+                    (name, "not in", [low, low + 1]),
+                    (name, "starts with", str(low)),
+                    (name, "ends with", str(low)[-1]),
+                    (name, "contains", str(low)[:1]),
+                    (name, "has any", [low, low + 1]),
+                    (name, "has none", [low, low + 1]),
+                ]
+            )
+        )
+    return row
+
+
+def drawn_event(chance: random.Random, attributes: int, values: int) -> dict[str, Any]:
+    event: dict[str, Any] = {}
+    for number in chance.sample(range(attributes), chance.randint(0, min(20, attributes))):
+        value = chance.randrange(values)
+        event[f"a{number}"] = chance.choice(
+            [value, value, str(value), [value, value + 3], value + 0.5]
+        )
+    return event
+
+
+@pytest.mark.parametrize(("attributes", "values"), [(8, 20), (8, 5_000), (300, 10)])
+def test_long_histories_are_those_of_direct_evaluation(
+    form: tuple[str, dict[str, Any]], attributes: int, values: int
+) -> None:
+    """Few attributes and values, more values than codes, more attributes than slots."""
+    assert values > MOST_CELLS or values <= 20
+    assert attributes > SLOTS or attributes == 8
+    chance = random.Random(attributes * values)
+    index = build(form[0], [], **form[1])
+    rows: dict[int, Clauses] = {}
+    for number in range(60):
+        fresh = {1_000 * number + at: drawn_clauses(chance, attributes, values) for at in range(40)}
+        rows |= fresh
+        if number % 3:
+            index.insert_many(fresh.items())
+        else:
+            for id, clauses in fresh.items():
+                index.insert(id, clauses)
+        gone = chance.sample(sorted(rows), min(len(rows) - 1, chance.choice((0, 5, 45))))
+        index.delete_many(gone)
+        for id in gone:
+            del rows[id]
+        events = [drawn_event(chance, attributes, values) for _ in range(3)]
+        for event, found in zip(events, index.match_many(events), strict=True):
+            right = sorted(id for id, clauses in rows.items() if satisfies(event, clauses))
+            assert sorted(found.tolist()) == right
+    assert len(index) == len(rows)
+
+
+def test_rows_with_more_predicates_than_lanes(form: tuple[str, dict[str, Any]]) -> None:
+    long: Clauses = [(f"a{number}", ">=", number) for number in range(150)]
+    index = build(form[0], [("long", long), ("short", [("a0", "=", 0)])], **form[1])
+    event = {f"a{number}": number for number in range(150)}
+    assert sorted(index.match(event)) == ["long", "short"]
+    for number in (1, 70, 149):
+        assert sorted(index.match({**event, f"a{number}": number - 1})) == ["short"]
+    index.delete("long")
+    assert list(index.match(event)) == ["short"]
+
+
+def test_columns_are_the_same_as_their_clauses(form: tuple[str, dict[str, Any]]) -> None:
+    chance = np.random.default_rng(5)
+    count = 400
+    start = np.concatenate([[0], np.cumsum(chance.integers(0, 5, count))])
+    low = chance.integers(-3, 9, start[-1]).astype(np.float64)
+    high = low + chance.integers(-1, 6, start[-1])
+    low[chance.random(len(low)) < 0.1] = -np.inf
+    high[chance.random(len(low)) < 0.1] = np.inf
+    high[chance.random(len(low)) < 0.05] = 2.0**60
+    columns = Columns(
+        np.arange(count) * 7,
+        ["x", "y", "z", "w"],
+        start,
+        chance.integers(0, 4, start[-1]),
+        low,
+        high,
+    )
+    inside, peer = build(form[0], columns, **form[1]), build("scan", columns.clauses())
+    for _ in range(60):
+        event = {name: float(chance.integers(-5, 15)) for name in "xyzw" if chance.random() < 0.8}
+        assert sorted(inside.match(event)) == sorted(peer.match(event))
+    for value in (2**60, 2**60 + 1, 10**400, float("inf"), -(10**400)):
+        assert sorted(inside.match({"x": value})) == sorted(peer.match({"x": value}))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"start": [0, 1]}, "start has 3 places"),
+        ({"low": [1.0]}, "of one length"),
+        ({"start": [0, 2, 1]}, "ascends"),
+        ({"attribute": [0, 5]}, "places in attributes"),
+        ({"attributes": ["x", "x"]}, "each once"),
+        ({"high": [float("nan"), 2.0]}, "NaN"),
+    ],
+)
+def test_columns_that_cannot_be(wrong: dict[str, Any], said: str) -> None:
+    right: dict[str, Any] = {
+        "ids": [1, 2],
+        "attributes": ["x", "y"],
+        "start": [0, 1, 2],
+        "attribute": [0, 1],
+        "low": [0.0, 1.0],
+        "high": [1.0, 2.0],
+    }
+    assert len(Columns(**right)) == 2
+    with pytest.raises(ValueError, match=said):
+        Columns(**{**right, **wrong})
+
+
+def test_strings_in_any_order_of_insertion(form: tuple[str, dict[str, Any]]) -> None:
+    """Neighbors are put between each other until their labels have to move."""
+    index = build(form[0], [("last", [("s", "=", "b")]), ("first", [("s", ">=", "a")])], **form[1])
+    names = [f"a{number:05}" for number in range(1_500)]
+    for name in names:
+        index.insert(name, [("s", "=", name)])
+    for name in random.Random(1).sample(names, 60):
+        assert sorted(index.match({"s": name})) == [name, "first"]
+    assert sorted(index.match({"s": "b"})) == ["first", "last"]
+    assert sorted(index.match({"s": "a00000x"})) == ["first"]
+
+
+def test_statistics_choose_and_change_no_answer(form: tuple[str, dict[str, Any]]) -> None:
+    chance = random.Random(9)
+    history = [drawn_event(chance, 8, 20) for _ in range(300)]
+    rows = {number: drawn_clauses(chance, 8, 20) for number in range(300)}
+    index = build(
+        form[0], rows.items(), statistics=tamis.Statistics.from_events(history), **form[1]
+    )
+    index.inform(tamis.Statistics())
+    index.inform(tamis.Statistics.from_events(history[:3]))
+    for event in history[:40]:
+        right = sorted(id for id, clauses in rows.items() if satisfies(event, clauses))
+        assert sorted(index.match(event).tolist()) == right
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+def test_statistics_spare_candidates(name: str) -> None:
+    """All events have `common`, which says little; few have what subscriptions name more often."""
+    chance = random.Random(3)
+    rows = {
+        number: [("common", "=", number % 3), ("rare", "between", (0, 90))]
+        + ([("rarer", "<", 5)] if number % 2 else [])
+        for number in range(4_000)
+    }
+    history = [
+        {"common": chance.randrange(3), **({"rare": 50} if chance.random() < 0.02 else {})}
+        for _ in range(200)
+    ]
+    tested = []
+    for statistics in (None, tamis.Statistics.from_events(history)):
+        index = build(name, rows.items(), statistics=statistics)
+        inside: Any = index._index
+        index.match_many(history)
+        tested.append(inside.tested)
+    assert tested[1] < 0.8 * tested[0]
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash", "scan"])
+def test_saved_is_what_is_opened(name: str, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    rows = {f"id-{number}": drawn_clauses(chance, 8, 20) for number in range(300)}
+    index = build(name, rows.items())
+    index.delete_many(["id-5", "id-77"])
+    del rows["id-5"], rows["id-77"]
+    index.save(tmp_path / "kept")
+    one, other = tamis.index.open(tmp_path / "kept"), tamis.index.open(tmp_path / "kept")
+    one.insert("new", [("a1", "exists", None)])
+    events = [drawn_event(chance, 8, 20) for _ in range(40)]
+    for event in events:
+        right = {id for id, clauses in rows.items() if satisfies(event, clauses)}
+        assert set(other.match(event)) == right
+        assert set(one.match(event)) == right | ({"new"} if "a1" in event else set())
+    assert len(tamis.index.open(tmp_path / "kept")) == len(rows)
+
+
+def test_options_are_kept_with_an_index(tmp_path: Path) -> None:
+    build("psthash", [("a", [("x", "=", 1)])], accesses=3, vector=False).save(tmp_path)
+    assert tamis.index.open(tmp_path).options == {"accesses": 3, "vector": False}
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom"])
+def test_a_damaged_folder_is_refused(name: str, tmp_path: Path) -> None:
+    chance = random.Random(2)
+    index = build(name, ((number, drawn_clauses(chance, 8, 20)) for number in range(100)))
+    index.save(tmp_path)
+    for path in sorted(tmp_path.iterdir()):
+        content = path.read_bytes()
+        for harm in (content[: len(content) // 2], b"", None):
+            if harm is None:
+                path.unlink()
+            else:
+                path.write_bytes(harm)
+            if harm != content:
+                with pytest.raises(IndexFolderError):
+                    tamis.index.open(tmp_path)
+        if len(content) > 200 and path.suffix == ".npy":
+            path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+            with pytest.raises(IndexFolderError, match="damaged"):
+                tamis.index.open(tmp_path)
+        path.write_bytes(content)
+    assert len(tamis.index.open(tmp_path)) == 100
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+def test_matching_while_another_inserts(name: str) -> None:
+    """What is always there is always found, what is never there never."""
+    steady = {number: [("x", "between", (number, number + 50))] for number in range(300)}
+    index: AttributeIndex = build(name, steady.items())
+    stopped, wrong = threading.Event(), []
+
+    def match() -> None:
+        chance = random.Random(threading.get_ident())
+        while not stopped.is_set():
+            value = chance.randrange(350)
+            found = {id for id in index.match({"x": value, "y": 1}).tolist() if id < 1_000}
+            if found != {number for number in steady if number <= value <= number + 50}:
+                wrong.append(value)
+
+    readers = [threading.Thread(target=match) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for number in range(40):
+        ids = range(1_000 + 100 * number, 1_100 + 100 * number)
+        index.insert_many((id, [("x", ">", id % 300), (f"z{id % 150}", "=", id)]) for id in ids)
+        index.delete_many(list(ids)[:90])
+    stopped.set()
+    for reader in readers:
+        reader.join()
+    assert not wrong
+    assert len(index) == 300 + 40 * 10
+
+
+def test_unknown_options_are_named() -> None:
+    with pytest.raises(
+        ValueError, match="no option 'colour': it takes accesses, short_list, vector"
+    ):
+        build("psthash", [], colour="red")
+    with pytest.raises(ValueError, match="accesses is from 1"):
+        build("psthash", [], accesses=0)
+    with pytest.raises(ValueError, match="signature is 'bloom' or None"):
+        build("pstbloom", [], signature="sketch")
+
+
+def test_the_path_is_chosen_by_the_processor() -> None:
+    assert Lanes()._vector is has_vectors()
+    assert Lanes(vector=False)._vector is False
+
+
+def test_what_nobody_asks_for_is_forgotten() -> None:
+    index = build("lanes", [("stays", [("s", "=", "x")])])
+    for number in range(30):
+        ids = [f"{number}-{at}" for at in range(400)]
+        index.insert_many((id, [(f"b{id}", "=", id), ("s", "starts with", id)]) for id in ids)
+        index.delete_many(ids)
+    dimensions: Any = index._index._dimensions  # type: ignore[attr-defined]
+    assert len(dimensions) < 30 * 400 / 2
+    assert list(index.match({"s": "x"})) == ["stays"]
