@@ -18,6 +18,11 @@ def write_manifest(folder: Path, format_version: int, **fields: object) -> None:
     replace_file(folder / _NAME, json.dumps(manifest, indent=1).encode())
 
 
+def remove_manifest(folder: Path) -> None:
+    """From here on the folder is not whole, until a manifest is written again."""
+    (folder / _NAME).unlink(missing_ok=True)
+
+
 def read_manifest(
     folder: Path, what: str, format_version: int, error: type[TamisError], *needed: str
 ) -> dict[str, Any]:

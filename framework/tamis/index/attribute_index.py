@@ -6,27 +6,32 @@ look-up an answer.
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.errors import IndexFolderError
+from tamis.errors import IndexFolderError, UnknownPlugin
 from tamis.event import DerivedAttribute, Event
 from tamis.index.clauses import Clause, predicate_of
 from tamis.index.columns import Columns
 from tamis.index.ids import Id, Ids
 from tamis.indexing import Index
 from tamis.locks import ReaderWriterLock
-from tamis.manifest import read_manifest, write_manifest
+from tamis.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
 Clauses = Iterable[tuple[Id, Iterable[Clause]]] | Columns
 FORMAT_VERSION = 2
+_IDS = "ids.json"
+_PART = 1 << 20
 
 
 class AttributeIndex:
@@ -52,8 +57,7 @@ class AttributeIndex:
     def insert_many(self, clauses: Clauses) -> None:
         """Adds ids, all or none; `ValueError` if one is taken."""
         if isinstance(clauses, Columns):
-            with self._lock.writing():
-                rows = self._ids.add(clauses.ids)
+            with self._lock.writing(), self._ids.added(clauses.ids) as rows:
                 self._index.build_columns(rows, clauses)
             return
         ids: list[Id] = []
@@ -61,8 +65,7 @@ class AttributeIndex:
         for id, predicates in clauses:
             ids.append(id)
             asked.append([predicate_of(clause) for clause in predicates])
-        with self._lock.writing():
-            rows = self._ids.add(ids)
+        with self._lock.writing(), self._ids.added(ids) as rows:
             entries = zip(rows.tolist(), asked, strict=True)
             if len(ids) == 1:
                 self._index.insert(*next(entries))
@@ -114,17 +117,25 @@ class AttributeIndex:
         return self._index.nbytes
 
     def save(self, folder: str | Path) -> None:
-        """Writes the index to a folder, which is made if it is not there."""
+        """Writes the index to a folder, which is made if it is not there.
+
+        Files are replaced, never written over: whoever has mapped the old ones keeps them."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        with self._lock.reading():
-            self._index.save(target)
-            self._ids.save(target / "ids.json")
+        with TemporaryDirectory(prefix=".saving-", dir=target) as beside, self._lock.reading():
+            self._index.save(Path(beside))
+            self._ids.save(Path(beside) / _IDS)
             rows = len(self._ids)
-        write_manifest(target, FORMAT_VERSION, index=self.name, rows=rows, options=self.options)
+            files = {path.name: _checksum(path) for path in Path(beside).iterdir()}
+            remove_manifest(target)
+            for name in files:
+                os.replace(Path(beside) / name, target / name)
+        write_manifest(
+            target, FORMAT_VERSION, index=self.name, rows=rows, options=self.options, files=files
+        )
 
     def _load(self, folder: Path, count: int) -> None:
-        self._ids.load(folder / "ids.json")
+        self._ids.load(folder / _IDS)
         self._index.load(folder)
         if not count == len(self._ids) == len(self._index):
             raise IndexFolderError(f"{folder} is damaged: its parts do not have {count} rows each")
@@ -150,15 +161,27 @@ def open(folder: str | Path) -> AttributeIndex:
     """Opens an index that was saved."""
     source = Path(folder)
     manifest = read_manifest(
-        source, "saved index", FORMAT_VERSION, IndexFolderError, "index", "rows", "options"
+        source, "saved index", FORMAT_VERSION, IndexFolderError, "index", "rows", "options", "files"
     )
-    index = AttributeIndex(manifest["index"], **manifest["options"])
     try:
+        for name, checksum in manifest["files"].items():
+            if _checksum(source / name) != checksum:
+                raise IndexFolderError(f"{source / name} is damaged: build the index again")
+        index = AttributeIndex(manifest["index"], **manifest["options"])
         index._load(source, manifest["rows"])
-    except IndexFolderError:
+    except (IndexFolderError, UnknownPlugin):
         raise
     except Exception as bad:
         raise IndexFolderError(
             f"{source} is damaged ({type(bad).__name__}): build the index again"
         ) from bad
     return index
+
+
+def _checksum(path: Path) -> int:
+    """The checksum of a file."""
+    checksum = 0
+    with path.open("rb") as content:
+        while part := content.read(_PART):
+            checksum = zlib.crc32(part, checksum)
+    return checksum

@@ -13,6 +13,8 @@ from tamis.index.clauses import Clause, predicate_of
 from tamis.predicate import AttributePredicate
 from tamis.values import canonical_number
 
+_LARGE = 2.0**53
+
 
 class Columns:
     """Ids with closed ranges of numbers.
@@ -70,12 +72,10 @@ class Columns:
 
     @property
     def has_large_bounds(self) -> bool:
-        """Whether a finite bound is so large that not every integer near it is a double."""
-        largest = 2.0**53
-        return any(
-            bool((np.isfinite(bounds) & (np.abs(bounds) >= largest)).any())
-            for bounds in (self.low, self.high)
-        )
+        """Whether a bound is so large that not every integer near it is a double."""
+        low = (np.abs(self.low) >= _LARGE) & (self.low != -math.inf)
+        high = (np.abs(self.high) >= _LARGE) & (self.high != math.inf)
+        return bool(low.any() or high.any())
 
     def clauses(self) -> Iterator[tuple[Any, list[Clause]]]:
         """The same as clauses, one id after the other."""

@@ -340,25 +340,28 @@ class Dimensions:
 
     # upkeep
 
-    def kept(self, terms: Terms) -> Terms:
-        """Forgets everything that these terms, all there are, do not use; the terms anew."""
+    def kept(self, terms: Terms) -> tuple[Dimensions, Terms]:
+        """What is left when nothing is kept that these terms, all there are, do not use.
+
+        Things and labels that nobody uses are forgotten here, too; numbers stay what they are."""
         used, renumbered = np.unique(terms.dimension, return_inverse=True)
-        for number in list(self._labels):
+        for number, labels in self._labels.items():
             mine = (terms.dimension == number) & (terms.op <= OUTSIDE)
             bounds = np.unique(np.concatenate([terms.low[mine], terms.high[mine]]))
-            self._labels[number].keep(np.concatenate([bounds, self._members(terms, number)]))
+            labels.keep(np.concatenate([bounds, self._members(terms, number)]))
         for number, bag in self._bags.items():
             bag.keep({int(member) for member in self._members(terms, number)})
-        old_keys = self.keys
-        self.keys = [old_keys[number] for number in used.tolist()]
-        places = {old: new for new, old in enumerate(used.tolist())}
-        self._labels = {places[old]: each for old, each in self._labels.items() if old in places}
-        self._bags = {places[old]: each for old, each in self._bags.items() if old in places}
-        self._attributes = {}
-        for number, (name, holds) in enumerate(self.keys):
-            self._attributes.setdefault(name, _Attribute(name)).dimensions[holds] = number
-        self._sort_out(self._derived)
-        return terms._replace(dimension=renumbered.astype(np.int32))
+        left = Dimensions()
+        for number, old in enumerate(used.tolist()):
+            name, holds = self.keys[old]
+            left.keys.append((name, holds))
+            left._attributes.setdefault(name, _Attribute(name)).dimensions[holds] = number
+            if old in self._labels:
+                left._labels[number] = self._labels[old]
+            if old in self._bags:
+                left._bags[number] = self._bags[old]
+        left._sort_out(self._derived)
+        return left, terms._replace(dimension=renumbered.astype(np.int32))
 
     @staticmethod
     def _members(terms: Terms, number: int) -> Any:

@@ -8,7 +8,8 @@ Cost: O(1) an id, O(log n) one of the array.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,10 @@ class Ids:
 
     def _rows_of(self, ids: list[Id]) -> list[int]:
         """The rows of ids, `_NOBODY` for each that is unknown."""
-        rows = [self._rows.get(id, _NOBODY) for id in ids]
+        rows = [
+            self._rows.get(id, _NOBODY) if type(id) in (str, int) or _is_integer(id) else _NOBODY
+            for id in ids
+        ]
         if len(self._sorted) and _NOBODY in rows:
             places = [place for place, row in enumerate(rows) if row == _NOBODY]
             wanted = [ids[place] if _is_integer(ids[place]) else _NO_ID for place in places]
@@ -91,6 +95,16 @@ class Ids:
         self._alive[found] = True
         self._count += len(taken)
         return found
+
+    @contextmanager
+    def added(self, ids: Sequence[Id] | NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+        """Adds ids for as long as nothing fails that is done with their rows."""
+        rows = self.add(ids)
+        try:
+            yield rows
+        except BaseException:
+            self.remove(ids)
+            raise
 
     def _name(self, rows: NDArray[np.int64], ids: list[Id]) -> None:
         """Notes what rows are called: in an array where that can hold it."""

@@ -37,6 +37,7 @@ _KINDS = {
     PRESENT: ("number", "string", "boolean", "array", "other"),
     ABSENT: ("number", "string", "boolean", "array", "other"),
 }
+_LINES = (NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS)
 _STRINGS = ("string",)
 _CERTAIN = 0.5
 """What was never seen among so many events as there were counts as this many."""
@@ -72,7 +73,7 @@ class Known:
             kind = _KINDS.get(holds, _STRINGS)[0]
             row = self._rows.get((attribute, kind), {})
             quantiles = row.get("quantiles") or row.get("strings")
-            if not quantiles or holds in (ARRAY, ODD, PRESENT, ABSENT):
+            if not quantiles or holds not in _LINES:
                 shares[first : first + count] = 1 / count
                 continue
             places = np.array([dimensions.place(number, each) for each in quantiles])

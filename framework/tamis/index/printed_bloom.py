@@ -198,7 +198,7 @@ class PrintedBloom:
     def _lay_out(self, terms: Terms, *, forget: bool = False) -> None:
         """Puts rows, all but those that have no records, into new arrays."""
         if forget:
-            terms = self._dimensions.kept(terms)
+            self._dimensions, terms = self._dimensions.kept(terms)
         kept = self._places < 0
         self._places[~kept] = GONE
         self._tops = np.zeros(TOPS, np.int64)

@@ -246,27 +246,81 @@ def test_options_are_kept_with_an_index(tmp_path: Path) -> None:
     assert tamis.index.open(tmp_path).options == {"accesses": 3, "vector": False}
 
 
-@pytest.mark.parametrize("name", ["lanes", "pstbloom"])
+@pytest.mark.parametrize("name", ["lanes", "pstbloom", "scan"])
 def test_a_damaged_folder_is_refused(name: str, tmp_path: Path) -> None:
     chance = random.Random(2)
     index = build(name, ((number, drawn_clauses(chance, 8, 20)) for number in range(100)))
     index.save(tmp_path)
     for path in sorted(tmp_path.iterdir()):
         content = path.read_bytes()
-        for harm in (content[: len(content) // 2], b"", None):
-            if harm is None:
-                path.unlink()
-            else:
-                path.write_bytes(harm)
-            if harm != content:
-                with pytest.raises(IndexFolderError):
-                    tamis.index.open(tmp_path)
-        if len(content) > 200 and path.suffix == ".npy":
-            path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
-            with pytest.raises(IndexFolderError, match="damaged"):
+        harmed: list[bytes | None] = [None, content + b"x"]
+        if content:
+            middle = len(content) // 2
+            flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+            harmed += [content[:middle], b"", flipped]
+        for harm in harmed if path.name != "manifest.json" else harmed[:4]:
+            path.unlink() if harm is None else path.write_bytes(harm)
+            with pytest.raises(IndexFolderError):
                 tamis.index.open(tmp_path)
-        path.write_bytes(content)
+            path.write_bytes(content)
     assert len(tamis.index.open(tmp_path)) == 100
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom"])
+def test_an_opened_index_is_saved_over_its_own_folder(name: str, tmp_path: Path) -> None:
+    rows = [(number, [("a", "=", number % 50), ("b", "<", number)]) for number in range(2_000)]
+    build(name, rows).save(tmp_path)
+    index, other = tamis.index.open(tmp_path), tamis.index.open(tmp_path)
+    index.insert(-1, [("a", "=", 3)])
+    index.delete_many(list(range(1_000)))
+    index.save(tmp_path)
+    event = {"a": 3, "b": 5}
+    assert len(index.match(event)) == len(tamis.index.open(tmp_path).match(event)) == 21
+    build(name, rows[:5]).save(tmp_path)
+    assert len(other.match(event)) == 39
+    assert len(tamis.index.open(tmp_path)) == 5
+
+
+def test_what_fails_leaves_the_index_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = build("pstbloom", [("x", [("s", "contains", "ort")]), ("y", [("a", "=", 1)])])
+    event = {"s": "north", "a": 1}
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tamis.index.buckets.bulk.in_order", fail)
+        with pytest.raises(MemoryError):
+            index.inform(tamis.Statistics.from_events([event]))
+        with pytest.raises(MemoryError):
+            index.insert_many((number, [("a", "=", number)]) for number in range(9))
+        assert sorted(index.match(event)) == ["x", "y"]
+        assert len(index) == 2
+    index.insert_many((number, [("a", "=", number)]) for number in range(9))
+    index.inform(tamis.Statistics.from_events([event]))
+    assert set(index.match(event)) == {"x", "y", 1}
+
+
+def test_boxes_at_infinity(form: tuple[str, dict[str, Any]]) -> None:
+    infinity = float("inf")
+    bounds = [(infinity, infinity), (-infinity, -infinity), (-infinity, infinity), (3.0, 4.0)]
+    bounds += [(float(number), float(number + 5)) for number in range(40)]
+    low, high = zip(*bounds, strict=True)
+    count = len(bounds)
+    boxes = Columns(np.arange(count), ["a"], np.arange(count + 1), [0] * count, low, high)
+    index, peer = build(form[0], boxes, **form[1]), build("scan", boxes.clauses())
+    for value in (infinity, -infinity, 10**400, -(10**400), 3, -5, 1e308):
+        assert sorted(index.match({"a": value})) == sorted(peer.match({"a": value}))
+
+
+def test_only_strings_and_integers_are_ids() -> None:
+    index = build("lanes", [(1, [])])
+    assert 1 in index
+    assert np.int32(1) in index
+    for other in (True, 1.0, "1", [1]):
+        assert other not in index
+        with pytest.raises(KeyError):
+            index.delete(other)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])

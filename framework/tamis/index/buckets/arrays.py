@@ -1,13 +1,11 @@
 """How the arrays of a store grow, and how they are kept in a folder.
 
 A folder holds one file an array, mapped into memory when it is opened, copied page by page where it
-is changed; files are shared by all processes that open them. A checksum tells a damaged one.
+is changed; files are shared by all processes that open them.
 """
 
 from __future__ import annotations
 
-import json
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +74,6 @@ _IN_USE = {
 }
 _ARENAS = ("segments", "lanes", "rows", "records", "dictionary")
 _ROOM = 1 << 10
-_CHECKSUMS = "checksums.json"
 
 
 def _shape(name: str, length: int) -> int | tuple[int, int]:
@@ -210,31 +207,24 @@ def nbytes(store: Store) -> int:
 
 def save(store: Store, folder: Path) -> None:
     """Writes the arrays."""
-    checksums = {}
     for name, array in store._asdict().items():
         used = len(array)
         if name in _IN_USE:
             used = int(store.tops[_IN_USE[name]]) + (CHUNK if name == "lanes" else 0)
-        written = np.ascontiguousarray(array[:used])
-        np.save(folder / f"{name}.npy", written)
-        checksums[name] = zlib.crc32(written.data.cast("B") if written.size else b"")
-    (folder / _CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
+        np.save(folder / f"{name}.npy", array[:used])
 
 
 def load(folder: Path) -> Store:
     """The store that `save` wrote, mapped into memory."""
-    checksums = json.loads((folder / _CHECKSUMS).read_text(encoding="utf-8"))
     arrays = {}
     for name, (dtype, fields) in _TYPES.items():
         path = folder / f"{name}.npy"
         try:
             array = np.asarray(np.load(path, mmap_mode="c"))
-        except ValueError:  # an empty file cannot be mapped
+        except ValueError:  # an empty array cannot be mapped
             array = np.load(path)
         if array.dtype != dtype or array.ndim != (2 if fields else 1):
             raise IndexFolderError(f"{path} is damaged: it does not hold what its name says")
-        if zlib.crc32(array.data.cast("B") if array.size else b"") != checksums[name]:
-            raise IndexFolderError(f"{path} is damaged: build the index again")
         arrays[name] = array
     arrays["tops"] = arrays["tops"].copy()
     return Store(**arrays)

@@ -133,9 +133,13 @@ class BucketIndex(Index):
 
     def inform(self, statistics: Statistics) -> None:
         """Chooses accesses by what is known of events, from now on and for all rows there are."""
-        self._known = Known(statistics)
-        if len(self):
-            self._lay_out(self._read_back())
+        before, self._known = self._known, Known(statistics)
+        try:
+            if len(self):
+                self._lay_out(self._read_back())
+        except BaseException:
+            self._known = before
+            raise
 
     def _keep(self, store: Store) -> None:
         self._store = store
@@ -146,7 +150,10 @@ class BucketIndex(Index):
         if wide or len(terms.rows) > len(self):
             self._lay_out(joined(self._read_back(), terms) if len(self) else terms)
         else:
-            self._append(terms)
+            try:
+                self._append(terms)
+            finally:
+                self._keep(self._store)
 
     def _read_back(self) -> Terms:
         """All rows that something can match, and all their terms."""
@@ -181,10 +188,22 @@ class BucketIndex(Index):
         return terms.of(np.flatnonzero(~never))
 
     def _lay_out(self, terms: Terms) -> None:
-        """Puts these rows, all there are, into new arrays; forgets what only others asked for."""
+        """Puts these rows, all there are, into new arrays; forgets what only others asked for.
+
+        When that fails, everything stays as it was."""
+        before = self._store, self._dimensions
+        try:
+            self._lay_out_anew(terms)
+        except BaseException:
+            self._store, self._dimensions = before
+            raise
+        finally:
+            self._keep(self._store)
+
+    def _lay_out_anew(self, terms: Terms) -> None:
         never = np.flatnonzero(self._store.places == NEVER)
         if self._gone > len(terms.rows) // 2:
-            terms = self._dimensions.kept(terms)
+            self._dimensions, terms = self._dimensions.kept(terms)
             self._gone = 0
         count = len(self._dimensions)
         store = arrays.empty_store()
@@ -219,7 +238,7 @@ class BucketIndex(Index):
         store = arrays.with_arenas(store, needed)
         bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, True)
         segments.write_places(store, terms, row_of, segment_of, len(row_of))
-        self._keep(store)
+        self._store = store
         self._laid_out = len(self)
 
     def _cut(self, cuts: Cuts, terms: Terms) -> Store:
@@ -279,7 +298,6 @@ class BucketIndex(Index):
         replicas = np.bincount(row_of, minlength=len(terms.rows))
         self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
         segments.write_places(self._store, terms, row_of, segment_of, len(row_of))
-        self._keep(self._store)
         tops = self._store.tops
         coarse = self._store.dimensions[terms.dimension, COARSE] != 0
         tops[IMPROVABLE] += int(
