@@ -106,4 +106,5 @@ def opened_scratch(handle: Ints) -> Scratch:
         _ints(handle, 11),
         _small_ints(handle, 12),
         _ints(handle, 13),
+        _ints(handle, 14),
     )

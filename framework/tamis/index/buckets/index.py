@@ -310,7 +310,7 @@ class BucketIndex(Index):
 
     def match(self, event: Event) -> Rows:
         """The rows whose predicates the event satisfies, each once, in any order."""
-        return self._match(self._dimensions.read((event,)))[0]
+        return self._match_one(self._dimensions.read((event,)))
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """The same for several events."""
@@ -319,7 +319,17 @@ class BucketIndex(Index):
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
         """The answer to each of some events by its place, until the index changes."""
         readings = [self._dimensions.read((event,)) for event in events]
-        return lambda place: self._match(readings[place])[0]
+        return lambda place: self._match_one(readings[place])
+
+    def _match_one(self, readings: Readings) -> Rows:
+        """The rows of a single event, by the shortest way when there is room for it."""
+        taken = scratch, handle = self._taken_scratch(1)
+        try:
+            if match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
+                return scratch.out[: scratch.ends[0]].astype(np.int64)
+        finally:
+            self._scratch.append(taken)
+        return self._match(readings)[0]
 
     def _match(self, readings: Readings) -> list[Rows]:
         count = len(readings.line_start) - 1

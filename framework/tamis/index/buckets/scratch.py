@@ -34,6 +34,8 @@ class Scratch(NamedTuple):
     out: SmallInts
     tested: Ints
     """How many entries were tested since it was made, for benches."""
+    ends: Ints
+    """Where the rows of a single event end."""
 
 
 def new_scratch(dimensions: int, rows: int) -> Scratch:
@@ -53,6 +55,7 @@ def new_scratch(dimensions: int, rows: int) -> Scratch:
         visits=np.zeros(4_096, np.int64),
         out=np.empty(rows, np.int32),
         tested=np.zeros(1, np.int64),
+        ends=np.zeros(1, np.int64),
     )
 
 
