@@ -38,7 +38,7 @@ def tamis_indexes() -> list[IndexRecord]:
     return [
         IndexRecord("pstbloom", _pstbloom, "PS-Trees, one access predicate a row; the default"),
         IndexRecord("psthash", _psthash, "PS-Trees, several access predicates a row"),
-        IndexRecord("lanes", _lanes, "values and pairs of attributes, 64 rows a step; the fastest"),
+        IndexRecord("lanes", _lanes, "a value or a pair of attributes, the least memory"),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
     ]
 

@@ -10,7 +10,7 @@ from tamis.index.buckets.index import BucketIndex
 
 
 class Lanes(BucketIndex):
-    """The fastest index; `vector=False` keeps to what every processor can do."""
+    """Rows once each, in the least memory; `vector=False` keeps to what every processor can do."""
 
     def __init__(self, *, vector: bool | None = None) -> None:
         super().__init__(LANES, vector=vector)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, low_of, width_of
+from tamis.index.buckets.batch import Batch, dimension_of, low_of, width_of
 from tamis.index.buckets.hashing import node_number, point, space_number
 from tamis.index.buckets.store import (
     ALONE,
@@ -187,7 +187,7 @@ def _spaces_of(
     store: Store, terms: Terms, term: int, code: int, whole: bool, most: int, spaces: Ints
 ) -> int:
     """The spaces through which a term gives access, disjoint for every event; how many."""
-    dimension, low, width = code >> 24, low_of(code), width_of(code)
+    dimension, low, width = dimension_of(code), low_of(code), width_of(code)
     if whole:
         spaces[0] = space_number(store, 2 * dimension, 1)
         return 1

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.store import MOST_LANES
+from tamis.index.buckets.store import MOST_CELLS, MOST_LANES, Store
 from tamis.index.terms import Ints, Terms
 from tamis.kernels import inlined
+
+_MOST_PASSING = 16_383
 
 
 class Batch(NamedTuple):
@@ -16,7 +18,8 @@ class Batch(NamedTuple):
 
     terms: Terms
     codes: Ints
-    """By term: its dimension, whether codes decide it, its low code, its width (8 bits each)."""
+    """By term, from the left: how many events it lets pass (14 bits), its dimension (24), whether
+    codes decide it, its low code, its width (8 bits each)."""
     skipped: Ints
     """By row: a bit for each of the first terms that being in the row's nodes implies."""
     lanes: Ints
@@ -34,6 +37,25 @@ def new_batch(terms: Terms) -> Batch:
     return Batch(
         terms, np.zeros(size, np.int64), skipped, lanes, sizes, np.full(rows, -1, np.int64)
     )
+
+
+@inlined
+def code_for(store: Store, dimension: int, exact: int, low: int, width: int) -> int:
+    """The code of a term."""
+    passing = np.int64(_MOST_PASSING * store.presence[dimension] * ((width + 1) / MOST_CELLS))
+    return (passing << 48) | (dimension << 24) | (exact << 16) | (low << 8) | width
+
+
+@inlined
+def passing_of(code: int) -> int:
+    """About how many events a term lets pass."""
+    return code >> 48
+
+
+@inlined
+def dimension_of(code: int) -> int:
+    """The dimension of a term."""
+    return (code >> 24) & 0xFFFFFF
 
 
 @inlined

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch
+from tamis.index.buckets.batch import Batch, code_for
 from tamis.index.buckets.store import (
     CELLS,
     CUTS,
@@ -187,13 +187,13 @@ def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
 def _encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
     for term in range(len(batch.codes)):
         if batch.terms.op[term] == RANGE and not cuts.coarse[batch.terms.dimension[term]]:
-            batch.codes[term] = _known_code(batch.terms, term, cuts)
+            batch.codes[term] = _known_code(store, batch.terms, term, cuts)
         else:
             batch.codes[term] = _code(store, batch.terms, term)
 
 
 @inlined
-def _known_code(terms: Terms, term: int, cuts: Cuts) -> int:
+def _known_code(store: Store, terms: Terms, term: int, cuts: Cuts) -> int:
     """The code of a range whose bounds are cuts."""
     dimension = np.int64(terms.dimension[term])
     first = cuts.table_start[dimension]
@@ -206,7 +206,7 @@ def _known_code(terms: Terms, term: int, cuts: Cuts) -> int:
         end = np.int64(cuts.ranks[_place_of(cuts.table, first, mask, upper)])
     elif terms.high[term] != np.inf:
         exact = 0
-    return (dimension << 24) | (exact << 16) | (low << 8) | (end - low)
+    return code_for(store, dimension, exact, low, end - low)
 
 
 @inlined
@@ -230,4 +230,4 @@ def _code(store: Store, terms: Terms, term: int) -> int:
         low = code_of(store, dimension, terms.members[at])
         end = code_of(store, dimension, terms.members[at + np.int64(terms.high[term]) - 1])
         width = end - low
-    return (dimension << 24) | (exact << 16) | (low << 8) | width
+    return code_for(store, dimension, exact, low, width)

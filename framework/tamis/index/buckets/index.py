@@ -252,7 +252,7 @@ class BucketIndex(Index):
         every = np.append(cuts.cuts, np.inf)
         if not self._known:
             uses = np.bincount(terms.dimension, minlength=count)
-            store.presence[:] = uses / max(1, len(terms.rows))
+            store.presence[:] = np.minimum(1.0, uses / max(1, len(terms.rows)))
             return store._replace(cuts=every)
         store.tops[KNOWN] = 1
         store.presence[:] = self._known.presence(self._dimensions)

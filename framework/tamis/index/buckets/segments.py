@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, is_skipped, lanes_end, low_of, width_of
+from tamis.index.buckets.batch import (
+    Batch,
+    dimension_of,
+    is_skipped,
+    lanes_end,
+    low_of,
+    passing_of,
+    width_of,
+)
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.records import record_size, write_record
 from tamis.index.buckets.store import (
@@ -27,7 +35,6 @@ from tamis.index.buckets.store import (
     LANES,
     LANES_AT,
     LIVE,
-    MOST_CELLS,
     NEVER,
     NEXT,
     NODE,
@@ -65,17 +72,6 @@ def slot_of(store: Store, segment: int, dimension: int) -> int:
 
 
 @inlined
-def _order(store: Store, code: int, node: int) -> int:
-    """The share of events for which a term holds, of those in the node, as a large integer."""
-    dimension, share = code >> 24, (width_of(code) + 1) / MOST_CELLS
-    while node and store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1 != dimension:
-        node = store.nodes[node] >> 32
-    if node == 0:
-        share *= store.presence[dimension]
-    return np.int64(share * (1 << 30)) << 14
-
-
-@inlined
 def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) -> None:
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
@@ -85,11 +81,11 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     while written < batch.lanes[row]:
         best, least = -1, 1 << 62
         for term in range(first, last):
-            order = _order(store, batch.codes[term], fields[NODE]) + term - first
+            order = (passing_of(batch.codes[term]) << 40) + term
             if before < order < least and not is_skipped(batch, row, term):
                 best, least = term, order
         code, before = batch.codes[best], least
-        store.lanes[place] = slot_of(store, segment, code >> 24)
+        store.lanes[place] = slot_of(store, segment, dimension_of(code))
         store.lanes[place + capacity] = low_of(code)
         store.lanes[place + 2 * capacity] = width_of(code)
         place += 3 * capacity
