@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, dimension_of, low_of, width_of
+from tamis.index.buckets.batch import SKIPPED, Batch, dimension_of, low_of, width_of
 from tamis.index.buckets.hashing import node_number, point, space_number
 from tamis.index.buckets.store import (
     ALONE,
@@ -296,7 +296,7 @@ def _assign(
             depth += 1
             if rule == HASH and store.node_rows[node] < short:
                 break
-        batch.skipped[row] = skipped
+        batch.about[row, SKIPPED] = skipped
         while True:
             node = 0
             for access in range(depth):

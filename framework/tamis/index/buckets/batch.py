@@ -10,6 +10,10 @@ from tamis.index.buckets.store import MOST_CELLS, MOST_LANES, Store
 from tamis.index.terms import Ints, Terms
 from tamis.kernels import inlined
 
+# columns of `about`: the terms of a row from the first to before the last, a bit for each of the
+# first ones that being in the row's nodes implies, how many lanes it takes, the size of its record
+# (0 if it needs none), where that is (-1 as long as there is none), and the number of the row
+FIRST, LAST, SKIPPED, NEEDED, SIZE, RECORD, ROW, ABOUT_FIELDS = range(8)
 _MOST_PASSING = 16_383
 
 
@@ -20,23 +24,16 @@ class Batch(NamedTuple):
     codes: Ints
     """By term, from the left: how many events it lets pass (14 bits), its dimension (24), whether
     codes decide it, its low code, its width (8 bits each)."""
-    skipped: Ints
-    """By row: a bit for each of the first terms that being in the row's nodes implies."""
-    lanes: Ints
-    """By row: how many lanes it takes."""
-    sizes: Ints
-    """By row: the size of its record, 0 if it needs none."""
-    record_of: Ints
-    """By row: where its record is, -1 as long as there is none."""
+    about: Ints
+    """By row, in one place of the memory: the columns above."""
 
 
 def new_batch(terms: Terms) -> Batch:
-    """A batch of which nothing is known yet."""
-    rows, size = len(terms.rows), len(terms.dimension)
-    skipped, lanes, sizes = (np.zeros(rows, np.int64) for _ in range(3))
-    return Batch(
-        terms, np.zeros(size, np.int64), skipped, lanes, sizes, np.full(rows, -1, np.int64)
-    )
+    """A batch of which nothing is known yet but the terms."""
+    about = np.zeros((len(terms.rows), ABOUT_FIELDS), np.int64)
+    about[:, FIRST], about[:, LAST] = terms.start[:-1], terms.start[1:]
+    about[:, ROW], about[:, RECORD] = terms.rows, -1
+    return Batch(terms, np.zeros(len(terms.dimension), np.int64), about)
 
 
 @inlined
@@ -79,15 +76,17 @@ def is_exact(code: int) -> bool:
 @inlined
 def is_skipped(batch: Batch, row: int, term: int) -> bool:
     """Whether the row's nodes imply a term."""
-    place = term - batch.terms.start[row]
-    return bool(place < 63 and (batch.skipped[row] >> place) & 1)
+    place = term - batch.about[row, FIRST]
+    return bool(place < 63 and (batch.about[row, SKIPPED] >> place) & 1)
 
 
 @inlined
 def lanes_end(batch: Batch, row: int) -> int:
     """The first of a row's terms that gets no lane, because so many before it have one."""
-    term, lanes = batch.terms.start[row], 0
-    while term < batch.terms.start[row + 1] and lanes < MOST_LANES:
+    if batch.about[row, LAST] - batch.about[row, FIRST] <= MOST_LANES:
+        return batch.about[row, LAST]
+    term, lanes = batch.about[row, FIRST], 0
+    while term < batch.about[row, LAST] and lanes < MOST_LANES:
         lanes += not is_skipped(batch, row, term)
         term += 1
     return term

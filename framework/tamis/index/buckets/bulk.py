@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, lanes_end
+from tamis.index.buckets.batch import FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.records import write_record
@@ -79,7 +79,7 @@ def _sort(
 
 @inlined
 def _class_of(batch: Batch, row: int) -> int:
-    return 63 - batch.lanes[row] + (64 if batch.sizes[row] else 0)
+    return 63 - batch.about[row, NEEDED] + (64 if batch.about[row, SIZE] else 0)
 
 
 @kernel
@@ -98,25 +98,25 @@ def _lay_out(
     write: bool, stamp: Ints,
 ) -> None:  # fmt: skip
     tops, first, terms = store.tops, 0, batch.terms
-    lanes, sizes = batch.lanes, batch.sizes
+    about = batch.about
     while first < len(ordered):
         node, row = node_of[ordered[first]], row_of[ordered[first]]
-        recorded, most = np.int64(sizes[row] > 0), lanes[row]
+        recorded, most = np.int64(about[row, SIZE] > 0), about[row, NEEDED]
         last, slots = first, 0
         while last < len(ordered):
             row = row_of[ordered[last]]
-            if node_of[ordered[last]] != node or (sizes[row] > 0) != (recorded > 0):
+            if node_of[ordered[last]] != node or (about[row, SIZE] > 0) != (recorded > 0):
                 break
-            if last > first and (last - first) % CHUNK == 0 and 4 * lanes[row] <= 3 * most:
+            if last > first and (last - first) % CHUNK == 0 and 4 * about[row, NEEDED] <= 3 * most:
                 break
             if tops[WIDE]:
                 new = 0
-                for term in range(terms.start[row], lanes_end(batch, row)):
+                for term in range(about[row, FIRST], lanes_end(batch, row)):
                     new += stamp[terms.dimension[term]] != first
                 if slots + new > SLOTS:
                     break
                 slots += new
-                for term in range(terms.start[row], lanes_end(batch, row)):
+                for term in range(about[row, FIRST], lanes_end(batch, row)):
                     stamp[terms.dimension[term]] = first
             last += 1
         capacity = last - first
@@ -133,7 +133,7 @@ def _lay_out(
             for entry in range(capacity):
                 replica = ordered[first + entry]
                 row = row_of[replica]
-                if recorded and batch.record_of[row] < 0:
+                if recorded and batch.about[row, RECORD] < 0:
                     write_record(store, batch, row)
                 write_entry(store, segment, entry, batch, row)
                 segment_of[replica] = segment

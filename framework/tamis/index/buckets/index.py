@@ -14,7 +14,7 @@ import numpy as np
 
 from tamis.event import Event
 from tamis.index.buckets import access, arrays, bulk, segments
-from tamis.index.buckets.batch import Batch, new_batch
+from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.cells import Cuts, encode, encode_all, find_cuts
 from tamis.index.buckets.handles import handle_of
@@ -231,7 +231,7 @@ class BucketIndex(Index):
             "lanes": int(tops[TOP_LANES]) + CHUNK,
             "rows": int(tops[TOP_ROWS]),
             "dictionary": int(tops[TOP_DICTIONARY]),
-            "records": int(batch.sizes.sum()),
+            "records": int(batch.about[:, SIZE].sum()),
             "more": int((replicas + 1)[replicas > 1].sum()),
         }
         tops[[TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_DICTIONARY]] = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.access import is_point
-from tamis.index.buckets.batch import Batch, is_exact, is_skipped
+from tamis.index.buckets.batch import NEEDED, RECORD, SIZE, Batch, is_exact, is_skipped
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.store import MOST_LANES, TOP_RECORDS, Store
 from tamis.index.terms import (
@@ -52,8 +52,8 @@ def _describe(batch: Batch, row: int) -> None:
             recorded |= not is_exact(batch.codes[term])
         else:
             recorded = True
-    batch.lanes[row] = lanes
-    batch.sizes[row] = size if recorded else 0
+    batch.about[row, NEEDED] = lanes
+    batch.about[row, SIZE] = size if recorded else 0
 
 
 @inlined
@@ -85,7 +85,7 @@ def write_record(store: Store, batch: Batch, row: int) -> None:
     store.records[begin] = terms.start[row + 1] - terms.start[row]
     store.records[begin + 1] = checked
     store.tops[TOP_RECORDS] = at
-    batch.record_of[row] = begin
+    batch.about[row, RECORD] = begin
 
 
 @inlined

@@ -11,6 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.batch import (
+    FIRST,
+    NEEDED,
+    RECORD,
+    ROW,
+    SIZE,
     Batch,
     dimension_of,
     is_skipped,
@@ -76,9 +81,9 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
     capacity, place = fields[CAPACITY], fields[LANES_AT] + entry
-    first, last = batch.terms.start[row], lanes_end(batch, row)
+    first, last = batch.about[row, FIRST], lanes_end(batch, row)
     written, before = 0, -1
-    while written < batch.lanes[row]:
+    while written < batch.about[row, NEEDED]:
         best, least = -1, 1 << 62
         for term in range(first, last):
             order = (passing_of(batch.codes[term]) << 40) + term
@@ -91,9 +96,9 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
         place += 3 * capacity
         written += 1
     _pad(store, segment, entry, written)
-    store.rows[fields[ROWS_AT] + entry] = batch.terms.rows[row]
+    store.rows[fields[ROWS_AT] + entry] = batch.about[row, ROW]
     if fields[RECORDED]:
-        store.rows[fields[ROWS_AT] + capacity + entry] = batch.record_of[row]
+        store.rows[fields[ROWS_AT] + capacity + entry] = batch.about[row, RECORD]
 
 
 @inlined
@@ -142,7 +147,7 @@ def _has_slots(store: Store, segment: int, batch: Batch, row: int) -> bool:
     fields = store.segments[segment]
     at, count = fields[DICTIONARY_AT], fields[DICTIONARY_COUNT]
     new = 0
-    for term in range(batch.terms.start[row], lanes_end(batch, row)):
+    for term in range(batch.about[row, FIRST], lanes_end(batch, row)):
         known = False
         for slot in range(count):
             known |= store.dictionary[at + slot] == batch.terms.dimension[term]
@@ -172,7 +177,7 @@ def _widen_dictionary(store: Store, segment: int, more: int) -> bool:
 @inlined
 def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int) -> int:
     """A segment of the node with a free entry for the row, -1 when space is lacking."""
-    best, widened, lanes = -1, -1, batch.lanes[row]
+    best, widened, lanes = -1, -1, batch.about[row, NEEDED]
     segment = np.int64(store.chains[node])
     while segment >= 0:
         fields = store.segments[segment]
@@ -231,9 +236,9 @@ def _append_all(
 @inlined
 def _append(store: Store, batch: Batch, row: int, node: int) -> int:
     """Puts a row into a node; the segment, -1 when space is lacking."""
-    recorded = np.int64(batch.sizes[row] > 0)
-    if recorded and batch.record_of[row] < 0:
-        if store.tops[TOP_RECORDS] + batch.sizes[row] > len(store.records):
+    recorded = np.int64(batch.about[row, SIZE] > 0)
+    if recorded and batch.about[row, RECORD] < 0:
+        if store.tops[TOP_RECORDS] + batch.about[row, SIZE] > len(store.records):
             return -1
         write_record(store, batch, row)
     segment = _segment_for(store, node, batch, row, recorded)
