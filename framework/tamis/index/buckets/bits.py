@@ -43,6 +43,22 @@ def lowest_bit(typing: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def fetch_ahead(typing: Any, address: Any) -> Any:
+    """Asks for what lies at an address, which will be needed soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.PointerType(_BYTE))
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        name = "llvm.prefetch.p0" if pointer.type.is_opaque else "llvm.prefetch.p0i8"
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, name)
+        builder.call(prefetch, [pointer, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.intp), generate
+
+
+@intrinsic
 def _vector_masks(
     typing: Any, table: Any, lanes: Any, capacity: Any, chunks: Any, count: Any, masks: Any
 ) -> Any:

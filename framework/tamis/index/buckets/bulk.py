@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
-from tamis.index.buckets.bits import copy
+from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
+from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.records import write_record
 from tamis.index.buckets.segments import write_entry
@@ -44,6 +44,7 @@ from tamis.index.terms import ANY, OUTSIDE, RANGE, Ints, Terms
 from tamis.kernels import inlined, kernel
 
 _CLASSES = 128
+_AHEAD = 16
 
 
 @kernel
@@ -93,6 +94,16 @@ def lay_out(
 
 
 @inlined
+def _fetch_rows(batch: Batch, ordered: Ints, row_of: Ints, place: int) -> None:
+    """Asks for what is known of rows that come soon: they are anywhere in memory."""
+    if place + _AHEAD < len(ordered):
+        about = batch.about.ctypes.data + 8 * ABOUT_FIELDS * row_of[ordered[place + _AHEAD]]
+        fetch_ahead(about)
+        row = row_of[ordered[place + _AHEAD // 2]]
+        fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row, FIRST])
+
+
+@inlined
 def _lay_out(
     store: Store, batch: Batch, ordered: Ints, row_of: Ints, node_of: Ints, segment_of: Ints,
     write: bool, stamp: Ints,
@@ -131,6 +142,7 @@ def _lay_out(
             fields[NEXT] = store.chains[node]
             store.chains[node] = segment
             for entry in range(capacity):
+                _fetch_rows(batch, ordered, row_of, first + entry)
                 replica = ordered[first + entry]
                 row = row_of[replica]
                 if recorded and batch.about[row, RECORD] < 0:
