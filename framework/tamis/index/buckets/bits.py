@@ -135,11 +135,12 @@ def portable_masks(
         if count == 0:
             mask = ~mask
         else:
+            slots = lanes[here : here + 64]
+            lows = lanes[here + capacity : here + capacity + 64]
+            widths = lanes[here + 2 * capacity : here + 2 * capacity + 64]
             for entry in range(min(64, entries - 64 * chunk)):
-                code = table[lanes[here + entry] & 127]
-                above = np.uint8(code - lanes[here + capacity + entry])
-                holds = np.uint64(above <= lanes[here + 2 * capacity + entry])
-                mask |= holds << np.uint64(entry)
+                above = np.uint8(table[slots[entry] & 127] - lows[entry])
+                mask |= np.uint64(above <= widths[entry]) << np.uint64(entry)
         left = mask if count > 1 else np.uint64(0)
         while left:
             entry = lowest_bit(left)

@@ -77,16 +77,31 @@ def slot_of(store: Store, segment: int, dimension: int) -> int:
 
 
 @inlined
+def _access_dimensions(store: Store, node: int) -> tuple[int, int]:
+    """The last dimensions of a node, -1 for none: events in the node have them for certain."""
+    inner, outer = -1, -1
+    if node:
+        inner = store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1
+        parent = store.nodes[node] >> 32
+        if parent:
+            outer = store.spaces[store.nodes[parent] & 0xFFFFFFFF, 0] >> 1
+    return inner, outer
+
+
+@inlined
 def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) -> None:
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
     capacity, place = fields[CAPACITY], fields[LANES_AT] + entry
     first, last = batch.about[row, FIRST], lanes_end(batch, row)
+    inner, outer = _access_dimensions(store, fields[NODE])
     written, before = 0, -1
     while written < batch.about[row, NEEDED]:
         best, least = -1, 1 << 62
         for term in range(first, last):
             order = (passing_of(batch.codes[term]) << 40) + term
+            dimension = dimension_of(batch.codes[term])
+            order += np.int64(dimension in (inner, outer)) << 60
             if before < order < least and not is_skipped(batch, row, term):
                 best, least = term, order
         code, before = batch.codes[best], least
