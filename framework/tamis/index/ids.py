@@ -58,6 +58,22 @@ class Ids:
                     rows[place] = row
         return rows
 
+    def _any_known(self, ids: Sequence[Id] | NDArray[Any], distinct: set[Id]) -> bool:
+        """Whether any of the ids may have a row."""
+        if not distinct.isdisjoint(self._rows):
+            return True
+        if not len(self._sorted):
+            return False
+        return not _are_integers(ids) or bool((self._in_block(_as_array(ids)) != _NOBODY).any())
+
+    def _rows_of_integers(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of integers, `_NOBODY` for each that is unknown."""
+        rows = self._in_block(ids) if len(self._sorted) else np.full(len(ids), _NOBODY)
+        others = np.flatnonzero(rows == _NOBODY)
+        if len(others):
+            rows[others] = [self._rows.get(id, _NOBODY) for id in ids[others].tolist()]
+        return rows
+
     def _in_block(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of integers that still have the rows they began with."""
         rows = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
@@ -79,9 +95,10 @@ class Ids:
         known = set(taken)
         if len(known) < len(taken):
             raise ValueError(f"the id {_twice(taken)!r} is taken")
-        for id, row in zip(taken, self._rows_of(taken), strict=True):
-            if row != _NOBODY:
-                raise ValueError(f"the id {id!r} is taken")
+        if self._any_known(ids, known):
+            for id, row in zip(taken, self._rows_of(taken), strict=True):
+                if row != _NOBODY:
+                    raise ValueError(f"the id {id!r} is taken")
         split = max(0, len(self._free) - len(taken))
         reused, self._free = self._free[split:], self._free[:split]
         more = len(taken) - len(reused)
@@ -120,17 +137,23 @@ class Ids:
     def remove(self, ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
         """The rows of ids, which have them no longer; `KeyError` if one is unknown."""
         taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-        rows = self._rows_of(taken)
-        if _NOBODY in rows:
-            raise KeyError(taken[rows.index(_NOBODY)])
-        if len(set(rows)) < len(rows):
+        found = (
+            self._rows_of_integers(_as_array(ids))
+            if _are_integers(ids)
+            else np.array(self._rows_of(taken), np.int64)
+        )
+        unknown = np.flatnonzero(found == _NOBODY)
+        if len(unknown):
+            raise KeyError(taken[int(unknown[0])])
+        if len(np.unique(found)) < len(found):
             raise KeyError(_twice(taken))
-        for id in taken:
-            self._rows.pop(id, None)
+        if self._rows:
+            for id in taken:
+                self._rows.pop(id, None)
+        rows = found.tolist()
         if self._names:
             for row in rows:
                 self._names.pop(row, None)
-        found = np.array(rows, np.int64)
         self._alive[found] = False
         self._free.extend(rows)
         self._count -= len(rows)
@@ -169,6 +192,17 @@ class Ids:
 
 def _is_integer(id: object) -> bool:
     return isinstance(id, Integral) and not isinstance(id, bool) and -(2**63) <= int(id) < 2**63
+
+
+def _are_integers(ids: Sequence[Id] | NDArray[Any]) -> bool:
+    """Whether ids are an array of integers of 64 bits."""
+    return isinstance(ids, np.ndarray) and (
+        ids.dtype.kind == "i" or (ids.dtype.kind == "u" and ids.dtype.itemsize < 8)
+    )
+
+
+def _as_array(ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
+    return np.asarray(ids, np.int64)
 
 
 def _ascends(ids: Sequence[Id] | NDArray[Any]) -> bool:
