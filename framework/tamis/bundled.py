@@ -20,7 +20,7 @@ def _pstbloom(signature: str | None = None, vector: bool | None = None) -> Index
     return pstbloom(signature, vector)
 
 
-def _psthash(accesses: int = 2, short_list: int = 4_096, vector: bool | None = None) -> Index:
+def _psthash(accesses: int = 2, short_list: int = 65_536, vector: bool | None = None) -> Index:
     from tamis.index.psthash import PSTHash
 
     return PSTHash(accesses=accesses, short_list=short_list, vector=vector)

@@ -18,7 +18,7 @@ class PSTHash(BucketIndex):
     One more is taken as long as those before lead to `short_list` rows or more."""
 
     def __init__(
-        self, *, accesses: int = 2, short_list: int = 4_096, vector: bool | None = None
+        self, *, accesses: int = 2, short_list: int = 65_536, vector: bool | None = None
     ) -> None:
         if not 1 <= accesses <= MOST_ACCESSES:
             raise ValueError(f"accesses is from 1 to {MOST_ACCESSES}, not {accesses}")
