@@ -23,8 +23,9 @@ import numpy as np
 from tamis.comparison import ORDERINGS, RANGES, Comparison
 from tamis.event import Event
 from tamis.index.bags import Bag, Elements, Odd, needles, patterns
+from tamis.index.columns import Columns
 from tamis.index.labels import Labels, Moved
-from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Readings, Terms
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Ints, Readings, Terms
 from tamis.indexing import Entry
 from tamis.predicate import AttributePredicate
 from tamis.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
@@ -172,6 +173,15 @@ class Dimensions:
             columns.end(row)
         moved = self._label(columns)
         return columns.terms(), moved
+
+    def box_terms(self, rows: Ints, columns: Columns) -> tuple[Terms, dict[int, Moved]]:
+        """The same for boxes of numbers; those with very large bounds are read as predicates."""
+        if columns.has_large_bounds:
+            return self.terms(zip(rows.tolist(), columns.predicates(), strict=True))
+        numbers = [self.number(name, NUMBERS) for name in columns.attributes]
+        of = np.array(numbers, np.int32)[columns.attribute]
+        ops = np.zeros(len(of), np.uint8)
+        return Terms(rows, columns.start, of, ops, columns.low, columns.high, np.zeros(0)), {}
 
     def _add(self, columns: _Columns, predicate: AttributePredicate) -> None:
         attribute, comparison = predicate.attribute, predicate.comparison

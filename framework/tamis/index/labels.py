@@ -9,12 +9,14 @@ Cost: O(log n) a value, and O(n) each time labels are spread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sortedcontainers import SortedDict
+
+from tamis.index.terms import OUTSIDE, Terms
 
 _REACH = 2.0**51
 _STEP = 2.0**30
@@ -132,3 +134,15 @@ class Labels:
     def restore(self, items: Iterable[tuple[Value, float]]) -> None:
         """Takes what `items` gave."""
         self._labels = SortedDict(items)
+
+
+def relabeled(terms: Terms, moved: Mapping[int, Moved]) -> Terms:
+    """Terms whose labels have moved."""
+    for number, move in moved.items():
+        bounds = np.flatnonzero((terms.dimension == number) & (terms.op <= OUTSIDE))
+        terms.low[bounds] = move.lower(terms.low[bounds])
+        terms.high[bounds] = move.upper(terms.high[bounds])
+        for term in np.flatnonzero((terms.dimension == number) & (terms.op > OUTSIDE)):
+            members = slice(int(terms.low[term]), int(terms.low[term] + terms.high[term]))
+            terms.members[members] = move.lower(terms.members[members])
+    return terms

@@ -12,7 +12,7 @@ anew when arenas or rows have doubled, or when half of the bits or records are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from tamis.index.dimensions import (
     Dimensions,
 )  # fmt: skip
 from tamis.index.known import Known
-from tamis.index.labels import Moved
+from tamis.index.labels import Moved, relabeled
 from tamis.index.printed_bloom_leaves import PER_WORD
 from tamis.index.printed_bloom_matching import match_events
 from tamis.index.printed_bloom_store import (
@@ -112,18 +112,18 @@ class PrintedBloom:
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
-        terms, moved = self._dimensions.terms(entries)
+        self._take(*self._dimensions.terms(entries))
+
+    def _take(self, terms: Terms, moved: dict[int, Moved]) -> None:
+        """Takes new rows, and what became of labels to make room for them."""
         if moved:
-            self._lay_out(joined(_relabeled(self._read_back(), moved), terms))
+            self._lay_out(joined(relabeled(self._read_back(), moved), terms))
         else:
             self._add(terms)
 
     def build_columns(self, rows: Rows, columns: Columns) -> None:
         """The same for closed ranges of numbers."""
-        numbers = [self._dimensions.number(name, NUMBERS) for name in columns.attributes]
-        of = np.array(numbers, np.int32)[columns.attribute]
-        ops = np.zeros(len(of), np.uint8)
-        self._add(Terms(rows, columns.start, of, ops, columns.low, columns.high, np.zeros(0)))
+        self._take(*self._dimensions.box_terms(rows, columns))
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
@@ -456,15 +456,3 @@ def _new_terms(rows: int, count: int, members: int) -> Terms:
         np.zeros(count),
         np.zeros(members),
     )
-
-
-def _relabeled(terms: Terms, moved: Mapping[int, Moved]) -> Terms:
-    """Terms whose labels have moved."""
-    for number, move in moved.items():
-        bounds = np.flatnonzero((terms.dimension == number) & (terms.op <= OUTSIDE))
-        terms.low[bounds] = move.lower(terms.low[bounds])
-        terms.high[bounds] = move.upper(terms.high[bounds])
-        for term in np.flatnonzero((terms.dimension == number) & (terms.op > OUTSIDE)):
-            members = slice(int(terms.low[term]), int(terms.low[term] + terms.high[term]))
-            terms.members[members] = move.lower(terms.members[members])
-    return terms

@@ -26,6 +26,7 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("pstbloom", {"vector": False}),
     ("psthash", {"accesses": 2, "short_list": 0}),
     ("psthash", {"accesses": 3, "short_list": 2, "vector": False}),
+    ("pstbloom", {"signature": "bloom"}),
 ]
 Clauses = list[tuple[str, str, Any]]
 

@@ -45,9 +45,10 @@ from tamis.index.buckets.store import (
     Store,
 )  # fmt: skip
 from tamis.index.columns import Columns
-from tamis.index.dimensions import NUMBERS, Dimensions
+from tamis.index.dimensions import Dimensions
 from tamis.index.known import Known
-from tamis.index.terms import OUTSIDE, RANGE, Ints, Readings, Terms, joined
+from tamis.index.labels import Moved, relabeled
+from tamis.index.terms import RANGE, Ints, Readings, Terms, joined
 from tamis.indexing import Entry, Index, Rows
 from tamis.predicate import AttributePredicate
 from tamis.statistics import Statistics
@@ -77,38 +78,18 @@ class BucketIndex(Index):
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
-        terms, moved = self._dimensions.terms(entries)
-        if moved:
-            there = self._read_back()
-            low, high, members = there.low.copy(), there.high.copy(), there.members.copy()
-            for number, move in moved.items():
-                mine = there.dimension == number
-                bounds = mine & (there.op <= OUTSIDE)
-                low[bounds], high[bounds] = move.lower(low[bounds]), move.upper(high[bounds])
-                for term in np.flatnonzero(mine & (there.op > OUTSIDE)):
-                    span = slice(int(low[term]), int(low[term] + high[term]))
-                    members[span] = move.lower(members[span])
-            self._lay_out(joined(there._replace(low=low, high=high, members=members), terms))
-        else:
-            self._add(terms)
+        self._take(*self._dimensions.terms(entries))
 
     def build_columns(self, rows: Ints, columns: Columns) -> None:
-        """The same for boxes of numbers; those with very large bounds are read as predicates."""
-        if columns.has_large_bounds:
-            self.build(zip(rows.tolist(), columns.predicates(), strict=True))
-            return
-        numbers = [self._dimensions.number(name, NUMBERS) for name in columns.attributes]
-        self._add(
-            Terms(
-                rows,
-                columns.start,
-                np.array(numbers, np.int32)[columns.attribute],
-                np.zeros(len(columns.attribute), np.uint8),
-                columns.low,
-                columns.high,
-                np.zeros(0),
-            )
-        )
+        """The same for boxes of numbers."""
+        self._take(*self._dimensions.box_terms(rows, columns))
+
+    def _take(self, terms: Terms, moved: dict[int, Moved]) -> None:
+        """Takes new rows, and what became of labels to make room for them."""
+        if moved:
+            self._lay_out(joined(relabeled(self._read_back(), moved), terms))
+        else:
+            self._add(terms)
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
