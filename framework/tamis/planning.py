@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,16 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Scenes:
+    """Sorts of events: given the sort, tests are independent."""
+
+    weight: Floats
+    """The share of events of each sort."""
+    selectivity: Floats
+    """Of each sort (rows) and test (columns): the expected share of events that satisfy it."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +55,22 @@ class Problem:
     test_selectivity: Floats
     """The expected share of events that satisfy the test, of those where it is not unknown."""
     call_cost: Floats
-    """Expected seconds of a call, without its preparation."""
+    """Expected seconds of a call by itself, without its preparation."""
+    call_failure: Floats
+    """The expected share of events for which a call fails, so that its tests decide nothing."""
     call_group: Integers
     """The preparation a call needs, or -1; it is paid once, with the first call of the group."""
     group_price: Floats
-    implications: NDArray[np.int64]
-    """Rows `(test, outcome, other test, its outcome)`: what an outcome decides beside itself."""
+    call_batch: Integers
+    """Calls of one batch can be made together, as one invocation; -1 by itself."""
+    call_marginal: Floats
+    """Expected seconds of a call made together with another one of its batch."""
+    implications: Integers
+    """Rows `(test, outcome, other test, its outcome)`: what an outcome decides beside itself.
+
+    Chains and contrapositions are rows of their own."""
+    scenes: Scenes | None = None
+    """How tests go together, where that is known to be worth knowing."""
 
     @property
     def alternatives(self) -> int:
@@ -90,16 +110,40 @@ class Problem:
                 result[call].append(alternative)
         return tuple(map(tuple, result))
 
+    def expecting(self, expected: Expected) -> Problem:
+        """The same problem with other expectations; what was derived from its shape is kept."""
+        other = replace(self, **vars(expected))
+        for name in ("edge_alternative", "alternative_calls", "call_alternatives"):
+            if name in vars(self):
+                vars(other)[name] = vars(self)[name]
+        return other
+
     def __post_init__(self) -> None:
         for array in vars(self).values():
-            array.setflags(write=False)
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is expected of the tests and calls of a problem; the fields are the problem's."""
+
+    test_selectivity: Floats
+    call_cost: Floats
+    call_failure: Floats
+    call_marginal: Floats
+    group_price: Floats
+    scenes: Scenes | None = None
 
 
 class Run(Protocol):
     """One problem being solved."""
 
     def next(self, limit: int) -> Sequence[int]:
-        """The calls to make now, at most `limit`; none when nothing more is needed."""
+        """The calls to make now; none when nothing more is needed.
+
+        At most `limit` invocations: calls of one batch are one. With a limit of one the outcomes
+        are observed after each; a larger one asks for a round, as large as wastes little."""
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
@@ -154,8 +198,3 @@ class PlannerRecord:
     name: str
     factory: Callable[[], Planner]
     description: str = ""
-
-
-def empty_implications() -> NDArray[Any]:
-    """No implications."""
-    return np.zeros((0, 4), np.int64)

@@ -21,6 +21,7 @@ from tamis.values import BOOLEAN, KIND_NAMES, NUMBER, STRING, Scalar, kind_of
 DEFAULT_COST_SECONDS = 0.001
 _LONGEST_SECONDS = 1_000_000
 ISOLATIONS = ("inline", "thread")
+_COSTS = ("cost_seconds", "marginal_cost_seconds")
 
 _ANNOTATIONS: dict[str, frozenset[int]] = {
     "bool": frozenset({BOOLEAN}),
@@ -98,8 +99,11 @@ class Specification:
     inputs: tuple[str, ...] | None = None
     optional_inputs: tuple[str, ...] = ()
     cost_seconds: float | None = None
+    marginal_cost_seconds: float | None = None
+    """Of one more argument list in `solve_many`; as much as a call of its own when not given."""
     timeout: float | None = None
-    deterministic: bool = True
+    deterministic: bool = False
+    """Whether equal inputs give equal answers for ever: then answers may be kept."""
     isolation: str = "inline"
     concurrency: int | None = None
     calls_per_second: float | None = None
@@ -120,7 +124,7 @@ class Specification:
                 )
         if len(set(self.outputs)) != len(self.outputs):
             raise OperatorError(f"{name} declares an output twice")
-        _check_numbers(self, name, "timeout", "concurrency", "calls_per_second", "cost_seconds")
+        _check_numbers(self, name, "timeout", "concurrency", "calls_per_second", *_COSTS)
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise OperatorError(f"preparation of {name} is a tamis.Preparation")
         if self.isolation not in ISOLATIONS:
@@ -139,6 +143,13 @@ class Specification:
     def expected_cost_seconds(self) -> float:
         """The cost prior of a call."""
         return DEFAULT_COST_SECONDS if self.cost_seconds is None else self.cost_seconds
+
+    @property
+    def expected_marginal_seconds(self) -> float:
+        """The cost prior of a call made together with others."""
+        if self.marginal_cost_seconds is None:
+            return self.expected_cost_seconds
+        return min(self.marginal_cost_seconds, self.expected_cost_seconds)
 
     @property
     def signature(self) -> str:
@@ -171,6 +182,12 @@ class Operator:
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
         """Answers several argument lists about one event at once."""
         return [self.solve(event, *arguments) for arguments in lists]
+
+    @property
+    def answers_many(self) -> bool:
+        """Whether it has a `solve_many` of its own."""
+        own = vars(self).get("solve_many") or type(self).solve_many
+        return own is not Operator.solve_many
 
     def solve_events(self, events: Sequence[Any], arguments: Sequence[Any]) -> Sequence[Any]:
         """Answers one argument list about several events at once."""
@@ -239,8 +256,9 @@ def operator(
     optional_inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
     cost_seconds: float | None = None,
+    marginal_cost_seconds: float | None = None,
     timeout: float | None = None,
-    deterministic: bool = True,
+    deterministic: bool = False,
     isolation: str = "inline",
     concurrency: int | None = None,
     calls_per_second: float | None = None,
@@ -320,7 +338,7 @@ def _check_numbers(record: object, owner: str, *fields_: str) -> None:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if number and value > _LONGEST_SECONDS:
             raise OperatorError(f"{what} of {owner} is at most {_LONGEST_SECONDS:,}, not {value!r}")
-        if not number or not (value > 0 or (value == 0 and what == "cost_seconds")):
+        if not number or not (value > 0 or (value == 0 and what in _COSTS)):
             raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")
 
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from tamis.engine.asking import Call, Test
 from tamis.errors import StatisticsError
 from tamis.manifest import read_manifest, replace_file, write_manifest
+from tamis.planning import Scenes
+from tamis.specification import Preparation
 
 FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
@@ -123,6 +125,38 @@ class Statistics:
     def _cost_of(self, call: Call) -> float:
         known = self.cost(call.text)
         return call.specification.expected_cost_seconds if known is None else known
+
+    def marginal_costs(self, calls: Sequence[Call]) -> NDArray[np.float64]:
+        """The expected seconds of each call when it is made together with others."""
+        return np.array(
+            [
+                min(self._cost_of(call), call.specification.expected_marginal_seconds)
+                if call.batched
+                else self._cost_of(call)
+                for call in calls
+            ],
+            np.float64,
+        )
+
+    def failures(self, calls: Sequence[Call]) -> NDArray[np.float64]:
+        """The share of events for which each call is expected to fail."""
+        if not self.predicates:
+            return np.zeros(len(calls))
+        return np.array([self._failure_of(call) for call in calls], np.float64)
+
+    def _failure_of(self, call: Call) -> float:
+        found = self.predicates.get(call.text)
+        if found is None or not found.tested:
+            return 0.0
+        return (found.failed or 0) / found.tested
+
+    def prices(self, preparations: Sequence[Preparation]) -> NDArray[np.float64]:
+        """The expected seconds of each preparation."""
+        return np.array([each.cost_seconds for each in preparations], np.float64)
+
+    def scenes(self, tests: Sequence[Test]) -> Scenes | None:
+        """How the tests go together, where that is known."""
+        return None
 
     def save(self, path: str | Path) -> None:
         """Writes a folder of Parquet tables and a manifest; an older one there is replaced."""

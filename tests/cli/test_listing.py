@@ -40,8 +40,9 @@ louderThan(level)
         "outputs": ["count"],
         "version": "1",
         "cost_seconds": None,
+        "marginal_cost_seconds": None,
         "timeout": 2,
-        "deterministic": True,
+        "deterministic": False,
         "source": "ops.py",
     }
     assert listed["broken"]["inputs"] is None

@@ -41,6 +41,7 @@ def _as_dict(found: Found) -> dict[str, Any]:
         "outputs": known.outputs,
         "version": known.version,
         "cost_seconds": known.cost_seconds,
+        "marginal_cost_seconds": known.marginal_cost_seconds,
         "timeout": known.timeout,
         "deterministic": known.deterministic,
         "source": found.source,

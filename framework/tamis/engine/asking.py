@@ -62,6 +62,7 @@ class Call:
     __slots__ = (
         "arguments",
         "asynchronous",
+        "batched",
         "key",
         "number",
         "operator",
@@ -82,6 +83,7 @@ class Call:
         self.key = key
         self.operator = operator
         self.asynchronous = inspect.iscoroutinefunction(operator.solve)
+        self.batched = operator.answers_many
         self.specification = specification
         self.arguments = arguments
         self.width = width

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tamis.catalog.catalog import BINDS, Catalog, stretches
 from tamis.engine.asking import Call, EventConstraint, Test
 from tamis.engine.joins import JoinPlan
-from tamis.planning import Problem, Standing, empty_implications
+from tamis.planning import Expected, Problem, Standing
 from tamis.specification import Preparation
 from tamis.statistics import Statistics
 
@@ -63,10 +63,10 @@ class Skeleton:
             for at, row in enumerate(row_list)
             if row in catalog.conditions
         }
-        preparations: dict[Preparation, int] = {}
+        self.preparations: dict[Preparation, int] = {}
         for call in self.calls:
             if call.specification.preparation is not None:
-                preparations.setdefault(call.specification.preparation, len(preparations))
+                self.preparations.setdefault(call.specification.preparation, len(self.preparations))
         self.problem = Problem(
             alternative_key=rows.astype(np.int64),
             alternative_subscription=owner.astype(np.int64),
@@ -75,19 +75,39 @@ class Skeleton:
             edge_test=edge_test.astype(np.int64),
             edge_sign=catalog.edge_sign[places],
             test_call=np.array([call_number[test.call] for test in self.tests], np.int64),
-            test_selectivity=statistics.selectivities(self.tests),
-            call_cost=statistics.costs(self.calls),
             call_group=np.array(
                 [
                     -1
                     if call.specification.preparation is None
-                    else preparations[call.specification.preparation]
+                    else self.preparations[call.specification.preparation]
                     for call in self.calls
                 ],
                 np.int64,
             ),
-            group_price=np.array([each.cost_seconds for each in preparations], np.float64),
-            implications=empty_implications(),
+            call_batch=self._batches(),
+            implications=np.zeros((0, 4), np.int64),
+            **vars(self._expected(statistics)),
+        )
+
+    def _batches(self) -> NDArray[np.int64]:
+        """The batch of each call: its operator's, where it answers several calls at once."""
+        numbers: dict[str, int] = {}
+        return np.array(
+            [
+                numbers.setdefault(call.specification.name, len(numbers)) if call.batched else -1
+                for call in self.calls
+            ],
+            np.int64,
+        )
+
+    def _expected(self, statistics: Statistics) -> Expected:
+        return Expected(
+            test_selectivity=statistics.selectivities(self.tests),
+            call_cost=statistics.costs(self.calls),
+            call_failure=statistics.failures(self.calls),
+            call_marginal=statistics.marginal_costs(self.calls),
+            group_price=statistics.prices(list(self.preparations)),
+            scenes=statistics.scenes(self.tests),
         )
 
     def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:

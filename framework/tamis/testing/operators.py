@@ -52,6 +52,11 @@ class CountingOperator(Operator):
         """What the operator says of the arguments."""
         return self.inner.check(*arguments)
 
+    @property
+    def answers_many(self) -> bool:
+        """Whether the operator does."""
+        return self.inner.answers_many
+
     def solve(self, event: Any, *arguments: Any) -> Any:
         """Records the call, and makes it."""
         self.calls.append((event.id, arguments))
