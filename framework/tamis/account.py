@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tamis.engine.decision import SPARED, Decision
+from tamis.engine.decision import IMPLIED, MEMO, SPARED, Decision
 from tamis.planning import FALSE, TRUE
 
 STAGES = ("index", "planner", "operators", "joins")
@@ -100,41 +100,68 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
     """The account of each operator that the candidates hold."""
     skeleton = decision.skeleton
     accounts: dict[str, OperatorAccount] = {}
+    made = set(decision.made)
     for at, call in enumerate(skeleton.calls):
         account = accounts.setdefault(call.specification.name, OperatorAccount())
-        answer = decision.answers.get(at)
-        if answer is None:
+        if at not in made:
             account.spared += 1
         else:
+            answer = decision.answers[at]
             account.calls += 1
-            account.seconds += answer.seconds
+            account.seconds += answer.whole_seconds
             account.failed += answer.failure is not None
-    for outcome in decision.outcomes:
-        accounts[skeleton.tests[outcome.test].call.specification.name].evaluations += 1
+    for test, how in decision.outcomes.items():
+        account = accounts[skeleton.tests[test].call.specification.name]
+        account.evaluations += 1
+        account.implied += how == IMPLIED
+        account.memoized += how == MEMO
     return accounts
 
 
 def needed_at_least(decision: Decision) -> int:
     """Calls no method can do without: alternatives with pairwise disjoint remaining calls.
 
-    Replays Sequential's marks (§4.1, Theorem 2) on the outcomes that were seen. An alternative
+    Replays Sequential's marks (§4.1, Theorem 2) on the outcomes that were seen. Calls whose answers
+    may imply those of an alternative count as its own, remembered ones cost nothing. An alternative
     counts when what was spent on earlier ones is known not to decide it, and when its subscription
     was not, and could not have been, matched by a sibling."""
-    skeleton = decision.skeleton
-    problem = skeleton.problem
-    spent: set[int] = set()
+    problem = decision.skeleton.problem
+    spent = {int(problem.test_call[test]) for test, how in decision.outcomes.items() if how == MEMO}
+    reach = _Reach(decision)
     count = 0
-    for alternative, calls in enumerate(problem.alternative_calls):
-        if _could_be_needless(decision, alternative, calls):
+    for alternative, held in enumerate(problem.alternative_calls):
+        if _could_be_needless(decision, alternative, held):
             continue
+        calls = reach.of(held)
         touched = spent.intersection(calls)
-        if touched and not _left_open_by(decision, alternative, touched):
-            continue
-        fresh = [call for call in calls if call not in spent]
-        if fresh:
+        if not touched or _left_open_by(decision, alternative, touched):
             count += 1
-            spent.update(fresh)
+            spent.update(calls)
     return count
+
+
+class _Reach:
+    """Calls together with those whose answers may decide them by implication."""
+
+    def __init__(self, decision: Decision) -> None:
+        self._implicants = decision.skeleton.implicants
+        self._tests = decision.skeleton.call_tests
+        self._call: list[int] = decision.skeleton.problem.test_call.tolist()
+
+    def of(self, calls: Sequence[int]) -> Sequence[int]:
+        """The calls and all that may decide them."""
+        if not self._implicants:
+            return calls
+        found = dict.fromkeys(calls)
+        queue = list(calls)
+        for call in queue:
+            for test in self._tests[call]:
+                for implicant in self._implicants.get(test, ()):
+                    other = self._call[implicant]
+                    if other not in found:
+                        found[other] = None
+                        queue.append(other)
+        return queue
 
 
 def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int]) -> bool:
@@ -152,20 +179,21 @@ def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int
 def _left_open_by(decision: Decision, alternative: int, touched: set[int]) -> bool:
     """Whether what is known of these calls leaves the alternative open."""
     skeleton = decision.skeleton
-    if not all(call in decision.answers for call in touched):
+    if not all(call in decision.answers or call in decision.missing for call in touched):
         return False
     plan = skeleton.plans.get(alternative)
     if plan is not None and plan.checks:
         return False
     problem = skeleton.problem
     start, end = problem.alternative_start[alternative : alternative + 2].tolist()
+    open_calls = False
     for edge in range(start, end):
         test = int(problem.edge_test[edge])
-        if int(problem.test_call[test]) in touched:
-            killing = FALSE if problem.edge_sign[edge] > 0 else TRUE
-            if decision.outcome[test] == killing:
-                return False
-    return True
+        if int(problem.test_call[test]) not in touched and test not in decision.implied_by:
+            open_calls = True
+        elif decision.outcome[test] == (FALSE if problem.edge_sign[edge] > 0 else TRUE):
+            return False
+    return open_calls
 
 
 def naive_expected(decision: Decision) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.comparison import ARRAY, PRESENCE
 from tamis.constraint import Constraint
-from tamis.engine.decision import OPEN, SPARED, Decision
+from tamis.engine.decision import IMPLIED, MEMO, OPEN, SPARED, Decision
 from tamis.engine.resolve import Resolver
 from tamis.event import Event
 from tamis.language import Language, Leaf
@@ -240,9 +240,15 @@ class _About:
             return record | {"how": "not needed", "detail": "not called: it was not needed"}
         truth = decision.truth_of(number)
         record["truth"] = None if truth is None else truth is not leaf.negated
-        record["how"] = next(each.how for each in decision.outcomes if each.test == number)
-        record["seconds"] = decision.answers[call].seconds
+        record["how"] = decision.outcomes[number]
         record["shared_with"] = self._sharers(call)
+        if record["how"] == IMPLIED:
+            source = decision.implied_by[number]
+            said = _MARKS[decision.truth_of(source)]
+            detail = f"not called: implied by {decision.skeleton.tests[source].text}, {said}"
+            return record | {"detail": detail}
+        if record["how"] != MEMO:
+            record["seconds"] = decision.answers[call].seconds
         record["detail"] = self._answer(decision, number, call, guards)
         return record
 
@@ -269,13 +275,16 @@ class _About:
         answer = decision.answers[call]
         if number in decision.failures:
             return str(decision.failures[number])
+        gave = "remembered from an earlier event: the call gave"
+        if decision.outcomes[number] != MEMO:
+            gave = "the call gave"
         if answer.solutions is None:
-            return f"the call gave {_MARKS[answer.truth]}"
-        gave = _shortened([_solution(each) for each in answer.solutions]) or "no solution"
+            return f"{gave} {_MARKS[answer.truth]}"
+        found = _shortened([_solution(each) for each in answer.solutions]) or "no solution"
         if not answer.solutions or number in decision.rows:
-            return f"the call gave {gave}"
+            return f"{gave} {found}"
         wanted = " and ".join(guards) or "what is asked for"
-        return f"the call gave {gave}: nothing with {wanted}"
+        return f"{gave} {found}: nothing with {wanted}"
 
     def _sharers(self, call: int) -> list[str]:
         """Other candidates that hold the call."""

@@ -21,6 +21,7 @@ class Limits:
     assignments: int = 1_000
     solutions: int = 100_000
     join_steps: int = 200_000
+    implications: int = 1_000_000
 
     def __post_init__(self) -> None:
         for limit in fields(self):

@@ -8,30 +8,29 @@ Cost: that of the index, O(edges of the candidates), and the calls.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamis.account import STAGES
 from tamis.catalog import Catalog, Subscribed
 from tamis.engine.asking import Operators
-from tamis.engine.decision import Decision
+from tamis.engine.deciding import Decider
+from tamis.engine.decision import ContradictionError, Decision
+from tamis.engine.executor import executor_of
+from tamis.engine.following import Following
 from tamis.engine.gateway import Asking, Gateway
-from tamis.engine.guarded import GuardedRun, made_planner
-from tamis.engine.problem import Skeleton, standing
-from tamis.engine.resolve import Asked, Resolver, doubts
+from tamis.engine.memo import DEFAULT_BYTES, Memo
+from tamis.engine.problem import Skeleton
 from tamis.errors import (
-    PlannerError,
     PluginWarning,
     StatisticsError,
     SubscriptionError,
-    SubscriptionErrors,
-    SubscriptionWarning,
     TamisError,
 )
 from tamis.event import Event
@@ -39,11 +38,11 @@ from tamis.expiry import Expiry, end_of
 from tamis.explain import explain
 from tamis.graphs import chain_graph, subscription_graph
 from tamis.indexing import Index
+from tamis.intake import Accepted, Intake
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
-from tamis.nearest import did_you_mean
-from tamis.planning import FALSE, FollowingPlanner, Planner, Standing
+from tamis.planning import Planner
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
@@ -55,17 +54,6 @@ if TYPE_CHECKING:
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "sequential"
-
-
-class _Prepared(NamedTuple):
-    """A subscription that can be inserted."""
-
-    id: str
-    text: str
-    data: str | None
-    alternatives: list[Asked]
-    expires: float
-    warnings: list[SubscriptionWarning]
 
 
 class Matcher:
@@ -90,6 +78,9 @@ class Matcher:
         index: str = DEFAULT_INDEX,
         planner: str | Planner = DEFAULT_PLANNER,
         statistics: Statistics | None = None,
+        workers: int = 1,
+        memo_bytes: int = DEFAULT_BYTES,
+        memo_seconds: float | None = None,
         limits: Limits = DEFAULT_LIMITS,
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
@@ -103,26 +94,24 @@ class Matcher:
             raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")
         if not isinstance(limits, Limits):
             raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
-        self.planner = made_planner(plugins, planner)
-        self._follower: FollowingPlanner | None = (
-            cast(FollowingPlanner, self.planner) if hasattr(self.planner, "subscribed") else None
-        )
+        self._catalog = Catalog(limits.implications)
+        self._following = Following(plugins, planner, self._catalog, DEFAULT_PLANNER)
         self._index: Index = plugins.index(index).made({})
         self._index.inform(self._statistics)
         self._derived = plugins.attributes
-        self._catalog = Catalog()
         self._language = Language(limits)
-        self._gateway = Gateway(limits, timer)
+        self._intake = Intake(self._language, self.operators, self._catalog)
+        self.memo = Memo(memo_bytes, memo_seconds, clock)
+        self._decider = Decider(
+            Gateway(limits, timer), executor_of(workers), self.memo, timer, self._contradicted
+        )
         self._clock = clock
         self._timer = timer
         self._lock = ReaderWriterLock()
         self._changing = threading.Lock()
         self._skeleton: Skeleton | None = None
         self._expiry = Expiry()
-        self._reserved: set[str] = set()
-        self._troubles: list[str] = []
         self._event_numbers = itertools.count(1)
-        self._subscription_numbers = itertools.count(1)
 
     # subscribing
 
@@ -144,7 +133,7 @@ class Matcher:
         entry: dict[str, Any] = {**(data or {}), "where": where}
         if id is not None:
             entry["id"] = id
-        return self._insert([(entry, validity)], replace)[0]
+        return self._insert([entry], replace, validity)[0]
 
     def subscribe_many(
         self,
@@ -154,141 +143,38 @@ class Matcher:
         validity: float | None = None,
     ) -> list[str]:
         """Adds subscriptions (`where`, `id`, and any other keys), all or none; their ids."""
-        return self._insert([(entry, validity) for entry in subscriptions], replace)
+        return self._insert(subscriptions, replace, validity)
 
     def _insert(
-        self, entries: list[tuple[Mapping[str, Any], float | None]], replace: bool
+        self, entries: Iterable[Mapping[str, Any]], replace: bool, validity: float | None
     ) -> list[str]:
         with self._changing:
             self._drop_expired()
-            resolver = self._resolver()
-            prepared: list[_Prepared] = []
-            errors: list[SubscriptionError] = []
-            taken: set[str] = set()
-            named = (entry.get("id") for entry, _ in entries if isinstance(entry, Mapping))
-            self._reserved = {id for id in named if isinstance(id, str)}
-            for entry, validity in entries:
-                try:
-                    each = self._prepare(entry, validity, resolver, taken, replace)
-                except SubscriptionError as bad:
-                    errors.append(bad)
-                else:
-                    taken.add(each.id)
-                    prepared.append(each)
-            if errors:
-                raise errors[0] if len(errors) == 1 else SubscriptionErrors(errors)
-            for each in prepared:
+            accepted = self._intake.accept(entries, replace)
+            if not accepted:
+                return []
+            expires = self._end_of(validity, accepted[0].id)
+            for each in accepted:
                 for warning in each.warnings:
                     warnings.warn(warning, stacklevel=3)
             with self._lock.writing():
-                self._add(prepared)
-            self._warn_of_troubles()
-        return [each.id for each in prepared]
+                self._add(accepted, expires)
+            self._following.warn_of_troubles()
+        return [each.id for each in accepted]
 
-    def _resolver(self) -> Resolver:
-        return Resolver(self.operators, self._catalog.calls.known, self._catalog.tests.known)
-
-    def _prepare(
-        self,
-        entry: Mapping[str, Any],
-        validity: float | None,
-        resolver: Resolver,
-        taken: set[str],
-        replace: bool,
-    ) -> _Prepared:
-        id, where, data = self._checked(entry, taken, replace)
-        try:
-            condition = self._language.parse(
-                where, lambda leaves, several: resolver.check(leaves, where, several=several)
-            )
-            asked = [resolver.resolve(each, where) for each in condition.alternatives]
-        except SubscriptionError as bad:
-            raise bad.of(id) from bad.__cause__
-        return _Prepared(
-            id,
-            where,
-            data,
-            [each for each in asked if not each.empty],
-            self._end_of(validity, id),
-            doubts(id, condition, asked),
-        )
-
-    def _checked(
-        self, entry: Mapping[str, Any], taken: set[str], replace: bool
-    ) -> tuple[str, str, str | None]:
-        """The id, the text, and the other keys as JSON."""
-        if not isinstance(entry, Mapping):
-            raise SubscriptionError(f"a subscription is an object with 'where', not {entry!r:.80}")
-        id = entry.get("id")
-        if id is None:
-            id = self._made_up_id(taken)
-        if not isinstance(id, str) or not id:
-            raise SubscriptionError(f"the id of a subscription is a non-empty string, not {id!r}")
-        if id in taken or (id in self._catalog.rows and not replace):
-            raise SubscriptionError(
-                "this id is taken: choose another, or replace it with replace=True",
-                subscription=id,
-            )
-        where = entry.get("where")
-        if not isinstance(where, str):
-            found = f"not {where!r:.80}"
-            if "where" not in entry:
-                found = f"and there is none{did_you_mean('where', map(str, entry))}"
-            raise SubscriptionError(
-                f"'where' is the text of the condition, {found}", subscription=id
-            )
-        rest = {key: value for key, value in entry.items() if key not in ("id", "where")}
-        try:
-            return id, where, json.dumps(rest, ensure_ascii=False) if rest else None
-        except (TypeError, ValueError, RecursionError) as bad:
-            raise SubscriptionError(
-                f"the other keys of a subscription are JSON: {bad}", subscription=id
-            ) from None
-
-    def _made_up_id(self, taken: set[str]) -> str:
-        while True:
-            id = f"subscription-{next(self._subscription_numbers)}"
-            if id not in taken and id not in self._reserved and id not in self._catalog.rows:
-                return id
-
-    def _add(self, prepared: list[_Prepared]) -> None:
+    def _add(self, accepted: list[Accepted], expires: float) -> None:
         entries: list[tuple[int, Sequence[AttributePredicate]]] = []
         asking: list[int] = []
-        for each in prepared:
+        for each in accepted:
             if each.id in self._catalog.rows:
                 self._remove(each.id)
             added = self._catalog.add(each.id, each.text, each.data, each.alternatives)
             entries.extend((row, asked.predicates) for row, asked in added)
             asking.extend(row for row, asked in added if asked.edges or asked.conditions)
-            self._expiry.set(each.id, each.expires)
+            self._expiry.set(each.id, expires)
         if entries:
             self._index.build(entries)
-        if self._follower is not None and asking:
-            self._tell(self._follower.subscribed, self._standing(asking))
-
-    def _tell(self, hear: Callable[[Any], None], change: object) -> None:
-        """Tells the planner of a change; one that fails is told everything anew, or is left."""
-        assert self._follower is not None
-        try:
-            hear(change)
-        except Exception as failure:
-            name = type(self.planner).__name__
-            words = f"planner {name} failed in {getattr(hear, '__name__', 'a change')}: {failure!r}"
-            try:
-                self._follower.reset(self._standing(self._catalog.asking()))
-            except Exception:
-                words += f"; {DEFAULT_PLANNER} takes its place"
-                self.planner, self._follower = made_planner(installed(), DEFAULT_PLANNER), None
-            self._troubles.append(words)
-
-    def _warn_of_troubles(self) -> None:
-        """Warns once the change is done: a warning may be an error, and nothing stays half-done."""
-        troubles, self._troubles = self._troubles, []
-        for words in troubles:
-            warnings.warn(words, PluginWarning, stacklevel=4)
-
-    def _standing(self, rows: list[int]) -> Standing:
-        return standing(self._catalog, np.array(rows, np.int64), self._statistics)
+        self._following.subscribed(asking, self._statistics)
 
     def unsubscribe(self, id: str) -> None:
         """Removes a subscription; `KeyError` if there is none of that id."""
@@ -297,7 +183,7 @@ class Matcher:
             self._check_known(id)
             with self._lock.writing():
                 self._remove(id)
-            self._warn_of_troubles()
+            self._following.warn_of_troubles()
 
     def _check_known(self, id: str) -> None:
         if id not in self._catalog.rows:
@@ -307,9 +193,18 @@ class Matcher:
         rows = self._catalog.remove(id)
         for row in rows:
             self._index.delete(row)
-        if self._follower is not None:
-            self._tell(self._follower.unsubscribed, rows)
+        self._following.unsubscribed(rows, self._statistics)
         self._expiry.forget(id)
+
+    @property
+    def planner(self) -> Planner:
+        """What orders the calls; may be replaced at any time, by a name or a planner."""
+        return self._following.planner
+
+    @planner.setter
+    def planner(self, planner: str | Planner) -> None:
+        with self._changing, self._lock.writing():
+            self._following.replace(planner, self._statistics)
 
     @property
     def statistics(self) -> Statistics:
@@ -322,8 +217,7 @@ class Matcher:
             self._statistics = statistics
             self._skeleton = None
             self._index.inform(statistics)
-            if self._follower is not None:
-                self._follower.reset(self._standing(self._catalog.asking()))
+            self._following.reset(statistics)
 
     # validity
 
@@ -347,7 +241,7 @@ class Matcher:
         for id in self._expiry.ended(self._clock()):
             with self._lock.writing():
                 self._remove(id)
-        self._warn_of_troubles()
+        self._following.warn_of_troubles()
 
     # reading
 
@@ -387,6 +281,7 @@ class Matcher:
         `folder` is what a relative path in `image` is relative to, `default_id` names an event that
         has no id; made up when not given."""
         self._notice_time()
+        self._learn_implications()
         made_up = self._made_up_event_id if default_id is None else lambda: default_id
         taken = Event.of(event, made_up, self._derived, folder)
         started = self._timer()
@@ -398,11 +293,16 @@ class Matcher:
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
             skeleton = self._problem(np.sort(rows[asking])) if asking.any() else None
         plain = np.unique(owners[~asking])
-        seconds = {"index": self._timer() - started, "planner": 0.0, "operators": 0.0, "joins": 0.0}
+        seconds = dict.fromkeys(STAGES, 0.0) | {"index": self._timer() - started}
         decision = None
         if skeleton is not None:
-            decision = Decision(skeleton, taken, self.limits)
-            self._decide(decision, skeleton.needless(plain) if len(plain) else (), seconds)
+            decision, spent = self._decider.decide(
+                self.planner,
+                Decision(skeleton, taken, self.limits),
+                Asking(taken),
+                skeleton.needless(plain) if len(plain) else (),
+            )
+            seconds.update(vars(spent))
         return Result(
             Seen(
                 event=taken,
@@ -429,71 +329,49 @@ class Matcher:
             skeleton = self._skeleton = Skeleton(self._catalog, rows, self._statistics)
         return skeleton
 
-    def _decide(
-        self, decision: Decision, needless: Iterable[int], seconds: dict[str, float]
-    ) -> None:
-        """Makes the calls that the planner asks for, then those it left over."""
-        timer, skeleton = self._timer, decision.skeleton
-        asking = Asking(decision.event)
-        refused: set[int] = set()
-        planner_seconds = operator_seconds = join_seconds = 0.0
-        started = timer()
-        decided = decision.begin(needless)
-        begun = timer()
-        join_seconds += begun - started
-        run = GuardedRun(self.planner, skeleton.problem)
-        if decided:
-            run.observe((), (), decided)
-        while True:
-            calls = run.next(1)
-            if not len(calls):
-                left_over = decision.next_needed() if decision.open else None
-                if left_over is None:
-                    break
-                calls = (left_over,)
-            asked = timer()
-            planner_seconds += asked - begun
-            for call in calls:
-                self._check_call(decision, call, refused)
-                if call in decision.missing:
-                    refused.add(call)
-                    tests = skeleton.call_tests[call]
-                    begun = timer()
-                    run.observe(tuple(tests), (FALSE,) * len(tests), ())
-                    continue
-                answer = self._gateway.call(skeleton.calls[call], asking)
-                answered = timer()
-                tests, outcomes, decided = decision.take(call, answer)
-                begun = timer()
-                operator_seconds += answered - asked
-                join_seconds += begun - answered
-                run.observe(tuple(tests), outcomes, decided)
-                asked = begun
-        planner_seconds += timer() - begun
-        seconds["planner"] += planner_seconds
-        seconds["operators"] += operator_seconds
-        seconds["joins"] += join_seconds
+    # implications
 
-    def _check_call(self, decision: Decision, call: int, refused: set[int]) -> None:
-        name = type(self.planner).__name__
-        if not 0 <= call < len(decision.skeleton.calls):
-            raise PlannerError(f"planner {name} asked for call {call}, which does not exist")
-        if call in decision.answers or call in refused:
-            raise PlannerError(f"planner {name} asked for call {call} twice")
+    def _learn_implications(self) -> None:
+        """Asks operators what the answers to new calls mean for others."""
+        implications = self._catalog.implications
+        if not implications.pending:
+            return
+        with self._changing:
+            found, troubles = implications.asked()
+            with self._lock.writing():
+                implications.take(found)
+                self._catalog.version += 1
+        for words in troubles:
+            warnings.warn(words, PluginWarning, stacklevel=3)
+
+    def _contradicted(self, decision: Decision, found: ContradictionError) -> None:
+        """An operator contradicts what it declared: its declarations are not used any more."""
+        tests = decision.skeleton.tests
+        first, second = tests[found.test], tests[found.other]
+        name = first.call.specification.name
+        with self._changing, self._lock.writing():
+            self._catalog.implications.distrust(name)
+            self._catalog.version += 1
+        warnings.warn(
+            f"{name} contradicts the implications it declares: for event {decision.event.id}, "
+            f"{first.text} and {second.text} had outcomes that exclude each other; "
+            f"none of its implications is used any more",
+            PluginWarning,
+            stacklevel=4,
+        )
 
     # for people
 
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""
         with self._lock.reading():
-            return subscription_graph(self._catalog, self._language, self._resolver())
+            return subscription_graph(self._catalog, self._language, self._intake.resolver())
 
     def chains(self) -> networkx.DiGraph:
         """The linked chains for networkx (Figure 3), in the order of a planner that keeps one."""
         with self._changing:
-            order = None if self._follower is None else self._follower.in_order()
-            return chain_graph(self._catalog, self._statistics, order)
+            return chain_graph(self._catalog, self._statistics, self._following.in_order())
 
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading():
-            return explain(result, id, self._language, self._resolver())
+            return explain(result, id, self._language, self._intake.resolver())

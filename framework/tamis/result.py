@@ -6,6 +6,7 @@ records when they are read. It stays right whatever is subscribed or cancelled a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from tamis.account import Account, account_operators, naive_expected, needed_at_least
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
-from tamis.engine.decision import Decision, distinct_assignments
+from tamis.engine.decision import IMPLIED, MEMO, Decision, distinct_assignments
 from tamis.event import Event
 from tamis.planning import TRUE
 from tamis.values import Scalar
@@ -34,7 +35,8 @@ class CallRecord(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """An operator predicate that was decided, and how: `called` or `shared`."""
+    """An operator predicate that was decided, and how: `called`, `shared` (with another one's
+    call), `implied` or `memo`."""
 
     predicate: str
     truth: bool | None
@@ -196,7 +198,10 @@ class Result:
             return []
         calls = decision.skeleton.calls
         return [
-            CallRecord(calls[at].text, answer.seconds) for at, answer in decision.answers.items()
+            CallRecord(
+                calls[at].text, decision.answers[at].seconds + decision.answers[at].preparing
+            )
+            for at in decision.made
         ]
 
     @property
@@ -206,10 +211,8 @@ class Result:
         if decision is None:
             return []
         return [
-            Evaluation(
-                decision.skeleton.tests[each.test].text, decision.truth_of(each.test), each.how
-            )
-            for each in decision.outcomes
+            Evaluation(decision.skeleton.tests[test].text, decision.truth_of(test), how)
+            for test, how in decision.outcomes.items()
         ]
 
     @cached_property
@@ -225,9 +228,11 @@ class Result:
             seconds=dict(seen.seconds),
         )
         if decision is not None:
-            account.calls = len(decision.answers)
+            account.calls = len(decision.made)
             account.evaluations = len(decision.outcomes)
-            account.spared = len(decision.skeleton.calls) - len(decision.answers)
+            account.spared = len(decision.skeleton.calls) - len(decision.made)
+            hows = Counter(decision.outcomes.values())
+            account.implied, account.memoized = hows[IMPLIED], hows[MEMO]
             account.needed_at_least = needed_at_least(decision)
             account.operators = account_operators(decision)
         if seen.has_statistics:

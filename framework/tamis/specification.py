@@ -186,8 +186,15 @@ class Operator:
     @property
     def answers_many(self) -> bool:
         """Whether it has a `solve_many` of its own."""
-        own = vars(self).get("solve_many") or type(self).solve_many
-        return own is not Operator.solve_many
+        return self._defines("solve_many")
+
+    @property
+    def implies(self) -> bool:
+        """Whether it has `implications` of its own."""
+        return self._defines("implications")
+
+    def _defines(self, name: str) -> bool:
+        return name in vars(self) or getattr(type(self), name) is not getattr(Operator, name)
 
     def solve_events(self, events: Sequence[Any], arguments: Sequence[Any]) -> Sequence[Any]:
         """Answers one argument list about several events at once."""
@@ -196,7 +203,9 @@ class Operator:
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """What an answer to `arguments` says of the other argument lists."""
+        """What an answer to `arguments` says of the other argument lists.
+
+        Only lists without variables are asked about, as `check` returned them."""
         return ()
 
 
@@ -217,6 +226,7 @@ class FunctionOperator(Operator):
         specification: Specification,
         check: Callable[..., Sequence[object] | None] | None = None,
         solve_many: Callable[..., Sequence[Any]] | None = None,
+        implications: Callable[..., Iterable[Implication]] | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self.specification = specification
@@ -225,6 +235,8 @@ class FunctionOperator(Operator):
             self.check = check  # type: ignore[method-assign]
         if solve_many is not None:
             self.solve_many = solve_many  # type: ignore[method-assign]
+        if implications is not None:
+            self.implications = implications  # type: ignore[method-assign]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
@@ -265,6 +277,7 @@ def operator(
     preparation: Preparation | None = None,
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
+    implications: Callable[..., Iterable[Implication]] | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionOperator]: ...
 
 
@@ -278,6 +291,7 @@ def operator(
     outputs: Iterable[str] = (),
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
+    implications: Callable[..., Iterable[Implication]] | None = None,
     **rest: Any,
 ) -> FunctionOperator | Callable[[Callable[..., Any]], FunctionOperator]:
     """Makes an operator of a function of the event and its arguments.
@@ -307,7 +321,7 @@ def operator(
             outputs=names_of(outputs, "outputs", given),
             **rest,
         )
-        return FunctionOperator(function, specification, check, solve_many)
+        return FunctionOperator(function, specification, check, solve_many, implications)
 
     return decorate if function is None else decorate(function)
 

@@ -21,9 +21,11 @@ from tamis.catalog.arena import Arena
 from tamis.catalog.epochs import Epochs
 from tamis.catalog.interned import Interned
 from tamis.engine.asking import Call, EventConstraint, Test
+from tamis.engine.implied import Implications
 from tamis.engine.joins import JoinPlan
 from tamis.engine.resolve import Asked
 from tamis.growing import Growing
+from tamis.limits import DEFAULT_LIMITS
 
 ASKS, CONDITIONAL, BINDS = 1, 2, 4
 _NONE = -1
@@ -43,12 +45,13 @@ class Subscribed:
 class Catalog:
     """Everything that is subscribed. One writer at a time, and no reader beside it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_implications: int = DEFAULT_LIMITS.implications) -> None:
         self.version = 0
         self.rows: dict[str, int] = {}
         self.epochs = Epochs()
         self.tests: Interned[Test] = Interned()
         self.calls: Interned[Call] = Interned()
+        self.implications = Implications(most_implications)
         self.plans: dict[int, JoinPlan] = {}
         self.conditions: dict[int, tuple[EventConstraint, ...]] = {}
         self.alternative_subscription = Growing(np.int32)
@@ -190,8 +193,8 @@ class Catalog:
         self.edge_start[alternative] = len(self.edge_test)
         self.edge_count[alternative] = len(asked.edges)
         for test in dict.fromkeys(test for test, _ in asked.edges):
-            if self.tests.take(test):
-                self.calls.take(test.call)
+            if self.tests.take(test) and self.calls.take(test.call):
+                self.implications.add(test.call)
         self.edge_test.extend([test.number for test, _ in asked.edges])
         self.edge_sign.extend([sign for _, sign in asked.edges])
         if asked.conditions:
@@ -217,8 +220,8 @@ class Catalog:
         start, count = int(self.edge_start[alternative]), int(self.edge_count[alternative])
         for number in dict.fromkeys(self.edge_test[start : start + count].tolist()):
             test = self.tests.thing(number)
-            if self.tests.leave(test):
-                self.calls.leave(test.call)
+            if self.tests.leave(test) and self.calls.leave(test.call):
+                self.implications.drop(test.call)
         self.plans.pop(alternative, None)
         self.conditions.pop(alternative, None)
         self.edge_count[alternative] = 0

@@ -25,16 +25,25 @@ from tamis.values import Scalar, identity
 OPEN = 3
 SPARED = 4
 
-CALLED, SHARED = "called", "shared"
+CALLED, SHARED, IMPLIED, MEMO = "called", "shared", "implied", "memo"
 _TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
-class Outcome(NamedTuple):
-    """A test that was decided, in the order in which it was."""
+class Taken(NamedTuple):
+    """What an answer decided: tests, their outcomes, and alternatives."""
 
-    test: int
-    truth: int
-    how: str
+    tests: list[int]
+    outcomes: list[int]
+    decided: list[int]
+
+
+class ContradictionError(Exception):
+    """An outcome is not what the outcome of another test was declared to mean."""
+
+    def __init__(self, test: int, other: int) -> None:
+        super().__init__(test, other)
+        self.test = test
+        self.other = other
 
 
 class Decision:
@@ -47,8 +56,12 @@ class Decision:
         self.verdict = [OPEN] * len(skeleton.left)
         self.open = len(skeleton.left)
         self.outcome = [OPEN] * len(skeleton.tests)
-        self.outcomes: list[Outcome] = []
+        self.outcomes: dict[int, str] = {}
+        """How each decided test was, in the order in which they were."""
+        self.implied_by: dict[int, int] = {}
         self.answers: dict[int, Answer] = {}
+        self.made: list[int] = []
+        """The calls that were made for this event, in order."""
         self.rows: dict[int, list[Solution]] = {}
         self.failures: dict[int, Failure] = {}
         self.cuts: dict[int, Failure] = {}
@@ -57,8 +70,13 @@ class Decision:
         self.matched: set[int] = set()
         self.unknown: list[int] = []
         self._left = list(skeleton.left)
-        self._unknown: set[int] = set()
+        self._rescued: set[int] = set()
+        """Tests that failed before they were implied; planners know them as unknown."""
         self._decided: list[int] = []
+
+    def without_implications(self) -> Decision:
+        """The same event from its beginning, with nothing declared of its tests."""
+        return Decision(self.skeleton.without_implications(), self.event, self.limits)
 
     # before any call
 
@@ -100,19 +118,50 @@ class Decision:
 
     # answers
 
-    def take(self, call: int, answer: Answer) -> tuple[list[int], list[int], list[int]]:
+    def take(self, call: int, answer: Answer, how: str = CALLED) -> Taken:
         """Takes the answer of a call: the tests it decides, their outcomes, and what follows."""
         self.answers[call] = answer
-        tests = self.skeleton.call_tests[call]
-        outcomes = [self._outcome(test, answer) for test in tests]
-        how = CALLED
-        for test, outcome in zip(tests, outcomes, strict=True):
-            self.outcome[test] = outcome
-            self.outcomes.append(Outcome(test, outcome, how))
-            how = SHARED
-        for test, outcome in zip(tests, outcomes, strict=True):
+        if how == CALLED:
+            self.made.append(call)
+        queue: list[int] = []
+        for test in self.skeleton.call_tests[call]:
+            self._settle(test, self._outcome(test, answer), how, queue)
+            how = SHARED if how == CALLED else how
+        for test in queue:
+            outcome = self.outcome[test]
             self._spread(test, outcome)
-        return tests, outcomes, self._taken()
+            for other, conclusion in self.skeleton.consequences.get((test, outcome), ()):
+                self._imply(test, other, conclusion, queue)
+        told = [test for test in queue if test not in self._rescued]
+        return Taken(told, [self.outcome[test] for test in told], self._taken())
+
+    def _settle(self, test: int, outcome: int, how: str, queue: list[int]) -> None:
+        """What an answer says of a test, whatever was concluded of it before."""
+        known = self.outcome[test]
+        if known == OPEN:
+            self.outcome[test] = outcome
+            self.outcomes[test] = how
+            queue.append(test)
+        elif outcome == UNKNOWN:
+            self.failures.pop(test, None)
+        elif outcome != known:
+            raise ContradictionError(self.implied_by[test], test)
+        else:
+            self.outcomes[test] = how
+
+    def _imply(self, test: int, other: int, conclusion: int, queue: list[int]) -> None:
+        """What the outcome of a test says of another one."""
+        known = self.outcome[other]
+        if known in (OPEN, UNKNOWN):
+            self.outcome[other] = conclusion
+            self.outcomes[other] = IMPLIED
+            self.implied_by[other] = test
+            self.failures.pop(other, None)
+            if known == UNKNOWN:
+                self._rescued.add(other)
+            queue.append(other)
+        elif known != conclusion:
+            raise ContradictionError(test, other)
 
     def _outcome(self, test: int, answer: Answer) -> int:
         if answer.failure is not None:
@@ -136,8 +185,6 @@ class Decision:
         verdict, left = self.verdict, self._left
         killed, kept = positive[test], negative[test]
         if outcome == UNKNOWN:
-            self._unknown.update(killed)
-            self._unknown.update(kept)
             kept = [*killed, *kept]
             killed = []
         elif outcome == TRUE:
@@ -146,9 +193,10 @@ class Decision:
             if verdict[alternative] == OPEN:
                 self._decide(alternative, FALSE)
         plans = self.skeleton.plans
+        counted = 0 if test in self._rescued else 1
         for alternative in kept:
             if verdict[alternative] == OPEN:
-                left[alternative] -= 1
+                left[alternative] -= counted
                 plan = plans.get(alternative)
                 if plan is not None and self._join_is_empty(plan, test):
                     self._decide(alternative, FALSE)
@@ -156,28 +204,59 @@ class Decision:
                     self._finish(alternative)
 
     def _finish(self, alternative: int) -> None:
-        """The verdict on an alternative whose tests are all decided."""
+        """The verdict on an alternative whose tests are all decided.
+
+        While a test that failed may still be implied by others, it waits for them."""
         plan = self.skeleton.plans.get(alternative)
-        unknown = alternative in self._unknown
+        unknown = self._unknown_tests(alternative)
         if plan is None:
-            self._decide(alternative, UNKNOWN if unknown else TRUE)
-            return
-        verdict = UNKNOWN if unknown else TRUE
+            verdict = UNKNOWN if unknown else TRUE
+        else:
+            verdict = self._joined(alternative, plan, UNKNOWN if unknown else TRUE)
+        if verdict != UNKNOWN or not unknown or self._implicant(unknown) is None:
+            self._decide(alternative, verdict)
+
+    def _unknown_tests(self, alternative: int) -> list[int]:
+        if not self.failures:
+            return []
+        return [
+            test
+            for test in self.skeleton.alternative_tests[alternative]
+            if self.outcome[test] == UNKNOWN
+        ]
+
+    def _implicant(self, unknown: list[int]) -> int | None:
+        """A test that is not decided and may decide one of these, directly or through others."""
+        seen = set(unknown)
+        queue = list(unknown)
+        for test in queue:
+            for other in self.skeleton.implicants.get(test, ()):
+                call = int(self.skeleton.problem.test_call[other])
+                if other in seen or call in self.missing:
+                    continue
+                seen.add(other)
+                if self.outcome[other] == OPEN:
+                    return other
+                if self.outcome[other] == UNKNOWN:
+                    queue.append(other)
+        return None
+
+    def _joined(self, alternative: int, plan: JoinPlan, verdict: int) -> int:
+        """The verdict once the joins of its atoms are looked at."""
         for group in plan.components:
             known = tuple(at for at in group if self._truth(plan, at) == TRUE)
             if len(known) < 2:
                 continue
             found = self._first(plan, known)
             if found is False:
-                verdict = FALSE
-                break
+                return FALSE
             if found is None and verdict == TRUE:
                 verdict = UNKNOWN
                 limit = self.limits.join_steps
                 self.cuts[alternative] = Failure(
                     CUT, f"no assignment was found in the first {limit:,} steps of the join"
                 )
-        self._decide(alternative, verdict)
+        return verdict
 
     def _join_is_empty(self, plan: JoinPlan, test: int) -> bool:
         """Whether a join that this test completes is known to have no assignment."""
@@ -239,10 +318,25 @@ class Decision:
         return decided
 
     def next_needed(self) -> int | None:
-        """A call that an open alternative needs: what a planner left over."""
-        for alternative, calls in enumerate(self.skeleton.problem.alternative_calls):
-            if self.verdict[alternative] == OPEN:
-                return next(call for call in calls if call not in self.answers)
+        """A call that an open alternative needs: what a planner left over.
+
+        What waited in vain for a failed test to be implied is unknown."""
+        for alternative, verdict in enumerate(self.verdict):
+            if verdict != OPEN:
+                continue
+            test = next(
+                (
+                    test
+                    for test in self.skeleton.alternative_tests[alternative]
+                    if self.outcome[test] == OPEN
+                ),
+                None,
+            )
+            if test is None:
+                test = self._implicant(self._unknown_tests(alternative))
+            if test is not None:
+                return int(self.skeleton.problem.test_call[test])
+            self._decide(alternative, UNKNOWN)
         return None
 
     # after the last call

@@ -1,20 +1,23 @@
 """How operators are called: measured, bounded, and with every failure made *unknown with a reason*.
 
 Nothing an operator does reaches the engine but an `Answer`: a truth, or checked solutions, or a
-failure.
+failure. Calls of one batch are one invocation; whether they are asked together never changes an
+answer: what fails together is asked again one by one.
 """
 
 from __future__ import annotations
 
 import inspect
-import queue
 import threading
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tamis.engine.asking import Call, Solution
+from tamis.engine.lanes import GRACE, Lanes, LateError, Throttle, awaited
+from tamis.errors import PluginWarning
 from tamis.event import Event, EventView
 from tamis.limits import Limits
 from tamis.specification import Preparation, Specification
@@ -22,8 +25,7 @@ from tamis.values import Scalar, as_scalar
 
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
 _MESSAGE = 500
-_MOST_LATE = 32
-_GRACE = 0.1
+_MOST_FAILED = 3
 
 
 class Failure(NamedTuple):
@@ -44,6 +46,16 @@ class Answer(NamedTuple):
     failure: Failure | None = None
     cut: bool = False
     seconds: float = 0.0
+    """What the call took by itself."""
+    preparing: float = 0.0
+    """What making its preparation, or waiting for it, took before."""
+    together: int = 1
+    """How many calls the invocation made."""
+
+    @property
+    def whole_seconds(self) -> float:
+        """What it took altogether."""
+        return self.seconds + self.preparing
 
 
 class NonsenseError(Exception):
@@ -55,8 +67,9 @@ class Asking:
 
     def __init__(self, event: Event) -> None:
         self.event = event
-        self.prepared: dict[int, object | Failure] = {}
+        self.prepared: dict[int, Prepared] = {}
         self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}
+        self._lock = threading.Lock()
 
     def view(self, specification: Specification) -> EventView:
         """What the operator sees; with the outcome of its preparation."""
@@ -66,9 +79,40 @@ class Asking:
         key = (specification.visible, id(preparation))
         view = self._views.get(key)
         if view is None:
-            view = self._views[key] = EventView(self.event, specification.visible)
-            view.prepared = self.prepared[id(preparation)]
+            view = EventView(self.event, specification.visible)
+            view.prepared = self.prepared[id(preparation)].value
+            self._views[key] = view
         return view
+
+    def preparing(self, preparation: Preparation) -> Prepared:
+        """The place of what a preparation gives."""
+        with self._lock:
+            return self.prepared.setdefault(id(preparation), Prepared(preparation))
+
+
+class Prepared:
+    """What a preparation gave for an event, made by the first who needs it."""
+
+    def __init__(self, preparation: Preparation) -> None:
+        self.preparation = preparation
+        self.value: object | Failure = None
+        self.seconds: float | None = None
+        """How long it took, `None` before it was made."""
+        self._lock = threading.Lock()
+
+    def make(self, make: Callable[[], object], timer: Callable[[], float]) -> Failure | None:
+        """Makes it, if nobody has; its failure, if it failed."""
+        with self._lock:
+            if self.seconds is None:
+                started = timer()
+                try:
+                    self.value = make()
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as problem:
+                    self.value = failure_of(problem)
+                self.seconds = timer() - started
+        return self.value if isinstance(self.value, Failure) else None
 
 
 class Gateway:
@@ -77,50 +121,90 @@ class Gateway:
     def __init__(self, limits: Limits, timer: Callable[[], float] = time.perf_counter) -> None:
         self._limits = limits
         self._timer = timer
-        self._lanes = _Lanes()
+        self._lanes = Lanes()
         self._lock = threading.Lock()
-        self._throttles: dict[str, _Throttle] = {}
+        self._throttles: dict[str, Throttle] = {}
+        self._failed_together: Counter[str] = Counter()
 
     def call(self, call: Call, asking: Asking) -> Answer:
         """Makes a call about an event."""
         specification = call.specification
-        started = self._timer()
-        if specification.preparation is not None:
-            failure = self._prepare(specification.preparation, asking)
-            if failure is not None:
-                return Answer(failure=failure, seconds=self._timer() - started)
+        begun = self._timer()
+        failure = self._prepare(specification, asking)
+        started = begun if specification.preparation is None else self._timer()
+        preparing = started - begun
+        if failure is not None:
+            return Answer(failure=failure, preparing=preparing)
         try:
             view = asking.view(specification)
-            raw = self._raw(call, view)
+            raw = self._run(call, lambda: self._solved(call, view))
             if call.width == 0:
                 truth = raw if type(raw) is bool else _truth(raw)
-                return Answer(truth, seconds=self._timer() - started)
+                return Answer(truth, None, None, False, self._timer() - started, preparing)
             solutions, cut = raw
-            return Answer(False, solutions, None, cut, self._timer() - started)
+            return Answer(False, solutions, None, cut, self._timer() - started, preparing)
         except KeyboardInterrupt:
             raise
         except BaseException as problem:
-            return Answer(failure=failure_of(problem), seconds=self._timer() - started)
+            seconds = self._timer() - started
+            return Answer(failure=failure_of(problem), seconds=seconds, preparing=preparing)
 
-    def _raw(self, call: Call, view: EventView) -> Any:
+    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+        """Makes calls of one batch about an event as one invocation."""
+        first, specification = calls[0], calls[0].specification
+        if len(calls) == 1 or self._failed_together[specification.name] >= _MOST_FAILED:
+            return [self.call(call, asking) for call in calls]
+        begun = self._timer()
+        failure = self._prepare(specification, asking)
+        started = self._timer()
+        preparing = (started - begun) / len(calls)
+        if failure is not None:
+            return [Answer(failure=failure, preparing=preparing) for _ in calls]
+        try:
+            view = asking.view(specification)
+            answers = self._run(first, lambda: self._solved_together(calls, view), len(calls))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:
+            self._note_failed_together(specification.name, failure_of(problem))
+            return [self.call(call, asking) for call in calls]
+        self._failed_together.pop(specification.name, None)
+        seconds = (self._timer() - started) / len(calls)
+        return [
+            answer._replace(seconds=seconds, preparing=preparing, together=len(calls))
+            for answer in answers
+        ]
+
+    def _note_failed_together(self, name: str, failure: Failure) -> None:
+        """Warns of a `solve_many` that fails; one that always does is not used any more."""
+        self._failed_together[name] += 1
+        if self._failed_together[name] in (1, _MOST_FAILED):
+            words = "this time" if self._failed_together[name] == 1 else "from now on"
+            warnings.warn(
+                f"solve_many of {name} failed ({failure}): its calls are made one by one {words}",
+                PluginWarning,
+                stacklevel=2,
+            )
+
+    def _run(self, call: Call, solve: Callable[[], Any], calls: int = 1) -> Any:
         """What the operator gives, where it runs: here or in a thread."""
         specification = call.specification
+        timeout = specification.timeout and specification.timeout * calls
         throttle = None
         if specification.concurrency or specification.calls_per_second:
             throttle = self._throttle(specification)
-            throttle.enter(specification.timeout)
+            throttle.enter(timeout)
 
         def work() -> Any:
             try:
-                return self._solved(call, view)
+                return solve()
             finally:
                 if throttle is not None:
                     throttle.leave()
 
-        timeout = specification.timeout
         if call.asynchronous:
             # a loop of the lane's own: what blocks or ends it harms no other call
-            return self._lanes.run(work, timeout, specification.name, _GRACE)
+            return self._lanes.run(work, timeout, specification.name, GRACE)
         if timeout is None and specification.isolation == "inline":
             return work()
         return self._lanes.run(work, timeout, specification.name)
@@ -129,172 +213,61 @@ class Gateway:
         """The raw truth, or the checked solutions: generators run where the operator runs."""
         raw = call.operator.solve(view, *call.arguments)
         if inspect.iscoroutine(raw):
-            raw = _awaited(raw, call.specification.timeout)
+            raw = awaited(raw, call.specification.timeout)
         if call.width:
             return checked_solutions(raw, call.width, self._limits.solutions)
         return raw
 
-    def _prepare(self, preparation: Preparation, asking: Asking) -> Failure | None:
-        key = id(preparation)
-        if key not in asking.prepared:
-            try:
-                view = asking.event.view(preparation.inputs)
-                asking.prepared[key] = (
-                    preparation.prepare(view)
-                    if preparation.timeout is None
-                    else self._lanes.run(
-                        lambda: preparation.prepare(view), preparation.timeout, preparation.name
-                    )
-                )
-            except KeyboardInterrupt:
-                raise
-            except BaseException as problem:
-                asking.prepared[key] = failure_of(problem)
-        prepared = asking.prepared[key]
-        return prepared if isinstance(prepared, Failure) else None
+    def _solved_together(self, calls: Sequence[Call], view: EventView) -> list[Answer]:
+        """The answer to each call; an exception in its place is its failure."""
+        timeout = calls[0].specification.timeout
+        raw: Any = calls[0].operator.solve_many(view, [call.arguments for call in calls])
+        if inspect.iscoroutine(raw):
+            raw = awaited(raw, timeout and timeout * len(calls))
+        if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
+            raise NonsenseError(f"expected {len(calls)} answers (a list), got {_shown(raw)}")
+        found = list(raw)
+        if len(found) != len(calls):
+            raise NonsenseError(f"expected {len(calls)} answers, got {len(found)}")
+        return [self._answer(call, each) for call, each in zip(calls, found, strict=True)]
 
-    def _throttle(self, specification: Specification) -> _Throttle:
+    def _answer(self, call: Call, raw: Any) -> Answer:
+        try:
+            if isinstance(raw, BaseException):
+                return Answer(failure=failure_of(raw))
+            if call.width == 0:
+                return Answer(raw if type(raw) is bool else _truth(raw))
+            solutions, cut = checked_solutions(raw, call.width, self._limits.solutions)
+            return Answer(False, solutions, None, cut)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:
+            return Answer(failure=failure_of(problem))
+
+    def _prepare(self, specification: Specification, asking: Asking) -> Failure | None:
+        """Sees to it that the operator's preparation is made; its failure, if it failed."""
+        preparation = specification.preparation
+        if preparation is None:
+            return None
+        view = asking.event.view(preparation.inputs)
+
+        def make() -> object:
+            if preparation.timeout is None:
+                return preparation.prepare(view)
+            return self._lanes.run(
+                lambda: preparation.prepare(view), preparation.timeout, preparation.name
+            )
+
+        return asking.preparing(preparation).make(make, self._timer)
+
+    def _throttle(self, specification: Specification) -> Throttle:
         with self._lock:
-            return self._throttles.setdefault(specification.name, _Throttle(specification))
-
-
-class _Throttle:
-    """At most so many calls at once, and so many a second."""
-
-    def __init__(self, specification: Specification) -> None:
-        limit = specification.concurrency
-        self._room = threading.Semaphore(limit) if limit else None
-        rate = specification.calls_per_second
-        self._gap = 1 / rate if rate else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def enter(self, timeout: float | None) -> None:
-        """Waits for a place, as long as the call may take; a call that is late keeps its place."""
-        if self._room is not None and not self._room.acquire(timeout=timeout):
-            raise _LateError(f"no place among the calls that may run at once within {timeout} s")
-        if self._gap:
-            with self._lock:
-                now = time.monotonic()
-                wait = max(0.0, self._next - now)
-                self._next = max(now, self._next) + self._gap
-            time.sleep(wait)
-
-    def leave(self) -> None:
-        """Gives the place back."""
-        if self._room is not None:
-            self._room.release()
-
-
-class _Lanes:
-    """Worker threads for calls with a deadline; one that is late is left behind and replaced.
-
-    An operator that has left too many behind is not called until one of them ends."""
-
-    def __init__(self) -> None:
-        self._idle: queue.SimpleQueue[queue.SimpleQueue[Any]] = queue.SimpleQueue()
-        self._late: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def run(
-        self, work: Callable[[], Any], timeout: float | None, name: str, grace: float = 0.0
-    ) -> Any:
-        """The result of the work, or its exception, or that it is late."""
-        if self._late[name] >= _MOST_LATE:
-            raise _LateError(f"{self._late[name]} earlier calls of {name} have not ended yet")
-        try:
-            lane = self._idle.get_nowait()
-        except queue.Empty:
-            lane = queue.SimpleQueue()
-            threading.Thread(
-                target=self._serve, args=(lane,), name="tamis-lane", daemon=True
-            ).start()
-        errand = _Errand(work, name)
-        lane.put(errand)
-        try:
-            result, problem = errand.outcome.get(timeout=timeout and timeout + grace)
-        except queue.Empty:
-            with self._lock:
-                if not errand.done:
-                    errand.late = True
-                    self._late[name] += 1
-            raise late(timeout) from None
-        if problem is not None:
-            raise problem
-        return result
-
-    def _serve(self, lane: queue.SimpleQueue[Any]) -> None:
-        while True:
-            errand = lane.get()
-            done: tuple[Any, BaseException | None]
-            try:
-                done = (errand.work(), None)
-            except BaseException as problem:
-                done = (None, problem)
-            with self._lock:
-                errand.done = True
-                self._late[errand.name] -= errand.late
-            self._idle.put(lane)
-            errand.outcome.put(done)
-            del errand, done
-
-
-_loops = threading.local()
-
-
-def _awaited(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
-    """The result of an `async` operator, on the event loop of this thread; cancelled when late."""
-    import asyncio
-
-    loop = getattr(_loops, "loop", None)
-    if loop is None or loop.is_closed():
-        loop = _loops.loop = asyncio.new_event_loop()
-    task = loop.create_task(_caught(coroutine))
-    try:
-        loop.run_until_complete(asyncio.wait({task}, timeout=timeout))
-    except BaseException:
-        _loops.loop = None
-        raise
-    if not task.done():
-        task.cancel()
-        loop.run_until_complete(asyncio.wait({task}, timeout=_GRACE))
-        raise late(timeout)
-    result, problem = task.result()
-    if problem is not None:
-        raise problem
-    return result
-
-
-async def _caught(coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
-    """The result of a coroutine or what it raised, which so never reaches the loop."""
-    try:
-        return await coroutine, None
-    except BaseException as problem:
-        return None, problem
-
-
-class _Errand:
-    """A call on its way through a lane."""
-
-    def __init__(self, work: Callable[[], Any], name: str) -> None:
-        self.work = work
-        self.name = name
-        self.outcome: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        self.done = self.late = False
-
-
-class _LateError(Exception):
-    """A call that passed its deadline."""
-
-
-def late(timeout: float | None) -> _LateError:
-    """The error of a call that passed its deadline."""
-    return _LateError(f"no answer within {timeout} s")
+            return self._throttles.setdefault(specification.name, Throttle(specification))
 
 
 def failure_of(problem: BaseException) -> Failure:
     """An exception as a reason."""
-    if isinstance(problem, _LateError):
+    if isinstance(problem, LateError):
         return Failure(TIMED_OUT, str(problem))
     if isinstance(problem, NonsenseError):
         return Failure(NONSENSE, str(problem))

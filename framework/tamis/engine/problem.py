@@ -6,6 +6,9 @@ Cost: O(edges of the candidates), and nothing when the candidates are those of t
 
 from __future__ import annotations
 
+import itertools
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +19,7 @@ from tamis.catalog.catalog import BINDS, Catalog, stretches
 from tamis.engine.asking import Call, EventConstraint, Test
 from tamis.engine.joins import JoinPlan
 from tamis.planning import Expected, Problem, Standing
-from tamis.specification import Preparation
+from tamis.specification import Preparation, Specification
 from tamis.statistics import Statistics
 
 
@@ -85,9 +88,17 @@ class Skeleton:
                 np.int64,
             ),
             call_batch=self._batches(),
-            implications=np.zeros((0, 4), np.int64),
+            implications=self._implications(catalog),
             **vars(self._expected(statistics)),
         )
+
+    def _implications(self, catalog: Catalog) -> NDArray[np.int64]:
+        """The rows of the catalog about these calls, each of which has one test."""
+        rows = catalog.implications.among(self.calls)
+        if len(rows):
+            test_of = np.array([tests[0] for tests in self.call_tests], np.int64)
+            rows[:, [0, 2]] = test_of[rows[:, [0, 2]]]
+        return rows
 
     def _batches(self) -> NDArray[np.int64]:
         """The batch of each call: its operator's, where it answers several calls at once."""
@@ -109,6 +120,30 @@ class Skeleton:
             group_price=statistics.prices(list(self.preparations)),
             scenes=statistics.scenes(self.tests),
         )
+
+    def without_implications(self) -> Skeleton:
+        """The same with nothing declared of the tests."""
+        other = copy(self)
+        for name in ("consequences", "implicants"):
+            vars(other).pop(name, None)
+        other.problem = replace(self.problem, implications=self.problem.implications[:0])
+        return other
+
+    @cached_property
+    def batches(self) -> list[int]:
+        """The batch of each call."""
+        batches: list[int] = self.problem.call_batch.tolist()
+        return batches
+
+    @cached_property
+    def deterministic(self) -> list[tuple[Specification, dict[tuple[object, ...], int]]]:
+        """The operators whose answers may be kept, and the numbers of their calls by key."""
+        found: dict[str, tuple[Specification, dict[tuple[object, ...], int]]] = {}
+        for at, call in enumerate(self.calls):
+            specification = call.specification
+            if specification.deterministic:
+                found.setdefault(specification.name, (specification, {}))[1][call.key] = at
+        return list(found.values())
 
     def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
         """Whether it is the problem of these candidates too."""
@@ -138,10 +173,34 @@ class Skeleton:
     @cached_property
     def call_tests(self) -> list[list[int]]:
         """The tests that each call decides."""
+        number = {call: at for at, call in enumerate(self.calls)}
         result: list[list[int]] = [[] for _ in self.calls]
-        for test, call in enumerate(self.problem.test_call.tolist()):
-            result[call].append(test)
+        for at, test in enumerate(self.tests):
+            result[number[test.call]].append(at)
         return result
+
+    @cached_property
+    def consequences(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
+        """What the outcome of a test says of other tests: `(other test, its outcome)`."""
+        result: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for test, outcome, other, conclusion in self.problem.implications.tolist():
+            result.setdefault((test, outcome), []).append((other, conclusion))
+        return result
+
+    @cached_property
+    def implicants(self) -> dict[int, list[int]]:
+        """The tests whose outcome may decide each test."""
+        result: dict[int, list[int]] = {}
+        for test, other in np.unique(self.problem.implications[:, [0, 2]], axis=0).tolist():
+            result.setdefault(other, []).append(test)
+        return result
+
+    @cached_property
+    def alternative_tests(self) -> list[list[int]]:
+        """The tests of each alternative, as written."""
+        tests = self.problem.edge_test.tolist()
+        starts = self.problem.alternative_start.tolist()
+        return [tests[start:end] for start, end in itertools.pairwise(starts)]
 
     @cached_property
     def siblings(self) -> dict[int, list[int]]:

@@ -46,6 +46,8 @@ def _event(draw: DrawFn, operators: bool) -> dict[str, Any]:
     for name, answer in _ANSWERS.items() if operators else ():
         if one_of(draw, (False, *[True] * 5)):
             event[name] = {key: answer(draw) for key in pool.KEYS}
+    if operators and one_of(draw, (False, *[True] * 5)):
+        event["inside"] = _nested(draw)
     return event
 
 
@@ -87,6 +89,14 @@ def _truth(draw: DrawFn) -> Any:
     return one_of(draw, (False, True, True, True, False, True, True, True, True, _FAILURES[0]))
 
 
+def _nested(draw: DrawFn) -> dict[str, Any]:
+    """Inside of each key from some one on; answers may fail."""
+    first = one_of(draw, range(len(pool.KEYS) + 1))
+    return {
+        key: one_of(draw, (*[at >= first] * 4, _FAILURES[0])) for at, key in enumerate(pool.KEYS)
+    }
+
+
 def _values(draw: DrawFn) -> Any:
     values = [one_of(draw, _SOLUTIONS) for _ in several(draw, 0, 4)]
     return one_of(draw, (*[values] * 16, *_FAILURES))
@@ -104,7 +114,7 @@ _FORMS: dict[str, Callable[[DrawFn], Any]] = {
     "frame": lambda draw: one_of(draw, ("fine", "damaged")),
 }
 _ANSWERS: dict[str, Callable[[DrawFn], Any]] = {
-    **dict.fromkeys(pool.TRUTHS, _truth),
+    **dict.fromkeys(("seen", "heard"), _truth),
     **dict.fromkeys(pool.COUNTS, _values),
     **dict.fromkeys(pool.PAIRS, _pairs),
 }

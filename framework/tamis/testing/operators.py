@@ -57,15 +57,21 @@ class CountingOperator(Operator):
         """Whether the operator does."""
         return self.inner.answers_many
 
+    @property
+    def implies(self) -> bool:
+        """Whether the operator has implications."""
+        return self.inner.implies
+
     def solve(self, event: Any, *arguments: Any) -> Any:
         """Records the call, and makes it."""
         self.calls.append((event.id, arguments))
         return self.inner.solve(event, *arguments)
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Records a call for each list, and makes them."""
+        """Makes the calls, and records one for each list: if this fails, none was made."""
+        answers = self.inner.solve_many(event, lists)
         self.calls.extend((event.id, tuple(arguments)) for arguments in lists)
-        return self.inner.solve_many(event, lists)
+        return answers
 
     def solve_events(self, events: Sequence[Any], arguments: Sequence[Any]) -> Sequence[Any]:
         """Records a call for each event, and makes them."""
@@ -114,6 +120,8 @@ class TableOperator(Operator):
         *,
         outputs: tuple[str, ...] = (),
         cost_seconds: float | None = None,
+        marginal_cost_seconds: float | None = None,
+        deterministic: bool = False,
         preparation: Preparation | None = None,
     ) -> None:
         self.specification = Specification(
@@ -122,6 +130,8 @@ class TableOperator(Operator):
             inputs=(name,),
             outputs=outputs,
             cost_seconds=cost_seconds,
+            marginal_cost_seconds=marginal_cost_seconds,
+            deterministic=deterministic,
             preparation=preparation,
         )
 

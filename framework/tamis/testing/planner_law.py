@@ -34,6 +34,7 @@ else:
     st = Lazy("hypothesis.strategies")
 
 _ROUND = 3
+_MEMO_BYTES = 1 << 20
 _NARROW = Limits(assignments=2, solutions=3, join_steps=6)
 
 
@@ -129,6 +130,7 @@ def violation(world: World, planner: PlannerForm) -> str | None:
     try:
         seen = run_world(world, _Watched(made_planner(planner)))
         rounds = run_world(world, _Watched(made_planner(planner), _ROUND))
+        kept = run_world(world, made_planner(planner), workers=2, memo_bytes=_MEMO_BYTES)
     except (Broken, PlannerError) as broken:
         return _breach(broken)
     for at, (theirs, ours) in enumerate(zip(right, seen, strict=True)):
@@ -141,6 +143,8 @@ def violation(world: World, planner: PlannerForm) -> str | None:
             return f"makes fewer calls for {event} than every method must: {ours.calls}"
         if rounds[at].answers != theirs.answers:
             return f"gives {rounds[at].answers} for {event} in rounds, not {theirs.answers}"
+        if kept[at].answers != theirs.answers:
+            return f"gives {kept[at].answers} for {event} with workers and a memo"
     for at in range(len(world.events)):
         first, again = seen[at].calls, seen[at + len(world.events)].calls
         if first != again:
@@ -148,7 +152,9 @@ def violation(world: World, planner: PlannerForm) -> str | None:
     return None
 
 
-def run_world(world: World, planner: Planner) -> list[Seen]:
+def run_world(
+    world: World, planner: Planner, *, workers: int = 1, memo_bytes: int = 0
+) -> list[Seen]:
     """What comes of the events of a world, of the same again, and of the same with fewer to match.
 
     Half of the subscriptions are cancelled before the last pass, and one comes back."""
@@ -158,6 +164,8 @@ def run_world(world: World, planner: Planner) -> list[Seen]:
         planner=planner,
         statistics=Statistics(selectivity=world.selectivity, cost=world.cost),
         limits=world.limits,
+        workers=workers,
+        memo_bytes=memo_bytes,
     )
     seen = []
     for number in range(3):
@@ -171,7 +179,9 @@ def run_world(world: World, planner: Planner) -> list[Seen]:
             if issubclass(warning.category, PluginWarning):
                 raise Broken(f"does not follow: {warning.message}")
         for at, event in enumerate(world.events):
-            result = matcher.match({**event, "id": f"e{at} in pass {number}"})
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "solve_many", PluginWarning)
+                result = matcher.match({**event, "id": f"e{at} in pass {number}"})
             calls = tuple(call.predicate for call in result.calls)
             seen.append(Seen(_answers(result), calls, result))
     for operator in operators:
@@ -249,17 +259,24 @@ class _WatchedRun:
 
     def next(self, limit: int) -> Sequence[int]:
         calls = self.run.next(self.limit)
-        if len(calls) > self.limit:
-            raise Broken(f"asks for {len(calls)} calls at once, not for {self.limit} at most")
         for call in calls:
             if not 0 <= call < self.problem.calls:
                 raise Broken(f"asks for call {call} where there are {self.problem.calls}")
             if call in self.asked:
                 raise Broken(f"asks for call {call} twice")
             self.asked.add(call)
+        invocations = _invocations(self.problem, calls)
+        if invocations > self.limit:
+            raise Broken(f"asks for {invocations} calls at once, not for {self.limit} at most")
         return calls
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
         self.run.observe(tests, outcomes, decided)
+
+
+def _invocations(problem: Problem, calls: Sequence[int]) -> int:
+    """How many there are: calls of one batch are one."""
+    batches = [int(problem.call_batch[call]) for call in calls]
+    return batches.count(-1) + len({batch for batch in batches if batch >= 0})

@@ -5,10 +5,11 @@ Every attribute may hold a value of any kind; the numbers are those where double
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis.specification import Operator, Preparation
-from tamis.testing.operators import TableOperator, nonsense, raising, truth_table
+from tamis.specification import Implication, Operator, Preparation
+from tamis.testing.operators import TableOperator, nonsense, raising
 
 ATTRIBUTES = ("altitude", "speed", "camera", "armed", "tags", "meta.speed", "Camera ID", "élan")
 TIME_ATTRIBUTES = ("time.epoch", "time.hour", "time.weekday")
@@ -35,7 +36,7 @@ TIMES = (
 HOURS: tuple[int | float, ...] = (0, 5, 23, 1, 7, 1709271000.5, 1709251200)
 
 KEYS = ("a", "b", "c")
-TRUTHS = ("seen", "heard")
+TRUTHS = ("seen", "heard", "inside")
 COUNTS = ("count", "size")
 PAIRS = ("near",)
 
@@ -48,18 +49,42 @@ def _decoded(event: Any) -> object:
     return frame
 
 
+class _Together(TableOperator):
+    """Answers all lists at once, or fails at once where one of them does."""
+
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        return [self.solve(event, *arguments) for arguments in lists]
+
+
+class _Nested(TableOperator):
+    """Each key lies inside of the next one."""
+
+    def implications(
+        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
+    ) -> Iterable[Implication]:
+        (key,) = arguments
+        if key in KEYS:
+            for place, (other,) in enumerate(others):
+                if other in KEYS and other > key:
+                    yield Implication(True, place, True)
+
+
 def pool_operators() -> list[Operator]:
     """The operators of the conditions that the strategies make; their answers stand in the event.
 
-    >>> [operator.specification.signature for operator in pool_operators()]
-    ['seen(key)', 'heard(key)', 'count(key, ?n)', 'size(key, ?n)', 'near(key, ?x, ?y)', 'broken(…)', 'odd(…)']
-    """  # noqa: E501
+    `seen` and `count` answer several calls at once, `inside` declares that each key is inside of
+    the next one, `size` is deterministic; some share a preparation that may fail.
+
+    >>> [operator.specification.signature for operator in pool_operators()][:3]
+    ['seen(key)', 'heard(key)', 'inside(key)']
+    """
     frame = Preparation("frame", _decoded, cost_seconds=0.02)
     return [
-        truth_table("seen", cost_seconds=0.005),
+        _Together("seen", cost_seconds=0.005, marginal_cost_seconds=0.0),
         TableOperator("heard", preparation=frame),
-        TableOperator("count", outputs=("n",), preparation=frame),
-        TableOperator("size", outputs=("n",)),
+        _Nested("inside"),
+        _Together("count", outputs=("n",), preparation=frame, marginal_cost_seconds=0.0001),
+        TableOperator("size", outputs=("n",), deterministic=True),
         TableOperator("near", outputs=("x", "y"), cost_seconds=0.01),
         raising("broken"),
         nonsense("odd"),

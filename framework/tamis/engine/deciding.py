@@ -1,0 +1,198 @@
+"""How one event is decided: the planner asks, operators answer, and what follows is told to it.
+
+Answers are taken in the order in which the planner asked, whoever was done first, so that nothing
+depends on timing. What is known for nothing comes before the planner: inputs that are absent,
+conditions on the event alone, answers that are remembered.
+Invariant: no call is made twice for an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from tamis.engine.asking import Call
+from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision, Taken
+from tamis.engine.digest import EventDigests
+from tamis.engine.executor import Executor
+from tamis.engine.gateway import Answer, Asking, Gateway
+from tamis.engine.guarded import GuardedRun
+from tamis.engine.memo import Memo, Shelf
+from tamis.errors import PlannerError
+from tamis.planning import FALSE, Planner
+
+ROUND = 256
+"""Invocations that a planner may ask for at once, where there are workers."""
+
+
+@dataclass
+class Spent:
+    """Seconds by stage."""
+
+    planner: float = 0.0
+    operators: float = 0.0
+    joins: float = 0.0
+
+
+class Decider:
+    """Decides events: where calls run, and how many of them at once."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        executor: Executor,
+        memo: Memo,
+        timer: Callable[[], float],
+        contradicted: Callable[[Decision, ContradictionError], None],
+    ) -> None:
+        self.gateway = gateway
+        self.executor = executor
+        self.memo = memo
+        self.timer = timer
+        self.contradicted = contradicted
+        self.round = ROUND if executor.at_once > 1 else 1
+
+    def decide(
+        self, planner: Planner, decision: Decision, asking: Asking, needless: Iterable[int]
+    ) -> tuple[Decision, Spent]:
+        """Makes the calls that the planner asks for, then those it left over.
+
+        Where an outcome contradicts what was declared, the event is decided again without any
+        declaration, from the answers that were given."""
+        course = _Course(self, planner, asking, list(needless))
+        course.remember(decision)
+        while True:
+            try:
+                course.run(decision)
+            except ContradictionError as found:
+                self.contradicted(decision, found)
+                decision = decision.without_implications()
+            else:
+                return decision, course.spent
+
+
+class _Course:
+    """One event on its way."""
+
+    def __init__(
+        self, decider: Decider, planner: Planner, asking: Asking, needless: list[int]
+    ) -> None:
+        self._decider = decider
+        self._planner = planner
+        self._asking = asking
+        self._needless = needless
+        self._answered: list[tuple[int, Answer, str]] = []
+        self._shelves: dict[str, Shelf | None] = {}
+        self.spent = Spent()
+
+    def remember(self, decision: Decision) -> None:
+        """Takes the answers that are known from earlier events."""
+        memo = self._decider.memo
+        if not memo.most_bytes or not decision.skeleton.deterministic:
+            return
+        started = self._decider.timer()
+        digests = EventDigests(decision.event)
+        for specification, numbers in decision.skeleton.deterministic:
+            shelf = self._shelves[specification.name] = memo.about(specification, digests)
+            if shelf is not None:
+                self._answered += [(call, answer, MEMO) for call, answer in shelf.known(numbers)]
+        self.spent.operators += self._decider.timer() - started
+
+    def run(self, decision: Decision) -> None:
+        """Decides the event, from the answers that were given so far."""
+        timer, spent = self._decider.timer, self.spent
+        skeleton, limit = decision.skeleton, self._decider.round
+        started = timer()
+        decided = decision.begin(self._needless)
+        known = _together(decision.take(*each) for each in self._answered)
+        begun = timer()
+        spent.joins += begun - started
+        run = GuardedRun(self._planner, skeleton.problem)
+        if decided or known.tests or known.decided:
+            run.observe(known.tests, known.outcomes, [*decided, *known.decided])
+        asked: set[int] = set()
+        while True:
+            calls = run.next(limit)
+            if not len(calls):
+                left_over = decision.next_needed() if decision.open else None
+                if left_over is None:
+                    break
+                calls = (left_over,)
+            else:
+                self._check(decision, calls, asked)
+            calls = self._due(decision, run, calls)
+            planned = timer()
+            spent.planner += planned - begun
+            answers = self._answers(decision, calls)
+            answered = timer()
+            spent.operators += answered - planned
+            self._answered += answers
+            taken = _together(decision.take(*each) for each in answers)
+            begun = timer()
+            spent.joins += begun - answered
+            if calls:
+                run.observe(*taken)
+        spent.planner += timer() - begun
+
+    def _check(self, decision: Decision, calls: Sequence[int], asked: set[int]) -> None:
+        name = type(self._planner).__name__
+        for call in calls:
+            if not 0 <= call < len(decision.skeleton.calls):
+                raise PlannerError(f"planner {name} asked for call {call}, which does not exist")
+            if call in asked:
+                raise PlannerError(f"planner {name} asked for call {call} twice")
+            asked.add(call)
+
+    def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> Sequence[int]:
+        """Those of the calls that have to be made; the planner is told of the others."""
+        due = []
+        for call in calls:
+            tests = decision.skeleton.call_tests[call]
+            if call in decision.missing:
+                run.observe(tests, [FALSE] * len(tests), ())
+            elif all(decision.outcome[test] != OPEN for test in tests):
+                run.observe(tests, [decision.outcome[test] for test in tests], ())
+            else:
+                due.append(call)
+        return due
+
+    def _answers(self, decision: Decision, calls: Sequence[int]) -> list[tuple[int, Answer, str]]:
+        """The answers to calls, in their order."""
+        skeleton = decision.skeleton
+        if len(calls) == 1:
+            return [(calls[0], *self._given([skeleton.calls[calls[0]]])[0])]
+        invocations: dict[tuple[int, int], list[int]] = {}
+        for call in calls:
+            batch = skeleton.batches[call]
+            invocations.setdefault((batch, -1 if batch >= 0 else call), []).append(call)
+        works = [
+            partial(self._given, [skeleton.calls[call] for call in together])
+            for together in invocations.values()
+        ]
+        found: dict[int, tuple[Answer, str]] = {}
+        for together, given in zip(
+            invocations.values(), self._decider.executor.run(works), strict=True
+        ):
+            found.update(zip(together, given, strict=True))
+        return [(call, *found[call]) for call in calls]
+
+    def _given(self, calls: Sequence[Call]) -> list[tuple[Answer, str]]:
+        """The answers to the calls of one invocation, and whether this event made them."""
+        gateway, asking = self._decider.gateway, self._asking
+        shelf = self._shelves.get(calls[0].specification.name)
+        if shelf is not None:
+            given = shelf.compute_many(calls, lambda mine: gateway.call_together(mine, asking))
+            return [(answer, CALLED if made else MEMO) for answer, made in given]
+        if len(calls) == 1:
+            return [(gateway.call(calls[0], asking), CALLED)]
+        return [(answer, CALLED) for answer in gateway.call_together(calls, asking)]
+
+
+def _together(several: Iterable[Taken]) -> Taken:
+    """What several answers decided, one after the other."""
+    result = Taken([], [], [])
+    for taken in several:
+        for mine, theirs in zip(result, taken, strict=True):
+            mine.extend(theirs)
+    return result

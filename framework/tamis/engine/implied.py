@@ -1,0 +1,154 @@
+"""What operators declare of their own answers: when one call is true or false, what another one is.
+
+Only calls without variables imply and are implied. A pair of calls is asked about once, both ways;
+the contraposition of what an operator says holds too. Rows name calls by serial numbers, which are
+never used again, so that rows about a call that is gone mean nothing.
+Cost: O(calls of the operator) for each new call, and O(rows of the calls) for a problem.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.engine.asking import Call
+from tamis.specification import Implication
+
+_WIDTH = 4
+"""Of a row: a serial, its truth, another serial, its truth."""
+
+
+class Implications:
+    """The declared implications of all calls that are subscribed."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._serials = itertools.count()
+        self._serial: dict[Call, int] = {}
+        self._pending: dict[Call, None] = {}
+        self._rows: dict[int, NDArray[np.int64]] = {}
+        self._held = 0
+        self._distrusted: set[str] = set()
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return self._held
+
+    @property
+    def pending(self) -> bool:
+        """Whether there are calls that no operator was asked about yet."""
+        return bool(self._pending)
+
+    def add(self, call: Call) -> None:
+        """A call that is new."""
+        name = call.specification.name
+        if call.width == 0 and call.operator.implies and name not in self._distrusted:
+            self._serial[call] = next(self._serials)
+            self._pending[call] = None
+
+    def drop(self, call: Call) -> None:
+        """A call that nobody asks any more."""
+        serial = self._serial.pop(call, None)
+        self._pending.pop(call, None)
+        if serial is None:
+            return
+        gone = self._rows.pop(serial, None)
+        self._held -= 0 if gone is None else len(gone)
+        if self._held > 2 * self._most // 3:
+            self._purge()
+
+    def distrust(self, name: str) -> None:
+        """Forgets what an operator says, for good."""
+        self._distrusted.add(name)
+        for call in [call for call in self._serial if call.specification.name == name]:
+            self.drop(call)
+
+    def asked(self) -> tuple[list[NDArray[np.int64]], list[str]]:
+        """Asks the operators about calls that are new: rows to take, and what went wrong."""
+        new, self._pending = self._pending, {}
+        by_operator: dict[str, list[Call]] = {}
+        for call in new:
+            by_operator.setdefault(call.specification.name, []).append(call)
+        found, troubles = [], []
+        for name, fresh in by_operator.items():
+            known = [call for call in self._calls_of(name) if call not in new]
+            try:
+                found.append(self._asked_of(fresh, known))
+            except Exception as failure:
+                self._distrusted.add(name)
+                troubles.append(
+                    f"implications of {name} failed ({type(failure).__name__}: {failure}): "
+                    f"what it declares is not used"
+                )
+        return found, troubles
+
+    def _calls_of(self, name: str) -> list[Call]:
+        return [call for call in self._serial if call.specification.name == name]
+
+    def _asked_of(self, fresh: list[Call], known: list[Call]) -> NDArray[np.int64]:
+        """What the operator says of new calls among each other and with the known ones."""
+        found: list[tuple[int, int, int, int]] = []
+        for at, call in enumerate(fresh):
+            found += self._said(call, [*fresh[:at], *fresh[at + 1 :], *known])
+        for call in known:
+            found += self._said(call, fresh)
+        rows = np.array(found, np.int64).reshape(-1, _WIDTH)
+        contraposed = np.stack([rows[:, 2], 1 - rows[:, 3], rows[:, 0], 1 - rows[:, 1]], axis=1)
+        return np.unique(np.concatenate([rows, contraposed]), axis=0)
+
+    def take(self, found: Sequence[NDArray[np.int64]]) -> None:
+        """Keeps rows, as many as there is room for."""
+        for rows in found:
+            kept = rows[: max(0, self._most - self._held)]
+            starts = np.flatnonzero(np.diff(kept[:, 0], prepend=-1)).tolist()
+            for start, end in itertools.pairwise([*starts, len(kept)]):
+                mine = kept[start:end]
+                before = self._rows.get(int(mine[0, 0]))
+                self._rows[int(mine[0, 0])] = (
+                    mine if before is None else np.concatenate([before, mine])
+                )
+            self._held += len(kept)
+
+    def _said(self, call: Call, others: list[Call]) -> list[tuple[int, int, int, int]]:
+        """What the operator says that an answer to the call means for the others."""
+        if not others or self._held >= self._most:
+            return []
+        said = call.operator.implications(call.arguments, [other.arguments for other in others])
+        mine = self._serial[call]
+        return [
+            (mine, int(bool(truth)), self._serial[others[other]], int(bool(conclusion)))
+            for truth, other, conclusion in map(_checked, said)
+        ]
+
+    def _purge(self) -> None:
+        """Drops the rows about calls that are gone."""
+        alive = np.array(sorted(self._serial.values()), np.int64)
+        for serial, rows in list(self._rows.items()):
+            self._rows[serial] = rows[np.isin(rows[:, 2], alive)]
+        self._held = sum(map(len, self._rows.values()))
+
+    def among(self, calls: Sequence[Call]) -> NDArray[np.int64]:
+        """Rows `(place of a call, its truth, place of another, its truth)` among these calls."""
+        places = {self._serial[call]: at for at, call in enumerate(calls) if call in self._serial}
+        mine = [self._rows[serial] for serial in places if serial in self._rows]
+        if not mine:
+            return np.zeros((0, _WIDTH), np.int64)
+        rows = np.concatenate(mine)
+        serials = np.array(sorted(places), np.int64)
+        at = np.array([places[serial] for serial in serials.tolist()], np.int64)
+        rows = rows[np.isin(rows[:, 2], serials)]
+        rows[:, 0] = at[np.searchsorted(serials, rows[:, 0])]
+        rows[:, 2] = at[np.searchsorted(serials, rows[:, 2])]
+        return rows
+
+
+def _checked(said: object) -> Implication:
+    if not isinstance(said, tuple) or len(said) != len(Implication._fields):
+        raise ValueError(f"an implication is a tamis.Implication, not {said!r:.80}")
+    implication = Implication(*said)
+    if not isinstance(implication.other, int) or implication.other < 0:
+        raise ValueError(f"an implication names another call by its place, not {said!r:.80}")
+    return implication
