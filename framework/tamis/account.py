@@ -71,6 +71,21 @@ class Account(_Fields):
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     operators: dict[str, OperatorAccount] = field(default_factory=dict)
 
+    @property
+    def calls_text(self) -> str:
+        """How many calls were made, beside what had to be and what would have been."""
+        words = f"called {self.calls:,}, at least {self.needed_at_least:,} were needed"
+        if self.naive_expected is not None:
+            words += f", {round(self.naive_expected):,} expected of naive"
+        return words
+
+    @property
+    def outcome_text(self) -> str:
+        """What became of the subscriptions."""
+        words = f"{self.matches:,} matched of {self.candidates:,} candidates"
+        words += f" among {self.subscriptions:,} subscriptions"
+        return words + (f", {self.undetermined:,} undetermined" if self.undetermined else "")
+
     def add(self, other: Account) -> None:
         """Adds another account to this one."""
         for name in (

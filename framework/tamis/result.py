@@ -20,11 +20,14 @@ from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
 from tamis.engine.decision import IMPLIED, MEMO, Decision, distinct_assignments
 from tamis.event import Event
-from tamis.planning import TRUE
+from tamis.planning import FALSE, TRUE
 from tamis.values import Scalar
 
 if TYPE_CHECKING:
     from tamis.explain import Explanation
+
+
+_MOST_KILLED = 10
 
 
 class CallRecord(NamedTuple):
@@ -48,6 +51,13 @@ class Undetermined(NamedTuple):
 
     subscription: str
     reason: str
+
+
+class Rejection(NamedTuple):
+    """A candidate that did not match, and what was false: of each alternative, the first found."""
+
+    subscription: str
+    because: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -190,6 +200,26 @@ class Result:
             for row, each in reasons.items()
         )
 
+    @cached_property
+    def rejections(self) -> list[Rejection]:
+        """The candidates of the index that did not match, sorted by id, and what was false."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        reasons: dict[int, list[str]] = {}
+        kept = {decision.skeleton.owners[alternative] for alternative in decision.unknown}
+        plain = set(self._seen.plain.tolist())
+        for alternative, verdict in enumerate(decision.verdict):
+            owner = decision.skeleton.owners[alternative]
+            if verdict == FALSE and owner not in decision.matched and owner not in kept:
+                row = int(decision.skeleton.subscriptions[owner])
+                if row not in plain:
+                    reasons.setdefault(row, []).append(decision.false_reason(alternative))
+        name = self._seen.catalog.id_of
+        return sorted(
+            Rejection(name(row), tuple(dict.fromkeys(each))) for row, each in reasons.items()
+        )
+
     @property
     def calls(self) -> list[CallRecord]:
         """The operator calls that were made, in order."""
@@ -250,6 +280,17 @@ class Result:
             "matches": [match.as_dict() for match in self.matches],
             "undetermined": [each._asdict() for each in self.undetermined],
         }
+
+    def __str__(self) -> str:
+        """What became of the event and what it took, in a few lines."""
+        account = self.account
+        lines = [f"{self.event}: {account.outcome_text}", account.calls_text]
+        killed = Counter(reason for each in self.rejections for reason in each.because)
+        lines += [
+            f"  {count:,} rejected by {reason}"
+            for reason, count in killed.most_common(_MOST_KILLED)
+        ]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<result of {self.event}: {len(self.matches)} matches>"

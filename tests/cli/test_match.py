@@ -96,6 +96,26 @@ def test_reports_totals_and_the_same_for_each_operator(tamis: Tamis, folder: Pat
     assert report["operators"]["peopleCount"]["calls"] == 1
 
 
+def test_the_report_says_what_rejected_and_what_was_remembered(tamis: Tamis, folder: Path) -> None:
+    (folder / "kept.py").write_text(
+        "import tamis\n@tamis.operator(inputs=('soft',), deterministic=True)\n"
+        "def soft(event): return event['soft']\n"
+    )
+    write_lines(folder / "S.jsonl", {"id": "s", "where": "soft() and altitude < 5"})
+    events = [{"soft": at != 1, "altitude": 1} for at in range(4)]
+    write_lines(folder / "E.jsonl", *events)
+    ended = tamis(
+        *("match", "--subscriptions", "S.jsonl", "--events", "E.jsonl", "--operators", "kept"),
+        *("--report", "R.json", "--workers", "2"),
+    )
+    assert ended.status == 0
+    report = strict((folder / "R.json").read_text())
+    assert (report["calls"], report["memoized"], report["evaluations"]) == (2, 2, 4)
+    assert report["rejected_by"] == {"soft()": 1}
+    assert report["memo"]["soft"]["hits"] == 2
+    assert report["workers"] == 2
+
+
 def test_the_report_of_no_event_counts_the_subscriptions(tamis: Tamis, folder: Path) -> None:
     assert tamis(*MATCH, "--events", "-", "--report", "R.json").status == 0
     assert strict((folder / "R.json").read_text())["subscriptions"] == 2

@@ -92,12 +92,14 @@ def explain(
             {
                 "event": result.event,
                 "explanations": [each.data for each in explanations],
+                "rejections": [each._asdict() for each in result.rejections],
                 "account": result.account.as_dict(),
             }
         )
         return
     for each in explanations:
         put(f"{each}\n")
+    put(f"{result.account.calls_text}\n")
     put(_account_text(result.account))
 
 

@@ -66,6 +66,7 @@ def make_matcher(
     index: str | None = None,
     planner: str | None = None,
     statistics: str | None = None,
+    workers: int = 1,
 ) -> Matcher:
     """A matcher without subscriptions."""
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
@@ -77,7 +78,7 @@ def make_matcher(
     planner = plugins.planner(DEFAULT_PLANNER if planner is None else planner).name
     records = [found.record for found in find_operators(operators).values()]
     learned = None if statistics is None else Statistics.load(statistics)
-    return Matcher(records, index=index, planner=planner, statistics=learned)
+    return Matcher(records, index=index, planner=planner, statistics=learned, workers=workers)
 
 
 def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:

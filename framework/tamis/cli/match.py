@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ from tamis.cli.options import (
     Planner,
     StatisticsFolder,
     Subscriptions,
+    Workers,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from tamis.writing import Lines
 
 REPORT_VERSION = 1
+_MOST_REJECTING = 100
 
 
 def match(
@@ -45,6 +48,7 @@ def match(
     planner: Planner = None,
     statistics: StatisticsFolder = None,
     operators: Operators = None,
+    workers: Workers = 1,
     output: Annotated[
         str, typer.Option(metavar="FILE", help="Where the results go; - for standard output.")
     ] = "-",
@@ -73,10 +77,13 @@ def match(
     from tamis.cli.progress import Progress
     from tamis.cli.saying import say
     from tamis.cli.tables import counted
+    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
     from tamis.subscription_lines import read_subscriptions
     from tamis.writing import lines_to
 
-    matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
+    matcher = make_matcher(
+        operators, index=index, planner=planner, statistics=statistics, workers=workers
+    )
     source = reading.Events(events)
     read = [subscriptions, *source.files, *(operators or ())]
     _refuse_collisions(subscriptions, source.files, read, output, rejects, report)
@@ -110,7 +117,17 @@ def match(
     if account is not None and report is not None:
         account.rejected = run.rejected
         account.subscriptions = len(matcher)
-        _write_report(report, account, planner, index, time.perf_counter() - started)
+        facts: dict[str, Any] = {
+            "planner": planner or DEFAULT_PLANNER,
+            "index": index or DEFAULT_INDEX,
+            "workers": workers,
+            "wall_seconds": time.perf_counter() - started,
+        }
+        memo = {name: vars(each) for name, each in matcher.memo.account().items()}
+        rejected_by = dict(run.rejected_by.most_common(_MOST_REJECTING))
+        _write_report(
+            report, facts | account.as_dict() | {"memo": memo, "rejected_by": rejected_by}
+        )
     if run.rejected and not progress.events:
         raise UnusableRunError("no line holds an event")
 
@@ -133,6 +150,7 @@ class _Run:
         self._rejects = rejects
         self._account = account
         self._progress = progress
+        self.rejected_by: Counter[str] = Counter()
         self.rejected = 0
         self._first_reject = ""
         self.undetermined = 0
@@ -158,6 +176,9 @@ class _Run:
                 continue
             if account is not None:
                 account.add(result.account)
+                self.rejected_by.update(
+                    reason for each in result.rejections for reason in each.because
+                )
             for each in result.undetermined:
                 self._first_undetermined = self._first_undetermined or (
                     f"{each.subscription} for {result.event}, {each.reason}"
@@ -232,20 +253,11 @@ def _check_place(path: str) -> None:
         raise WritingError(f"cannot write {path}: {folder} {what}")
 
 
-def _write_report(
-    path: str, account: Account, planner: str | None, index: str | None, seconds: float
-) -> None:
+def _write_report(path: str, facts: dict[str, Any]) -> None:
     from importlib import metadata
 
-    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
     from tamis.writing import lines_to
 
-    facts: dict[str, Any] = {
-        "format_version": REPORT_VERSION,
-        "tamis": metadata.version("tamis"),
-        "planner": planner or DEFAULT_PLANNER,
-        "index": index or DEFAULT_INDEX,
-        "wall_seconds": seconds,
-    }
+    head = {"format_version": REPORT_VERSION, "tamis": metadata.version("tamis")}
     with lines_to(path) as file:
-        file.write(facts | account.as_dict(), indent=1)
+        file.write(head | facts, indent=1)

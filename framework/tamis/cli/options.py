@@ -32,5 +32,9 @@ StatisticsFolder = Annotated[
     str | None,
     typer.Option("--statistics", metavar="DIR", help="What was learned from history."),
 ]
+Workers = Annotated[
+    int,
+    typer.Option(metavar="N", min=1, max=4_096, help="How many operator calls run at once."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

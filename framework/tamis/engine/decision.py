@@ -65,6 +65,8 @@ class Decision:
         self.rows: dict[int, list[Solution]] = {}
         self.failures: dict[int, Failure] = {}
         self.cuts: dict[int, Failure] = {}
+        self.killers: dict[int, int] = {}
+        """The test that made an alternative false."""
         self.missing: dict[int, str] = {}
         self.failed_conditions: dict[int, str] = {}
         self.matched: set[int] = set()
@@ -191,6 +193,7 @@ class Decision:
             killed, kept = kept, killed
         for alternative in killed:
             if verdict[alternative] == OPEN:
+                self.killers[alternative] = test
                 self._decide(alternative, FALSE)
         plans = self.skeleton.plans
         counted = 0 if test in self._rescued else 1
@@ -369,6 +372,24 @@ class Decision:
                 return result, True
             result.append({name: value for part in choice for name, value in part.items()})
         return result, truncated
+
+    def false_reason(self, alternative: int) -> str:
+        """What made an alternative false: a predicate as it is wanted, or what was lacking."""
+        skeleton = self.skeleton
+        if alternative in self.failed_conditions:
+            return self.failed_conditions[alternative]
+        killer = self.killers.get(alternative)
+        if killer is not None:
+            text = skeleton.tests[killer].text
+            return text if self.outcome[killer] == FALSE else f"not {text}"
+        for test in skeleton.alternative_tests[alternative]:
+            call = skeleton.tests[test].call
+            absent = self.missing.get(int(skeleton.problem.test_call[test]))
+            if absent is not None:
+                return f"{call.text}: its input {absent} is absent"
+        constraints = [each.text() for each in skeleton.plans[alternative].constraints]
+        wanted = f" with {' and '.join(constraints)}" if constraints else ""
+        return f"no joint assignment{wanted}"
 
     def unknown_reasons(self, alternative: int) -> list[tuple[str, Failure]]:
         """Why an alternative is unknown: predicates in canonical text, and their failures."""
