@@ -24,10 +24,24 @@ def _suborder() -> Planner:
     return SubOrder()
 
 
+def _greedy() -> Planner:
+    from tamis_planners.greedy import Greedy
+
+    return Greedy()
+
+
+def _savings() -> Planner:
+    from tamis_planners.savings import Savings
+
+    return Savings()
+
+
 @hookimpl
 def tamis_planners() -> list[PlannerRecord]:
     """The planners of this package."""
     return [
+        PlannerRecord("savings", _savings, "what spares most of deciding alternatives alone"),
+        PlannerRecord("greedy", _greedy, "what ends most alternatives for its cost"),
         PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
         PlannerRecord("suborder", _suborder, "linked chains, ordered by what sharing saves"),
         PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),

@@ -46,15 +46,16 @@ class _SequentialRun:
         return calls
 
     def _mark(self) -> bool:
-        """Takes up the next undecided alternative, if there is one."""
-        marked = self._open.find(1, self._marked)
-        if marked < 0:
-            return False
-        self._marked = marked
-        self._left = [
-            call for call in reversed(self._alternative_calls[marked]) if not self._asked[call]
-        ]
-        return bool(self._left)
+        """Takes up the next undecided alternative that has calls left, if there is one."""
+        while (marked := self._open.find(1, self._marked)) >= 0:
+            self._marked = marked
+            self._left = [
+                call for call in reversed(self._alternative_calls[marked]) if not self._asked[call]
+            ]
+            if self._left:
+                return True
+            self._marked += 1
+        return False
 
     def _is_needed(self, call: int) -> bool:
         """Whether an undecided alternative holds the call; what is decided stays so."""

@@ -1,0 +1,151 @@
+"""Which call is next, by what every outcome so far has left to gain: the run of adaptive planners.
+
+What depends on a problem alone is prepared once for it, its shape even when expectations change;
+a run copies what outcomes change. Told outcomes wait until the next question, so that a call takes
+one kernel. Invariant: prepared arrays are never written, so that threads may begin at once.
+Cost: O(edges) to prepare a problem, a copy to begin an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.planning import Problem, Run
+from tamis_planners.adaptive_kernels import advance
+from tamis_planners.adaptive_shape import FIXED, Shape, shape_of
+from tamis_planners.adaptive_state import (
+    BATCH,
+    BLOCK,
+    COST,
+    FAILURE,
+    FREE,
+    GROUP,
+    NEVER,
+    OWN,
+    OWNER,
+    PRICE,
+    UNIT,
+    UNSEEN,
+    WEIGHTED,
+    State,
+    open_all,
+)
+
+_FREE_OF_COST = 1e-9
+
+
+class Adaptive:
+    """A planner that scores calls; whether alternatives have weights makes its kind."""
+
+    weighted: bool
+
+    def __init__(self) -> None:
+        self._prepared: tuple[Problem, Shape, State] | None = None
+
+    def begin(self, problem: Problem) -> Run:
+        """Starts on the problem of one event."""
+        known = self._prepared
+        if known is None or known[0] is not problem:
+            if known is not None and known[0].edge_test is problem.edge_test:
+                shape = known[1]
+            else:
+                shape = shape_of(problem)
+            known = self._prepared = (problem, shape, opened(problem, shape, self.weighted))
+        return AdaptiveRun(known[2])
+
+
+def opened(problem: Problem, shape: Shape, weighted: bool) -> State:
+    """The state before anything is known."""
+    calls, units = problem.calls, len(shape.unit_start) - 1
+    state = State(
+        **{name: getattr(shape, name) for name in FIXED},
+        alternatives=np.zeros((problem.alternatives, 7), np.int32),
+        calls=np.zeros((calls, 5), np.int32),
+        units=np.zeros((units, 2), np.int32),
+        siblings=np.zeros(len(shape.subscription_start) - 1, np.int32),
+        stage=np.zeros(len(shape.needs) - 1, np.int8),
+        known=np.zeros(problem.tests, np.int8),
+        numbers=np.zeros(4, np.int32),
+        certain=np.zeros(problem.alternatives, np.int32),
+        changed=np.zeros(units, np.int32),
+        listed=np.zeros(max(problem.alternatives, calls), np.int32),
+        selectivity=np.array(problem.test_selectivity, np.float64),
+        ends=np.zeros(len(shape.needs) - 1),
+        weight=np.zeros(problem.alternatives),
+        worth=np.zeros((calls, 5)),
+        prices=np.zeros((units, 2)),
+        key=np.full(units, NEVER),
+        best=np.full(-(-units // BLOCK), NEVER),
+        survival=np.full(calls, -1.0),
+        sums=np.zeros(2),
+        ordered=np.zeros((shape.widest + 1, 3)),
+    )
+    state.numbers[UNSEEN] = -1
+    state.numbers[WEIGHTED] = weighted
+    state.alternatives[:, OWNER] = problem.alternative_subscription
+    state.alternatives[:, FREE] = ~problem.alternative_binds
+    _set_costs(problem, shape, state)
+    open_all(state)
+    return state
+
+
+def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
+    """Costs of calls and prices of units; what is paid together only where that saves."""
+    calls, batches = problem.calls, shape.batches
+    dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
+    least = _FREE_OF_COST * dearest if dearest > 0.0 else 1.0
+    cost = np.maximum(problem.call_cost, least)
+    marginal = np.clip(problem.call_marginal, least, cost)
+    batched = problem.call_batch >= 0
+    members = np.bincount(problem.call_batch[batched], minlength=batches)
+    saved = np.bincount(
+        problem.call_batch[batched], (cost - marginal)[batched], minlength=batches
+    ) / np.maximum(1, members)
+    worthwhile = batched.copy()
+    worthwhile[batched] = (saved > 0.0)[problem.call_batch[batched]]
+    state.prices[calls : calls + batches, PRICE] = saved
+    groups = len(state.units) - calls - batches
+    prices: NDArray[np.float64] = problem.group_price[:groups]
+    state.prices[calls + batches :, PRICE] = prices
+    priced = problem.call_group >= 0
+    priced[priced] = (prices > 0.0)[problem.call_group[priced]]
+    state.worth[:, COST] = cost
+    state.worth[:, OWN] = np.where(worthwhile, marginal, cost)
+    state.worth[:, FAILURE] = problem.call_failure
+    state.calls[:, BATCH] = np.where(worthwhile, problem.call_batch, -1)
+    state.calls[:, GROUP] = np.where(priced, calls + batches + problem.call_group, -1)
+    alone = np.where(worthwhile, calls + problem.call_batch, np.arange(calls))
+    state.calls[:, UNIT] = np.where(priced, state.calls[:, GROUP], alone)
+
+
+class AdaptiveRun:
+    """One event being decided."""
+
+    def __init__(self, prepared: State) -> None:
+        self._state = State._make(
+            array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
+        )
+        self._picks = np.empty(len(prepared.calls), np.int64)
+        self._tests: list[int] = []
+        self._outcomes: list[int] = []
+        self._decided: list[int] = []
+
+    def next(self, limit: int) -> Sequence[int]:
+        tests = len(self._tests)
+        told = np.array([*self._tests, *self._outcomes, *self._decided], np.int64)
+        picked = advance(self._state, told, tests, limit, self._picks)
+        self._tests.clear()
+        self._outcomes.clear()
+        self._decided.clear()
+        calls: list[int] = self._picks[:picked].tolist()
+        return calls
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        self._tests.extend(tests)
+        self._outcomes.extend(outcomes)
+        self._decided.extend(decided)

@@ -1,0 +1,208 @@
+"""Which calls are asked for next: what is certain, then what ends most for its cost.
+
+A round is picked call by call, each on the expectation of those before it, and ends when what it
+would have been needless to ask, had one waited, exceeds a small share of all that was spent.
+Cost: O(needs of the alternatives that a call ends or that survive it) a call, and a look at the
+blocks of units.
+"""
+
+from __future__ import annotations
+
+from tamis.kernels import inlined, kernel
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, LongInts
+from tamis_planners.adaptive_state import (
+    ASKED,
+    AWAITED,
+    BATCH,
+    CERTAIN,
+    COST,
+    GROUP,
+    IS_ASKED,
+    IS_OPEN,
+    LEFT,
+    OPEN,
+    OWN,
+    PAID,
+    PRICE,
+    QUEUED,
+    SPENT,
+    UNIT,
+    UNSEEN,
+    WASTED,
+    State,
+    await_answer,
+    best_unit,
+    close,
+    is_wanted,
+    learn,
+    pay,
+    score,
+    touch,
+)
+
+TOLERATED_WASTE = 0.004
+_SMALL = 1e-12
+
+
+@inlined
+def certain_call(state: State) -> int:
+    """A call that every planner must make, -1 when none is known."""
+    while state.numbers[CERTAIN] > 0:
+        state.numbers[CERTAIN] -= 1
+        alternative = state.certain[state.numbers[CERTAIN]]
+        state.alternatives[alternative, QUEUED] = 0
+        if (
+            not state.alternatives[alternative, OPEN]
+            or state.alternatives[alternative, LEFT] != 1
+            or state.alternatives[alternative, AWAITED]
+        ):
+            continue
+        for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+            call = state.needs[need, CALL]
+            if state.stage[need] == IS_OPEN and not state.calls[call, ASKED]:
+                return int(call)
+    return -1
+
+
+@inlined
+def best_call(state: State) -> int:
+    """The best call of the best unit, -1 when nobody needs any."""
+    unit = best_unit(state)
+    if unit < len(state.calls):
+        return int(unit)
+    found, highest = -1, -1.0
+    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+        call = state.unit_calls[at]
+        if is_wanted(state, call) and state.calls[call, UNIT] == unit:
+            mine = max(0.0, score(state, call)) / state.worth[call, COST]
+            if mine > highest:
+                found, highest = call, mine
+    return int(found)
+
+
+@inlined
+def needless_chance(state: State, call: int) -> float:
+    """The chance that what is asked already ends every open alternative that needs a call.
+
+    Alternatives that the same call is likeliest to end are taken to end together."""
+    chance, listed = 1.0, 0
+    for at in range(state.call_start[call], state.call_start[call + 1]):
+        need = state.call_needs[at]
+        alternative = state.needs[need, ALTERNATIVE]
+        if state.stage[need] != IS_OPEN or not state.alternatives[alternative, OPEN]:
+            continue
+        if state.alternatives[alternative, AWAITED] == 0:
+            chance = 0.0
+            break
+        survives, deadliest, ends = 1.0, -1, -1.0
+        for other in range(state.need_start[alternative], state.need_start[alternative + 1]):
+            if state.stage[other] == IS_ASKED:
+                survives *= 1.0 - state.ends[other]
+                if state.ends[other] > ends:
+                    deadliest, ends = state.needs[other, CALL], state.ends[other]
+        if state.survival[deadliest] < 0.0:
+            state.listed[listed] = deadliest
+            listed += 1
+        state.survival[deadliest] = max(survives, state.survival[deadliest])
+    for at in range(listed):
+        deadliest = state.listed[at]
+        chance *= 1.0 - state.survival[deadliest]
+        state.survival[deadliest] = -1.0
+    return chance
+
+
+@inlined
+def is_worth_adding(state: State, call: int) -> bool:
+    """Whether a call of a batch is cheaper with the others now than perhaps later by itself."""
+    wanted = state.worth[call, OWN] / state.worth[call, COST]
+    if wanted >= 1.0:
+        return False
+    spared = 1.0
+    for at in range(state.call_start[call], state.call_start[call + 1]):
+        need = state.call_needs[at]
+        alternative = state.needs[need, ALTERNATIVE]
+        if state.stage[need] != IS_OPEN or not state.alternatives[alternative, OPEN]:
+            continue
+        reached = 1.0
+        ratio = state.worth[call, COST] / (state.ends[need] + _SMALL)
+        for other in range(state.need_start[alternative], state.need_start[alternative + 1]):
+            if other == need:
+                continue
+            its_call = state.needs[other, CALL]
+            if state.stage[other] == IS_ASKED or (
+                state.stage[other] == IS_OPEN
+                and state.worth[its_call, COST] / (state.ends[other] + _SMALL) < ratio
+            ):
+                reached *= 1.0 - state.ends[other]
+        spared *= 1.0 - reached
+        if 1.0 - spared > wanted:
+            return True
+    return False
+
+
+@inlined
+def full_cost(state: State, call: int) -> float:
+    """What a call costs now, with its preparation when that is not paid."""
+    cost, group = state.worth[call, COST], state.calls[call, GROUP]
+    if group >= 0 and not state.units[group, PAID]:
+        cost += state.prices[group, PRICE]
+    return cost
+
+
+@inlined
+def ask(state: State, call: int, cost: float, picks: LongInts, asked: int) -> int:
+    """Puts a call on the list of what is asked for."""
+    state.calls[call, ASKED] = 1
+    touch(state, state.calls[call, UNIT])
+    group = state.calls[call, GROUP]
+    if group >= 0 and not state.units[group, PAID]:
+        cost += state.prices[group, PRICE]
+        pay(state, group)
+    state.sums[SPENT] += cost
+    picks[asked] = call
+    return asked + 1
+
+
+@inlined
+def take_in(state: State, told: LongInts, outcomes: int) -> None:
+    """What was observed: tests, their outcomes, and the alternatives that are decided."""
+    for at in range(outcomes):
+        learn(state, told[at], told[outcomes + at])
+    for at in range(2 * outcomes, len(told)):
+        if state.alternatives[told[at], OPEN]:
+            close(state, told[at])
+
+
+@kernel
+def advance(state: State, told: LongInts, outcomes: int, limit: int, picks: LongInts) -> int:
+    """Takes in what was observed and picks the next calls; how many they are."""
+    take_in(state, told, outcomes)
+    if state.numbers[UNSEEN] >= 0:
+        await_answer(state, state.numbers[UNSEEN])
+    state.numbers[UNSEEN] = -1
+    asked = 0
+    for made in range(limit):
+        call = certain_call(state)
+        if call < 0:
+            call = best_call(state)
+            if call < 0:
+                break
+            if made > 0:
+                waste = needless_chance(state, call) * full_cost(state, call)
+                if state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]:
+                    break
+                state.sums[WASTED] += waste
+        asked = ask(state, call, state.worth[call, COST], picks, asked)
+        batch = state.calls[call, BATCH]
+        if batch < 0 and made + 1 == limit:
+            state.numbers[UNSEEN] = call
+            break
+        await_answer(state, call)
+        if batch >= 0:
+            unit = len(state.calls) + batch
+            for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+                other = state.unit_calls[at]
+                if is_wanted(state, other) and is_worth_adding(state, other):
+                    asked = ask(state, other, state.worth[other, OWN], picks, asked)
+                    await_answer(state, other)
+    return asked

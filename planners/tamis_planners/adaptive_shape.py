@@ -1,0 +1,170 @@
+"""How a problem lies in arrays for adaptive planners: who needs which call, what goes together.
+
+A *need* is what one alternative asks of one call: one or more of its tests. Needs lie by
+alternative and within one by preparation and batch, so that calls that are paid together are
+neighbors; edges lie by need. A *unit* is what is paid at once: a call by itself (the numbers of the
+calls), a batch, or a preparation with the calls that share it (the numbers after).
+Cost: O(edges), once a problem.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.kernels import kernel
+from tamis.planning import Problem
+
+Ints = NDArray[np.int32]
+LongInts = NDArray[np.int64]
+Signs = NDArray[np.int8]
+
+ALTERNATIVE, CALL, FIRST = 0, 1, 2
+NEED, TEST, WANTED = 0, 1, 2
+
+
+class Shape(NamedTuple):
+    """What depends neither on expectations nor on outcomes."""
+
+    needs: Ints
+    """Of each need its alternative, its call, and the first of its edges; one more row ends it."""
+    edges: Ints
+    """Of each edge its need, its test, and the outcome that the alternative wants."""
+    need_start: Ints
+    """By alternative."""
+    test_start: Ints
+    test_edges: Ints
+    call_start: Ints
+    call_needs: Ints
+    subscription_start: Ints
+    subscription_alternatives: Ints
+    unit_start: Ints
+    unit_calls: Ints
+    """The calls of batches and preparations; units that are calls have none."""
+    batches: int
+    widest: int
+    """The most needs that an alternative has."""
+
+
+FIXED = frozenset(Shape._fields) - {"batches", "widest"}
+
+
+def shape_of(problem: Problem) -> Shape:
+    """The shape of a problem."""
+    needs, edges, need_start = _needs_and_edges(
+        problem.alternative_start.astype(np.int64),
+        problem.edge_test.astype(np.int64),
+        problem.edge_sign.astype(np.int8),
+        problem.test_call.astype(np.int64),
+        problem.call_group.astype(np.int64),
+        problem.call_batch.astype(np.int64),
+    )
+    calls = problem.calls
+    batches = int(problem.call_batch.max(initial=-1)) + 1
+    groups = int(problem.call_group.max(initial=-1)) + 1
+    batched, grouped = np.flatnonzero(problem.call_batch >= 0), problem.call_group >= 0
+    by_batch = batched[np.argsort(problem.call_batch[batched], kind="stable")]
+    by_group = np.flatnonzero(grouped)
+    by_group = by_group[
+        np.lexsort((by_group, problem.call_batch[by_group], problem.call_group[by_group]))
+    ]
+    unit = np.concatenate(
+        [calls + problem.call_batch[by_batch], calls + batches + problem.call_group[by_group]]
+    )
+    subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
+    return Shape(
+        needs,
+        edges,
+        need_start,
+        *_sorted_by(edges[:, TEST].copy(), problem.tests),
+        *_sorted_by(needs[:-1, CALL].copy(), calls),
+        *_sorted_by(problem.alternative_subscription.astype(np.int32), subscriptions),
+        _starts(unit, calls + batches + groups),
+        np.concatenate([by_batch, by_group]).astype(np.int32),
+        batches,
+        int(np.diff(need_start).max(initial=0)),
+    )
+
+
+def _starts(sorted_numbers: LongInts, count: int) -> Ints:
+    return np.searchsorted(sorted_numbers, np.arange(count + 1)).astype(np.int32)
+
+
+@kernel
+def _needs_and_edges(
+    start: LongInts,
+    edge_test: LongInts,
+    edge_sign: Signs,
+    test_call: LongInts,
+    group: LongInts,
+    batch: LongInts,
+) -> tuple[Ints, Ints, Ints]:
+    alternatives, made = len(start) - 1, 0
+    needs = np.empty((len(edge_test) + 1, 3), np.int32)
+    edges = np.empty((len(edge_test), 3), np.int32)
+    need_start = np.empty(alternatives + 1, np.int32)
+    seen = np.full(len(group), -1)
+    place = np.empty(len(group), np.int64)
+    for alternative in range(alternatives):
+        first = need_start[alternative] = made
+        for edge in range(start[alternative], start[alternative + 1]):
+            call = test_call[edge_test[edge]]
+            if seen[call] == alternative:
+                continue
+            seen[call] = alternative
+            at = made
+            while at > first:
+                before = needs[at - 1, CALL]
+                if group[before] < group[call] or (
+                    group[before] == group[call] and batch[before] <= batch[call]
+                ):
+                    break
+                needs[at, CALL] = before
+                at -= 1
+            needs[at, CALL] = call
+            made += 1
+        for need in range(first, made):
+            needs[need, ALTERNATIVE] = alternative
+            needs[need, FIRST] = 0
+            place[needs[need, CALL]] = need
+        for edge in range(start[alternative], start[alternative + 1]):
+            needs[place[test_call[edge_test[edge]]], FIRST] += 1
+        at = start[alternative]
+        for need in range(first, made):
+            count = needs[need, FIRST]
+            needs[need, FIRST] = at
+            at += count
+        for edge in range(start[alternative], start[alternative + 1]):
+            need = place[test_call[edge_test[edge]]]
+            at = needs[need, FIRST]
+            needs[need, FIRST] = at + 1
+            edges[at, NEED] = need
+            edges[at, TEST] = edge_test[edge]
+            edges[at, WANTED] = 1 if edge_sign[edge] > 0 else 0
+        at = start[alternative]
+        for need in range(first, made):
+            following = needs[need, FIRST]
+            needs[need, FIRST] = at
+            at = following
+    need_start[alternatives] = made
+    needs[made] = 0
+    needs[made, FIRST] = len(edge_test)
+    return needs[: made + 1].copy(), edges, need_start
+
+
+@kernel
+def _sorted_by(numbers: Ints, count: int) -> tuple[Ints, Ints]:
+    """Where the places of each number start, and the places by their numbers."""
+    start = np.zeros(count + 2, np.int32)
+    for number in numbers:
+        start[number + 2] += 1
+    for at in range(2, count + 2):
+        start[at] += start[at - 1]
+    places = np.empty(len(numbers), np.int32)
+    for place in range(len(numbers)):
+        number = numbers[place]
+        places[start[number + 1]] = place
+        start[number + 1] += 1
+    return start[: count + 1].copy(), places

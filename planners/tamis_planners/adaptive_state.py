@@ -1,0 +1,423 @@
+"""What deciding the open alternatives is worth, kept up as outcomes come in.
+
+The weight of an open alternative is shared out among the needs it has left: the score of a call is
+the sum, over the open alternatives that need it, of the chance that it ends one times its weight.
+A need is open, asked (its outcome is awaited: the weight counts with the chance to survive it), or
+settled. Invariant: scores are sums over exactly the open needs of open alternatives; whether a call
+is needed at all is counted in whole numbers. Cost: O(needs of the alternative) a change of one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.kernels import inlined, kernel
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED, Ints
+
+Bytes = NDArray[np.int8]
+Floats = NDArray[np.float64]
+
+# alternatives
+LEFT, AWAITED, OPEN, QUEUED, MARKED, OWNER, FREE = range(7)
+# calls
+NEEDED, ASKED, GROUP, BATCH, UNIT = range(5)
+# worth of calls
+COST, OWN, SCORE, PEAK, FAILURE = range(5)
+# prices of units
+PRICE, JOINT = range(2)
+# units
+DIRTY, PAID = range(2)
+# numbers of the run
+CERTAIN, CHANGED, UNSEEN, WEIGHTED = range(4)
+# sums of the run
+SPENT, WASTED = range(2)
+# stages of a need
+IS_OPEN, IS_ASKED, IS_SETTLED = range(3)
+# what orders the open needs of one alternative
+RATIO, EXPENSE, PASSES = range(3)
+
+BLOCK = 64
+SORTED_AT_MOST = 64
+DAMPING = 0.8
+_SMALL = 1e-12
+_STALE = 1e-7
+NEVER = -1.0
+
+
+class State(NamedTuple):
+    """One event: what never changes first, then what does."""
+
+    needs: Ints
+    edges: Ints
+    need_start: Ints
+    test_start: Ints
+    test_edges: Ints
+    call_start: Ints
+    call_needs: Ints
+    subscription_start: Ints
+    subscription_alternatives: Ints
+    unit_start: Ints
+    unit_calls: Ints
+    alternatives: Ints
+    calls: Ints
+    units: Ints
+    siblings: Ints
+    """The open alternatives of each subscription."""
+    stage: Bytes
+    known: Bytes
+    numbers: Ints
+    certain: Ints
+    """Alternatives of which one need is left that nothing can make needless."""
+    changed: Ints
+    """Units whose keys are not what they were."""
+    listed: Ints
+    selectivity: Floats
+    ends: Floats
+    """By need: the chance that its call ends the alternative."""
+    weight: Floats
+    worth: Floats
+    prices: Floats
+    key: Floats
+    """By unit: benefit for cost, below zero when nobody needs it."""
+    best: Floats
+    """The highest key of each block of units."""
+    survival: Floats
+    sums: Floats
+    ordered: Floats
+
+
+@inlined
+def touch(state: State, unit: int) -> None:
+    """Notes that the key of a unit is to be computed anew."""
+    if not state.units[unit, DIRTY]:
+        state.units[unit, DIRTY] = 1
+        state.changed[state.numbers[CHANGED]] = unit
+        state.numbers[CHANGED] += 1
+
+
+@inlined
+def share(state: State, alternative: int, sign: float) -> None:
+    """Gives the weight of an open alternative to its calls and their units, or takes it back."""
+    weight = sign * state.weight[alternative]
+    singles = len(state.calls)
+    unit, passes = -1, 1.0
+    for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+        if state.stage[need] != IS_OPEN:
+            continue
+        call = state.needs[need, CALL]
+        ends = state.ends[need]
+        state.worth[call, SCORE] += weight * ends
+        mine = state.calls[call, UNIT]
+        touch(state, mine)
+        if mine != unit:
+            if unit >= singles:
+                state.prices[unit, JOINT] += weight * (1.0 - passes)
+            unit, passes = mine, 1.0
+        passes *= 1.0 - ends
+    if unit >= singles:
+        state.prices[unit, JOINT] += weight * (1.0 - passes)
+
+
+@inlined
+def put_in_order(state: State, items: int, expense: float, passes: float) -> None:
+    """One more thing to pay for, before those that end less for their expense."""
+    ratio = expense / (1.0 - passes + _SMALL)
+    at = items
+    if items < SORTED_AT_MOST:
+        while at > 0 and state.ordered[at - 1, RATIO] > ratio:
+            state.ordered[at, RATIO] = state.ordered[at - 1, RATIO]
+            state.ordered[at, EXPENSE] = state.ordered[at - 1, EXPENSE]
+            state.ordered[at, PASSES] = state.ordered[at - 1, PASSES]
+            at -= 1
+    state.ordered[at, RATIO] = ratio
+    state.ordered[at, EXPENSE] = expense
+    state.ordered[at, PASSES] = passes
+
+
+@inlined
+def weigh(state: State, alternative: int) -> None:
+    """The weight of an open alternative: R^1.5 · 0.8^(units left - 1), R the expected cost of
+    deciding it alone from here, times the chance that it survives what is asked already."""
+    survives = 1.0
+    items, unit, batch = 0, -1, -1
+    expense, passes = 0.0, 1.0
+    singles = len(state.calls)
+    for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+        if state.stage[need] == IS_ASKED:
+            survives *= 1.0 - state.ends[need]
+        if state.stage[need] != IS_OPEN or not state.numbers[WEIGHTED]:
+            continue
+        call = state.needs[need, CALL]
+        mine, its_batch = state.calls[call, UNIT], state.calls[call, BATCH]
+        if mine != unit:
+            if unit >= 0:
+                put_in_order(state, items, expense, passes)
+                items += 1
+            unit, batch, passes = mine, -1, 1.0
+            expense = 0.0
+            if mine >= singles and its_batch != mine - singles:
+                expense = state.prices[mine, PRICE]
+        if its_batch >= 0 and its_batch != batch:
+            expense += state.prices[singles + its_batch, PRICE]
+            batch = its_batch
+        expense += state.worth[call, OWN]
+        passes *= 1.0 - state.ends[need]
+    if not state.numbers[WEIGHTED]:
+        state.weight[alternative] = survives
+        return
+    if unit >= 0:
+        put_in_order(state, items, expense, passes)
+        items += 1
+    alone, reached, damping = 0.0, 1.0, 1.0 / DAMPING
+    for at in range(items):
+        alone += reached * state.ordered[at, EXPENSE]
+        reached *= state.ordered[at, PASSES]
+        damping *= DAMPING
+    state.weight[alternative] = survives * alone * np.sqrt(alone) * damping
+
+
+@inlined
+def notice(state: State, alternative: int) -> None:
+    """Queues an alternative whose last call must be made by every planner."""
+    if (
+        state.alternatives[alternative, OPEN]
+        and state.alternatives[alternative, LEFT] == 1
+        and not state.alternatives[alternative, AWAITED]
+        and not state.alternatives[alternative, QUEUED]
+        and (
+            not state.alternatives[alternative, FREE]
+            or state.siblings[state.alternatives[alternative, OWNER]] == 1
+        )
+    ):
+        state.alternatives[alternative, QUEUED] = 1
+        state.certain[state.numbers[CERTAIN]] = alternative
+        state.numbers[CERTAIN] += 1
+
+
+@inlined
+def close(state: State, alternative: int) -> None:
+    """What is decided needs nothing."""
+    share(state, alternative, -1.0)
+    state.alternatives[alternative, OPEN] = 0
+    for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+        if state.stage[need] == IS_OPEN:
+            state.calls[state.needs[need, CALL], NEEDED] -= 1
+    owner = state.alternatives[alternative, OWNER]
+    state.siblings[owner] -= 1
+    if state.siblings[owner] == 1:
+        for at in range(state.subscription_start[owner], state.subscription_start[owner + 1]):
+            notice(state, state.subscription_alternatives[at])
+
+
+@inlined
+def move_on(state: State, need: int, stage: int) -> None:
+    """An open alternative's need is asked now, or settled without ending it."""
+    alternative = state.needs[need, ALTERNATIVE]
+    share(state, alternative, -1.0)
+    if state.stage[need] == IS_OPEN:
+        state.alternatives[alternative, LEFT] -= 1
+        state.calls[state.needs[need, CALL], NEEDED] -= 1
+    else:
+        state.alternatives[alternative, AWAITED] -= 1
+    if stage == IS_ASKED:
+        state.alternatives[alternative, AWAITED] += 1
+    state.stage[need] = stage
+    weigh(state, alternative)
+    share(state, alternative, 1.0)
+    notice(state, alternative)
+
+
+@inlined
+def chance_to_end(state: State, need: int) -> float:
+    """The chance that a need's call ends its alternative, over the tests that are not known."""
+    passes = 1.0
+    for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
+        test = state.edges[edge, TEST]
+        if not state.known[test]:
+            share_true = state.selectivity[test]
+            passes *= share_true if state.edges[edge, WANTED] else 1.0 - share_true
+    return (1.0 - passes) * (1.0 - state.worth[state.needs[need, CALL], FAILURE])
+
+
+@inlined
+def learn(state: State, test: int, outcome: int) -> None:
+    """Takes one outcome; an unknown one ends nothing."""
+    if state.known[test]:
+        return
+    state.known[test] = 1
+    for at in range(state.test_start[test], state.test_start[test + 1]):
+        edge = state.test_edges[at]
+        need = state.edges[edge, NEED]
+        alternative = state.needs[need, ALTERNATIVE]
+        if not state.alternatives[alternative, OPEN] or state.stage[need] == IS_SETTLED:
+            continue
+        if outcome <= 1 and outcome != state.edges[edge, WANTED]:
+            close(state, alternative)
+            continue
+        left = 0
+        for other in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
+            if not state.known[state.edges[other, TEST]]:
+                left += 1
+        if left == 0:
+            move_on(state, need, IS_SETTLED)
+        else:
+            share(state, alternative, -1.0)
+            state.ends[need] = chance_to_end(state, need)
+            weigh(state, alternative)
+            share(state, alternative, 1.0)
+
+
+@inlined
+def await_answer(state: State, call: int) -> None:
+    """Whoever needs a call that is asked counts from now on with the chance to survive it."""
+    for at in range(state.call_start[call], state.call_start[call + 1]):
+        need = state.call_needs[at]
+        if (
+            state.stage[need] == IS_OPEN
+            and state.alternatives[state.needs[need, ALTERNATIVE], OPEN]
+        ):
+            move_on(state, need, IS_ASKED)
+
+
+@inlined
+def pay(state: State, unit: int) -> None:
+    """A preparation is paid: its calls are units of their own now, or batches."""
+    listed = 0
+    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+        call = state.unit_calls[at]
+        for place in range(state.call_start[call], state.call_start[call + 1]):
+            alternative = state.needs[state.call_needs[place], ALTERNATIVE]
+            if (
+                state.alternatives[alternative, OPEN]
+                and not state.alternatives[alternative, MARKED]
+            ):
+                state.alternatives[alternative, MARKED] = 1
+                state.listed[listed] = alternative
+                listed += 1
+    for at in range(listed):
+        share(state, state.listed[at], -1.0)
+    state.units[unit, PAID] = 1
+    touch(state, unit)
+    singles = len(state.calls)
+    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+        call = state.unit_calls[at]
+        batch = state.calls[call, BATCH]
+        mine = call if batch < 0 else singles + batch
+        state.calls[call, UNIT] = mine
+        touch(state, mine)
+    for at in range(listed):
+        alternative = state.listed[at]
+        state.alternatives[alternative, MARKED] = 0
+        weigh(state, alternative)
+        share(state, alternative, 1.0)
+
+
+@inlined
+def score(state: State, call: int) -> float:
+    """The benefit of a call; summed anew when so little is left that rounding would show."""
+    found = state.worth[call, SCORE]
+    if state.calls[call, NEEDED] == 0:
+        found = 0.0
+        state.worth[call, PEAK] = 0.0
+    elif found < _STALE * state.worth[call, PEAK]:
+        found = 0.0
+        for at in range(state.call_start[call], state.call_start[call + 1]):
+            need = state.call_needs[at]
+            alternative = state.needs[need, ALTERNATIVE]
+            if state.stage[need] == IS_OPEN and state.alternatives[alternative, OPEN]:
+                found += state.weight[alternative] * state.ends[need]
+        state.worth[call, PEAK] = found
+    state.worth[call, PEAK] = max(found, state.worth[call, PEAK])
+    state.worth[call, SCORE] = found
+    return found
+
+
+@inlined
+def is_wanted(state: State, call: int) -> bool:
+    """Whether an open alternative needs a call that was not asked for."""
+    return state.calls[call, NEEDED] > 0 and not state.calls[call, ASKED]
+
+
+@inlined
+def key_of(state: State, unit: int) -> float:
+    """The benefit of a unit for its cost: of all that is wanted of it, or of the best call."""
+    singles = len(state.calls)
+    if unit < singles:
+        if not is_wanted(state, unit) or state.calls[unit, UNIT] != unit:
+            return NEVER
+        return max(0.0, score(state, unit)) / state.worth[unit, OWN]
+    if state.units[unit, PAID]:
+        return NEVER
+    price, highest, batch = state.prices[unit, PRICE], NEVER, -1
+    total = price
+    is_group = False
+    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+        call = state.unit_calls[at]
+        if not is_wanted(state, call) or state.calls[call, UNIT] != unit:
+            continue
+        own, its_batch = state.worth[call, OWN], state.calls[call, BATCH]
+        is_group = its_batch != unit - singles
+        if is_group and its_batch >= 0:
+            if its_batch != batch:
+                total += state.prices[singles + its_batch, PRICE]
+            batch = its_batch
+            highest = max(
+                highest,
+                score(state, call) / (price + state.prices[singles + its_batch, PRICE] + own),
+            )
+        else:
+            highest = max(highest, score(state, call) / (price + own))
+        total += own
+    if highest == NEVER:
+        state.prices[unit, JOINT] = 0.0
+        return NEVER
+    return max(0.0, highest, state.prices[unit, JOINT] / total)
+
+
+@inlined
+def best_unit(state: State) -> int:
+    """The unit of the highest key, -1 when nobody needs anything: two levels, only what changed."""
+    units = len(state.units)
+    for at in range(state.numbers[CHANGED]):
+        unit = state.changed[at]
+        state.key[unit] = key_of(state, unit)
+        state.best[unit // BLOCK] = np.inf
+        state.units[unit, DIRTY] = 0
+    state.numbers[CHANGED] = 0
+    top, found = NEVER, -1
+    for block in range(len(state.best)):
+        if state.best[block] == np.inf:
+            highest = NEVER
+            for unit in range(block * BLOCK, min(units, (block + 1) * BLOCK)):
+                highest = max(highest, state.key[unit])
+            state.best[block] = highest
+        if state.best[block] > top:
+            top, found = state.best[block], block
+    if top < 0.0:
+        return -1
+    unit = found * BLOCK
+    while state.key[unit] != top:
+        unit += 1
+    return unit
+
+
+@kernel
+def open_all(state: State) -> None:
+    """The state before anything is known; the fixed columns are filled in."""
+    alternatives = len(state.alternatives)
+    for need in range(len(state.needs) - 1):
+        state.ends[need] = chance_to_end(state, need)
+        state.calls[state.needs[need, CALL], NEEDED] += 1
+    for alternative in range(alternatives):
+        needs = state.need_start[alternative + 1] - state.need_start[alternative]
+        state.alternatives[alternative, OPEN] = 1
+        state.alternatives[alternative, LEFT] = needs
+        state.siblings[state.alternatives[alternative, OWNER]] += 1
+    for alternative in range(alternatives):
+        weigh(state, alternative)
+        share(state, alternative, 1.0)
+        notice(state, alternative)
+    best_unit(state)
