@@ -46,16 +46,16 @@ class Answer(NamedTuple):
     failure: Failure | None = None
     cut: bool = False
     seconds: float = 0.0
-    """What the call took by itself."""
-    preparing: float = 0.0
-    """What making its preparation, or waiting for it, took before."""
+    """What the call took by itself; of an invocation of several, an equal part."""
+    preparing_seconds: float | None = None
+    """What its preparation took, where this call was the first to need it."""
     together: int = 1
     """How many calls the invocation made."""
 
     @property
     def whole_seconds(self) -> float:
         """What it took altogether."""
-        return self.seconds + self.preparing
+        return self.seconds + (self.preparing_seconds or 0.0)
 
 
 class NonsenseError(Exception):
@@ -96,23 +96,23 @@ class Prepared:
     def __init__(self, preparation: Preparation) -> None:
         self.preparation = preparation
         self.value: object | Failure = None
-        self.seconds: float | None = None
-        """How long it took, `None` before it was made."""
+        self._made = False
         self._lock = threading.Lock()
 
-    def make(self, make: Callable[[], object], timer: Callable[[], float]) -> Failure | None:
-        """Makes it, if nobody has; its failure, if it failed."""
+    def make(self, make: Callable[[], object], timer: Callable[[], float]) -> float | None:
+        """Makes it; how long it took, `None` where somebody had made it before."""
         with self._lock:
-            if self.seconds is None:
-                started = timer()
-                try:
-                    self.value = make()
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as problem:
-                    self.value = failure_of(problem)
-                self.seconds = timer() - started
-        return self.value if isinstance(self.value, Failure) else None
+            if self._made:
+                return None
+            started = timer()
+            try:
+                self.value = make()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as problem:
+                self.value = failure_of(problem)
+            self._made = True
+            return timer() - started
 
 
 class Gateway:
@@ -128,15 +128,12 @@ class Gateway:
 
     def call(self, call: Call, asking: Asking) -> Answer:
         """Makes a call about an event."""
-        specification = call.specification
-        begun = self._timer()
-        failure = self._prepare(specification, asking)
-        started = begun if specification.preparation is None else self._timer()
-        preparing = started - begun
+        preparing, failure = self._prepare(call.specification, asking)
         if failure is not None:
-            return Answer(failure=failure, preparing=preparing)
+            return Answer(failure=failure, preparing_seconds=preparing)
+        started = self._timer()
         try:
-            view = asking.view(specification)
+            view = asking.view(call.specification)
             raw = self._run(call, lambda: self._solved(call, view))
             if call.width == 0:
                 truth = raw if type(raw) is bool else _truth(raw)
@@ -147,19 +144,17 @@ class Gateway:
             raise
         except BaseException as problem:
             seconds = self._timer() - started
-            return Answer(failure=failure_of(problem), seconds=seconds, preparing=preparing)
+            return Answer(False, None, failure_of(problem), False, seconds, preparing)
 
     def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
         first, specification = calls[0], calls[0].specification
         if len(calls) == 1 or self._failed_together[specification.name] >= _MOST_FAILED:
             return [self.call(call, asking) for call in calls]
-        begun = self._timer()
-        failure = self._prepare(specification, asking)
-        started = self._timer()
-        preparing = (started - begun) / len(calls)
+        preparing, failure = self._prepare(specification, asking)
         if failure is not None:
-            return [Answer(failure=failure, preparing=preparing) for _ in calls]
+            return _first_prepared([Answer(failure=failure) for _ in calls], preparing)
+        started = self._timer()
         try:
             view = asking.view(specification)
             answers = self._run(first, lambda: self._solved_together(calls, view), len(calls))
@@ -167,13 +162,11 @@ class Gateway:
             raise
         except BaseException as problem:
             self._note_failed_together(specification.name, failure_of(problem))
-            return [self.call(call, asking) for call in calls]
+            return _first_prepared([self.call(call, asking) for call in calls], preparing)
         self._failed_together.pop(specification.name, None)
         seconds = (self._timer() - started) / len(calls)
-        return [
-            answer._replace(seconds=seconds, preparing=preparing, together=len(calls))
-            for answer in answers
-        ]
+        answers = [answer._replace(seconds=seconds, together=len(calls)) for answer in answers]
+        return _first_prepared(answers, preparing)
 
     def _note_failed_together(self, name: str, failure: Failure) -> None:
         """Warns of a `solve_many` that fails; one that always does is not used any more."""
@@ -244,11 +237,13 @@ class Gateway:
         except BaseException as problem:
             return Answer(failure=failure_of(problem))
 
-    def _prepare(self, specification: Specification, asking: Asking) -> Failure | None:
-        """Sees to it that the operator's preparation is made; its failure, if it failed."""
+    def _prepare(
+        self, specification: Specification, asking: Asking
+    ) -> tuple[float | None, Failure | None]:
+        """Sees to it that its preparation is made: how long that took here, and its failure."""
         preparation = specification.preparation
         if preparation is None:
-            return None
+            return None, None
         view = asking.event.view(preparation.inputs)
 
         def make() -> object:
@@ -258,11 +253,20 @@ class Gateway:
                 lambda: preparation.prepare(view), preparation.timeout, preparation.name
             )
 
-        return asking.preparing(preparation).make(make, self._timer)
+        prepared = asking.preparing(preparation)
+        seconds = prepared.make(make, self._timer)
+        return seconds, prepared.value if isinstance(prepared.value, Failure) else None
 
     def _throttle(self, specification: Specification) -> Throttle:
         with self._lock:
             return self._throttles.setdefault(specification.name, Throttle(specification))
+
+
+def _first_prepared(answers: list[Answer], preparing: float | None) -> list[Answer]:
+    """The answers of which the first paid for the preparation."""
+    if preparing is not None:
+        answers[0] = answers[0]._replace(preparing_seconds=preparing)
+    return answers
 
 
 def failure_of(problem: BaseException) -> Failure:
