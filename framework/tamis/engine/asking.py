@@ -124,6 +124,11 @@ class Test:
         slots |= attribute_slots(self._attributes, self.slots)
         self._guards = tuple(guard.compiled(slots) for guard in guards)
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of the event that its guards read."""
+        return self._attributes
+
     def select(self, solutions: Iterable[Solution], event: Event) -> list[Solution]:
         """The values of its variables in those solutions that it accepts, each once."""
         if all(place.slot == at for at, place in enumerate(self.places)):
