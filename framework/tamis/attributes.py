@@ -8,7 +8,9 @@ Cost: O(values), which are all kept until the last event was seen.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from tamis.clock import TIME_ATTRIBUTES
@@ -82,3 +84,42 @@ def _number(value: bool | int | float) -> float:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def merged_rows(
+    one: Iterable[Mapping[str, Any]], other: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rows of both: events add up, quantiles are those of both together."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in (*one, *other):
+        key = (row["attribute"], row["kind"])
+        rows[key] = _merged(rows[key], row) if key in rows else dict(row)
+    return [rows[key] for key in sorted(rows)]
+
+
+def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**one, "events": one["events"] + other["events"]}
+    if one.get("distinct") is not None and other.get("distinct") is not None:
+        merged["distinct"] = max(one["distinct"], other["distinct"])
+    for name in ("quantiles", "strings"):
+        if one.get(name) and other.get(name):
+            weighted = sorted(
+                (value, row["events"] / len(row[name]))
+                for row in (one, other)
+                for value in row[name]
+            )
+            merged[name] = _weighted_quantiles(weighted)
+        else:
+            merged[name] = one.get(name) or other.get(name)
+    return merged
+
+
+def _weighted_quantiles(weighted: list[tuple[Any, float]]) -> list[Any]:
+    """Evenly spaced ones of values that stand for so many events each."""
+    ends = list(accumulate(weight for _, weight in weighted))
+    places = min(len(ends), _QUANTILES)
+    last = len(ends) - 1
+    step = ends[-1] / places
+    found = (bisect_left(ends, (place + 0.5) * step) for place in range(places))
+    values = [weighted[min(at, last)][0] for at in found]
+    return [weighted[0][0], *values[1:-1], weighted[-1][0]] if places > 1 else values

@@ -8,7 +8,6 @@ its operator declares.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +16,15 @@ from numpy.typing import NDArray
 
 from tamis.engine.asking import Call, Test
 from tamis.errors import StatisticsError
-from tamis.manifest import read_manifest, replace_file, write_manifest
+from tamis.manifest import read_manifest, write_manifest
 from tamis.planning import Scenes
 from tamis.specification import Preparation
+from tamis.statistics.averages import Averages, operator_of, parts
+from tamis.statistics.predicates import PredicateStatistics
+from tamis.statistics.tables import read_predicates, read_rows, write_predicates, write_rows
 
 FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
-_COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
-
-
-@dataclass(frozen=True)
-class PredicateStatistics:
-    """What was seen of one predicate (or test); `None` where it was not counted or measured."""
-
-    kind: str = "operator"
-    tested: int | None = None
-    satisfied: int | None = None
-    failed: int | None = None
-    selectivity: float | None = None
-    cost_seconds: float | None = None
-
-    @property
-    def share(self) -> float | None:
-        """The selectivity, from counts where there are counts."""
-        if self.tested is not None and self.satisfied is not None:
-            known = self.tested - (self.failed or 0)
-            return self.satisfied / known if known > 0 else None
-        return self.selectivity
 
 
 class Statistics:
@@ -77,6 +58,7 @@ class Statistics:
         self.attributes: list[dict[str, Any]] = []
         self.events: int | None = None
         self.rejects: int | None = None
+        self._averages: tuple[int, Averages] | None = None
 
     @classmethod
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
@@ -105,18 +87,45 @@ class Statistics:
         found = self.predicates.get(predicate)
         return None if found is None else found.cost_seconds
 
-    def selectivities(self, tests: Sequence[Test]) -> NDArray[np.float64]:
-        """The selectivity of each test: its own, else its predicate's, else the prior."""
-        if not self.predicates:
-            return np.full(len(tests), PRIOR_SELECTIVITY)
-        return np.array([self._selectivity_of(test) for test in tests], np.float64)
+    def estimate(self, predicate: Test | str) -> float:
+        """The selectivity to expect of a predicate or test.
 
-    def _selectivity_of(self, test: Test) -> float:
-        for text in (test.text, test.call.text):
-            share = self.selectivity(text)
+        Its own where it is known, else that of its call without constraints, else the average of
+        what was counted of its operator, else that it is as often true as not.
+
+        >>> known = Statistics(selectivity={"mobPattern(?1)": 0.9})
+        >>> known.estimate("mobPattern(?1), ?1 > 50"), known.estimate("not mobPattern(?1)")
+        (0.9, 0.09999999999999998)
+        """
+        if isinstance(predicate, str):
+            if predicate.startswith("not "):
+                return 1.0 - self.estimate(predicate.removeprefix("not "))
+            call, guarded = parts(predicate)
+            return self._expected(predicate, call, operator_of(call), guarded)
+        call = predicate.call.text
+        name = predicate.call.specification.name
+        return self._expected(predicate.text, call, name, predicate.text != call)
+
+    def _expected(self, text: str, call: str, operator: str, guarded: bool) -> float:
+        for known in (text, call):
+            share = self.selectivity(known)
             if share is not None:
                 return share
-        return PRIOR_SELECTIVITY
+        return self.averages.expected(operator, guarded, PRIOR_SELECTIVITY)
+
+    @property
+    def averages(self) -> Averages:
+        """What the operators do on average; of the counts when it was first asked for."""
+        known = self._averages
+        if known is None or known[0] != len(self.predicates):
+            known = self._averages = (len(self.predicates), Averages(self.predicates))
+        return known[1]
+
+    def selectivities(self, tests: Sequence[Test]) -> NDArray[np.float64]:
+        """The selectivity to expect of each test."""
+        if not self.predicates:
+            return np.full(len(tests), PRIOR_SELECTIVITY)
+        return np.array([self.estimate(test) for test in tests], np.float64)
 
     def costs(self, calls: Sequence[Call]) -> NDArray[np.float64]:
         """The expected seconds of each call."""
@@ -158,23 +167,61 @@ class Statistics:
         """How the tests go together, where that is known."""
         return None
 
+    def merged(self, other: Statistics) -> Statistics:
+        """What both know: counts add up, in whatever order they are merged.
+
+        >>> one, two = Statistics(), Statistics()
+        >>> one.predicates["p(1)"] = PredicateStatistics(tested=10, satisfied=2)
+        >>> two.predicates["p(1)"] = PredicateStatistics(tested=30, satisfied=2)
+        >>> one.merged(two).selectivity("p(1)")
+        0.1
+        """
+        from tamis.attributes import merged_rows
+
+        merged = Statistics()
+        merged.predicates = dict(self.predicates)
+        for text, found in other.predicates.items():
+            mine = merged.predicates.get(text)
+            merged.predicates[text] = found if mine is None else mine.merged(found)
+        merged.attributes = merged_rows(self.attributes, other.attributes)
+        merged.events = _sum(self.events, other.events)
+        merged.rejects = _sum(self.rejects, other.rejects)
+        return merged
+
+    def decayed(self, factor: float) -> Statistics:
+        """As if so much less had been seen, so that what is merged with it weighs more.
+
+        >>> known = Statistics()
+        >>> known.predicates["p(1)"] = PredicateStatistics(tested=40, satisfied=4)
+        >>> known.decayed(0.25).predicates["p(1)"].tested
+        10
+        """
+        if not 0 <= factor <= 1:
+            raise StatisticsError(f"statistics decay by a factor from 0 to 1, not {factor!r}")
+        decayed = Statistics()
+        decayed.predicates = {
+            text: found.decayed(factor) for text, found in self.predicates.items()
+        }
+        decayed.attributes = [
+            {**row, "events": round(factor * row["events"])} for row in self.attributes
+        ]
+        decayed.events = None if self.events is None else round(factor * self.events)
+        decayed.rejects = None if self.rejects is None else round(factor * self.rejects)
+        return decayed
+
     def save(self, path: str | Path) -> None:
         """Writes a folder of Parquet tables and a manifest; an older one there is replaced."""
         folder = Path(path)
-        rows = [
-            {"predicate": text, **{name: getattr(found, name) for name in _COLUMNS[1:]}}
-            for text, found in self.predicates.items()
-        ]
         folder.mkdir(parents=True, exist_ok=True)
-        _write_table(folder / "predicates", rows, _predicate_schema())
+        write_predicates(folder / "predicates", self.predicates)
         if self.attributes:
-            _write_table(folder / "attributes", self.attributes, None)
+            write_rows(folder / "attributes", self.attributes)
         write_manifest(
             folder,
             FORMAT_VERSION,
             events=self.events,
             rejects=self.rejects,
-            predicates=len(rows),
+            predicates=len(self.predicates),
         )
 
     @classmethod
@@ -185,52 +232,11 @@ class Statistics:
         statistics = cls()
         statistics.events = manifest.get("events")
         statistics.rejects = manifest.get("rejects")
-        for row in _read_table(folder / "predicates", _COLUMNS):
-            values = {name: row[name] for name in _COLUMNS[1:]}
-            statistics.predicates[row["predicate"]] = PredicateStatistics(**values)
+        statistics.predicates = read_predicates(folder / "predicates")
         if (folder / "attributes").exists():
-            statistics.attributes = _read_table(folder / "attributes", ("attribute",))
+            statistics.attributes = read_rows(folder / "attributes", ("attribute",))
         return statistics
 
 
-def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise StatisticsError(
-            "statistics are Parquet tables: install pyarrow (pip install 'tamis[parquet]')"
-        ) from None
-    return pyarrow
-
-
-def _predicate_schema() -> Any:
-    arrow = _arrow()
-    types = {"predicate": "string", "kind": "string", "selectivity": "float64"}
-    types |= {"cost_seconds": "float64"}
-    return arrow.schema(
-        [(name, arrow.type_for_alias(types.get(name, "int64"))) for name in _COLUMNS]
-    )
-
-
-def _write_table(folder: Path, rows: Iterable[Mapping[str, Any]], schema: Any) -> None:
-    arrow = _arrow()
-    folder.mkdir(exist_ok=True)
-    sink = arrow.BufferOutputStream()
-    arrow.parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), sink)
-    for old in folder.glob("*.parquet"):
-        old.unlink()
-    replace_file(folder / "part-0.parquet", sink.getvalue().to_pybytes())
-
-
-def _read_table(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    arrow = _arrow()
-    try:
-        rows: list[dict[str, Any]] = arrow.parquet.read_table(folder).to_pylist()
-    except (OSError, arrow.ArrowException) as bad:
-        raise StatisticsError(f"{folder} cannot be read: {bad}") from None
-    for row in rows[:1]:
-        lacking = [name for name in columns if name not in row]
-        if lacking:
-            raise StatisticsError(f"{folder} lacks the columns {', '.join(lacking)}")
-    return rows
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else one + other

@@ -1,0 +1,144 @@
+"""What this process keeps of an operator, a call and a test: counts, and no event.
+
+`at` is the number of the event in which something was seen last; what was not seen for long fades
+to half in so many events, and what is below it (its call, its operator, history) shows through.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from tamis.engine.asking import Solution
+from tamis.statistics.costs import BatchCost, Cost
+from tamis.statistics.predicates import PredicateStatistics
+from tamis.statistics.shares import DriftingShare, Share
+
+INHERITED = 2.0
+"""Outcomes that an average over others counts as."""
+_FAILURE_MEMORY = 32
+_OPERATOR_FAILURE_MEMORY = 64
+_SOUND = 4.0
+"""Calls without failure that an operator is credited with."""
+_FRESH = 32
+_HALF_LIFE = 1024.0
+_FAILURE_HALF_LIFE = 256.0
+
+
+def faded(pause: int, half_life: float = _HALF_LIFE) -> float:
+    """What is left of the weight of something that was not seen for so many events."""
+    return 1.0 if pause <= _FRESH else float(0.5 ** ((pause - _FRESH) / half_life))
+
+
+class SeenOperator:
+    """What an operator does on average."""
+
+    __slots__ = ("averages", "batch", "cost", "failing", "pace")
+
+    def __init__(self, plain: float, guarded: float) -> None:
+        self.averages = ((Share(), plain), (Share(), guarded))
+        """The tests without and with constraints of their own, and what history says of them."""
+        self.failing = Share()
+        self.cost = Cost()
+        self.pace = Cost()
+        """Measured costs over those that history has: the machine may be another one."""
+        self.batch = BatchCost()
+
+    def add_failure(self, failed: bool) -> None:
+        """Counts a call."""
+        self.failing.add(failed, _OPERATOR_FAILURE_MEMORY)
+
+    @property
+    def failure(self) -> float:
+        """The share of its calls that fail."""
+        return self.failing.mean(0.0, _SOUND)
+
+
+class SeenCall:
+    """What was seen of a call."""
+
+    __slots__ = (
+        *("answers", "at", "cost", "failed", "failing", "guarded", "made", "measured"),
+        *("operator", "satisfied", "seconds"),
+    )
+
+    def __init__(self, operator: SeenOperator) -> None:
+        self.operator = operator
+        self.at = 0
+        self.cost = Cost()
+        self.failing = Share()
+        self.guarded = Share()
+        """Of its tests with constraints."""
+        self.made = self.failed = self.satisfied = self.measured = 0
+        self.seconds = 0.0
+        self.answers: deque[list[Solution]] | None = None
+        """The latest solutions, for tests that are new."""
+
+    def add_failure(self, failed: bool) -> None:
+        """Counts a call."""
+        self.failing.add(failed, _FAILURE_MEMORY)
+
+    def failure(self, history: float, now: int) -> float:
+        """The share of times that it fails; what is broken may be mended after a while."""
+        prior = max(history, self.operator.failure)
+        return self.failing.mean(prior, INHERITED, faded(now - self.at, _FAILURE_HALF_LIFE))
+
+    def counted(self) -> PredicateStatistics:
+        """All that was seen, as counts."""
+        return PredicateStatistics(
+            tested=self.made,
+            satisfied=self.satisfied,
+            failed=self.failed,
+            cost_seconds=self.cost_seconds,
+            measured=self.measured,
+        )
+
+    @property
+    def cost_seconds(self) -> float | None:
+        """The mean of all that was measured."""
+        return self.seconds / self.measured if self.measured else None
+
+
+class SeenTest(DriftingShare):
+    """What was seen of a test, and what history gives for it."""
+
+    __slots__ = ("at", "call", "failed", "given", "is_guarded", "satisfied", "strength", "tested")
+
+    def __init__(self, call: SeenCall, is_guarded: bool) -> None:
+        super().__init__()
+        self.call = call
+        self.is_guarded = is_guarded
+        self.at = 0
+        self.tested = self.satisfied = self.failed = 0
+        self.given = 0.0
+        self.strength = 0.0
+        """Outcomes that `given` counts as; none where history does not know it, or was wrong."""
+
+    def take(self, truth: int, now: int) -> bool:
+        """Counts an outcome; whether it shows that the test is not what it was."""
+        pause = faded(now - self.at)
+        if pause < 1.0:
+            self.weight *= pause
+            self.true *= pause
+        self.at = now
+        self.satisfied += truth
+        has_drifted = self.is_surprised(truth, self.expected(now))
+        if has_drifted:
+            self.strength = 0.0
+        self.call.operator.averages[self.is_guarded][0].add(truth)
+        if self.is_guarded:
+            self.call.guarded.add(truth)
+        return has_drifted
+
+    def expected(self, now: int) -> float:
+        """The share of events that satisfy it."""
+        left = faded(now - self.at)
+        if self.strength:
+            return self.mean(self.given, self.strength, left)
+        return self.mean(inherited(self.call, self.is_guarded), INHERITED, left)
+
+
+def inherited(call: SeenCall, is_guarded: bool) -> float:
+    """What to expect of a test of this call of which nothing is known."""
+    share, prior = call.operator.averages[is_guarded]
+    expected = share.mean(prior, INHERITED)
+    return call.guarded.mean(expected, INHERITED) if is_guarded else expected

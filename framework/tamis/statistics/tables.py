@@ -1,0 +1,89 @@
+"""Statistics as a folder of Parquet tables: what anybody's tools read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tamis.errors import StatisticsError
+from tamis.manifest import replace_file
+from tamis.statistics.predicates import PredicateStatistics
+
+COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
+_ALL = (*COLUMNS, "measured")
+_TYPES = {
+    "predicate": "string",
+    "kind": "string",
+    "selectivity": "float64",
+    "cost_seconds": "float64",
+}
+
+
+def write_predicates(folder: Path, predicates: Mapping[str, PredicateStatistics]) -> None:
+    """A row a predicate."""
+    rows = [
+        {"predicate": text, **{name: getattr(found, name) for name in _ALL[1:]}}
+        for text, found in predicates.items()
+    ]
+    arrow = require_arrow()
+    schema = arrow.schema(
+        [(name, arrow.type_for_alias(_TYPES.get(name, "int64"))) for name in _ALL]
+    )
+    write_table(folder, arrow.Table.from_pylist(rows, schema=schema))
+
+
+def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
+    """The predicates by canonical text; a table of others may lack how often costs were taken."""
+    predicates = {}
+    for row in read_rows(folder, COLUMNS):
+        values: dict[str, Any] = {name: row.get(name) for name in _ALL[1:]}
+        predicates[row["predicate"]] = PredicateStatistics(**values)
+    return predicates
+
+
+def write_rows(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Rows of columns that they name."""
+    write_table(folder, require_arrow().Table.from_pylist(list(rows)))
+
+
+def read_rows(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of a table that has these columns at least."""
+    rows: list[dict[str, Any]] = read_table(folder, columns).to_pylist()
+    return rows
+
+
+def write_table(folder: Path, table: Any) -> None:
+    """Writes a table as the only one of its folder."""
+    arrow = require_arrow()
+    folder.mkdir(exist_ok=True)
+    sink = arrow.BufferOutputStream()
+    arrow.parquet.write_table(table, sink)
+    for old in folder.glob("*.parquet"):
+        old.unlink()
+    replace_file(folder / "part-0.parquet", sink.getvalue().to_pybytes())
+
+
+def read_table(folder: Path, columns: Sequence[str]) -> Any:
+    """The table in a folder."""
+    arrow = require_arrow()
+    try:
+        table = arrow.parquet.read_table(folder)
+    except (OSError, arrow.ArrowException) as bad:
+        raise StatisticsError(f"{folder} cannot be read: {bad}") from None
+    lacking = [name for name in columns if name not in table.column_names]
+    if lacking and table.num_rows:
+        raise StatisticsError(f"{folder} lacks the columns {', '.join(lacking)}")
+    return table
+
+
+def require_arrow() -> Any:
+    """pyarrow with its Parquet reader, or a sentence on how to get it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise StatisticsError(
+            "statistics are Parquet tables: install pyarrow (pip install 'tamis[parquet]')"
+        ) from None
+    return pyarrow
