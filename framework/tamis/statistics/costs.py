@@ -38,16 +38,19 @@ class Cost:
         weight = self.weight = min(weight + 1.0, MEMORY)
         self.mean = mean + (seconds - mean) / weight
 
-    def expected(self, prior: float, strength: float, faded: float = 1.0) -> float:
+    def expected(self, prior: float, strength: float) -> float:
         """The cost, with a prior that counts as so many measurements."""
-        weight = faded * self.weight
+        weight = self.weight
         if not weight:
             return prior
         return (weight * self.mean + strength * prior) / (weight + strength)
 
     def after_declared(self, declared: float) -> float:
         """The cost, where somebody declared one: as good as a measurement at first, but a guess."""
-        return self.expected(declared, 1.0 / self.weight if self.weight else 1.0)
+        weight = self.weight
+        if not weight:
+            return declared
+        return (weight * self.mean + declared / weight) / (weight + 1.0 / weight)
 
 
 class BatchCost:

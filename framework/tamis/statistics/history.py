@@ -35,6 +35,9 @@ class Statistics:
     0.2
     """
 
+    stamp = 0
+    """Statistics stay what they are; `Learned` moves."""
+
     def __init__(
         self,
         selectivity: Mapping[str, float] | None = None,

@@ -85,14 +85,15 @@ class Learned:
         if not decision.outcomes:
             return
         skeleton = decision.skeleton
+        tests, test_call = skeleton.tests, skeleton.problem.test_call
         made: list[int] = []
         with self._lock:
             self.events += 1
             moved = False
             for number, truth, how in decision.outcomes:
-                moved |= self._take_outcome(skeleton.tests[number], truth)
+                moved |= self._take_outcome(tests[number], truth)
                 if how == _CALLED:
-                    made.append(int(skeleton.problem.test_call[number]))
+                    made.append(int(test_call[number]))
             for at in made:
                 moved |= self._take_answer(skeleton.calls[at], decision.answers[at])
             if moved or self.events >= self._next_stamp:
@@ -119,8 +120,6 @@ class Learned:
         failed = answer.failure is not None
         is_surprise = failed and self._failure_of(call) * _SURPRISING < 1.0
         seen.at = self.events
-        seen.made += 1
-        seen.failed += failed
         seen.add_failure(failed)
         operator.add_failure(failed)
         if not failed:
@@ -137,14 +136,12 @@ class Learned:
         if call.batched:
             operator.batch.add(answer.together, seconds * answer.together, 1.0 / answer.together)
         if answer.together == 1:
-            expected = self._cost_of(call)
-            found = self.history.predicates.get(call.text)
-            if found is not None and found.cost_seconds:
-                operator.pace.add(seconds / found.cost_seconds)
+            if seconds > _SURPRISING_SECONDS:
+                is_surprise |= seconds > _SURPRISING * self._cost_of(call)
+            if seen.given:
+                operator.pace.add(seconds / seen.given)
             seen.cost.add(seconds)
             operator.cost.add(seconds)
-            excess = seconds - expected
-            is_surprise |= seconds > _SURPRISING * expected and excess > _SURPRISING_SECONDS
         return is_surprise
 
     def _take_solutions(self, seen: SeenCall, answer: Answer) -> None:
@@ -176,8 +173,13 @@ class Learned:
         seen = self._calls.get(call.text)
         if seen is None:
             operator = self._seen_operator(call.specification)
-            seen = self._calls[call.text] = SeenCall(operator)
+            found = self.history.predicates.get(call.text)
+            seen = SeenCall(operator)
+            if found is not None and found.cost_seconds is not None:
+                seen.given = found.cost_seconds
+                seen.strength = float(min(found.measured or 0, _MOST_COST_HISTORY)) or _COST_OPINION
             seen.at = self.events
+            self._calls[call.text] = seen
         return seen
 
     def _new_test(self, test: Test) -> SeenTest:
@@ -242,18 +244,21 @@ class Learned:
             return np.array([self._cost_of(call) for call in calls], np.float64)
 
     def _cost_of(self, call: Call) -> float:
-        operator = self._operators.get(call.specification.name)
-        found = self.history.predicates.get(call.text)
-        given = None if found is None else found.cost_seconds
-        if operator is None:
-            return call.specification.expected_cost_seconds if given is None else given
-        if found is not None and given is not None:
-            prior = given * operator.pace.after_declared(1.0)
-            strength = float(min(found.measured or 0, _MOST_COST_HISTORY)) or _COST_OPINION
-        else:
-            prior, strength = self._cost_of_any(call, operator), 1.0
         seen = self._calls.get(call.text)
         if seen is None:
+            found = self.history.predicates.get(call.text)
+            given = None if found is None else found.cost_seconds
+            operator = self._operators.get(call.specification.name)
+            if operator is None:
+                return call.specification.expected_cost_seconds if given is None else given
+        else:
+            operator, given = seen.operator, seen.given
+        if given is None:
+            prior, strength = self._cost_of_any(call, operator), 1.0
+        else:
+            prior = given * operator.pace.after_declared(1.0)
+            strength = 0.0 if seen is None else seen.strength
+        if seen is None or not seen.cost.weight:
             return prior
         return seen.cost.expected(prior, strength / (1.0 + seen.cost.weight / _COST_FORGOTTEN))
 

@@ -29,15 +29,25 @@ def faded(pause: int, half_life: float = _HALF_LIFE) -> float:
     return 1.0 if pause <= _FRESH else float(0.5 ** ((pause - _FRESH) / half_life))
 
 
+def _add_failure(failing: Share, failed: bool, made: int, memory: int) -> None:
+    """Counts a call; those before the first failure are only counted when there is one."""
+    if failing.weight:
+        failing.add(failed, memory)
+    elif failed:
+        failing.weight = float(min(made, memory - 1))
+        failing.add(failed, memory)
+
+
 class SeenOperator:
     """What an operator does on average."""
 
-    __slots__ = ("averages", "batch", "cost", "failing", "pace")
+    __slots__ = ("averages", "batch", "cost", "failing", "made", "pace")
 
     def __init__(self, plain: float, guarded: float) -> None:
         self.averages = ((Share(), plain), (Share(), guarded))
         """The tests without and with constraints of their own, and what history says of them."""
         self.failing = Share()
+        self.made = 0
         self.cost = Cost()
         self.pace = Cost()
         """Measured costs over those that history has: the machine may be another one."""
@@ -45,7 +55,8 @@ class SeenOperator:
 
     def add_failure(self, failed: bool) -> None:
         """Counts a call."""
-        self.failing.add(failed, _OPERATOR_FAILURE_MEMORY)
+        _add_failure(self.failing, failed, self.made, _OPERATOR_FAILURE_MEMORY)
+        self.made += 1
 
     @property
     def failure(self) -> float:
@@ -57,12 +68,17 @@ class SeenCall:
     """What was seen of a call."""
 
     __slots__ = (
-        *("answers", "at", "cost", "failed", "failing", "guarded", "made", "measured"),
-        *("operator", "satisfied", "seconds"),
+        *("answers", "at", "cost", "failed", "failing", "given", "guarded", "made", "measured"),
+        *("operator", "satisfied", "seconds", "strength"),
     )
 
-    def __init__(self, operator: SeenOperator) -> None:
+    def __init__(
+        self, operator: SeenOperator, given: float | None = None, strength: float = 0.0
+    ) -> None:
         self.operator = operator
+        self.given = given
+        """What it costs as history has it, and the measurements that this counts as."""
+        self.strength = strength
         self.at = 0
         self.cost = Cost()
         self.failing = Share()
@@ -75,7 +91,9 @@ class SeenCall:
 
     def add_failure(self, failed: bool) -> None:
         """Counts a call."""
-        self.failing.add(failed, _FAILURE_MEMORY)
+        _add_failure(self.failing, failed, self.made, _FAILURE_MEMORY)
+        self.made += 1
+        self.failed += failed
 
     def failure(self, history: float, now: int) -> float:
         """The share of times that it fails; what is broken may be mended after a while."""
@@ -115,13 +133,18 @@ class SeenTest(DriftingShare):
 
     def take(self, truth: int, now: int) -> bool:
         """Counts an outcome; whether it shows that the test is not what it was."""
-        pause = faded(now - self.at)
-        if pause < 1.0:
-            self.weight *= pause
-            self.true *= pause
+        if now - self.at > _FRESH:
+            left = faded(now - self.at)
+            self.weight *= left
+            self.true *= left
         self.at = now
         self.satisfied += truth
-        has_drifted = self.is_surprised(truth, self.expected(now))
+        if self.strength:
+            expected = self.true + self.strength * self.given
+            expected /= self.weight + self.strength
+        else:
+            expected = (self.true + 1.0) / (self.weight + 2.0)
+        has_drifted = self.is_surprised(truth, expected)
         if has_drifted:
             self.strength = 0.0
         self.call.operator.averages[self.is_guarded][0].add(truth)
