@@ -228,10 +228,7 @@ class Result:
             return []
         calls = decision.skeleton.calls
         return [
-            CallRecord(
-                calls[at].text, decision.answers[at].seconds + decision.answers[at].preparing
-            )
-            for at in decision.made
+            CallRecord(calls[at].text, decision.answers[at].whole_seconds) for at in decision.made
         ]
 
     @property

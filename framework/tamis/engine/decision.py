@@ -130,10 +130,13 @@ class Decision:
             self._settle(test, self._outcome(test, answer), how, queue)
             how = SHARED if how == CALLED else how
         for test in queue:
-            outcome = self.outcome[test]
-            self._spread(test, outcome)
-            for other, conclusion in self.skeleton.consequences.get((test, outcome), ()):
+            known = (test, self.outcome[test])
+            for other, conclusion in self.skeleton.consequences.get(known, ()):
                 self._imply(test, other, conclusion, queue)
+        for test in queue:
+            self._kill(test)
+        for test in queue:
+            self._keep(test)
         told = [test for test in queue if test not in self._rescued]
         return Taken(told, [self.outcome[test] for test in told], self._taken())
 
@@ -181,30 +184,30 @@ class Decision:
             return UNKNOWN
         return FALSE
 
-    def _spread(self, test: int, outcome: int) -> None:
-        """What the outcome of a test does to the alternatives that hold it."""
-        positive, negative = self.skeleton.wants
-        verdict, left = self.verdict, self._left
-        killed, kept = positive[test], negative[test]
+    def _kill(self, test: int) -> None:
+        """Decides the alternatives that want a known outcome to be another."""
+        outcome = self.outcome[test]
         if outcome == UNKNOWN:
-            kept = [*killed, *kept]
-            killed = []
-        elif outcome == TRUE:
-            killed, kept = kept, killed
-        for alternative in killed:
-            if verdict[alternative] == OPEN:
+            return
+        positive, negative = self.skeleton.wants
+        for alternative in (negative if outcome == TRUE else positive)[test]:
+            if self.verdict[alternative] == OPEN:
                 self.killers[alternative] = test
                 self._decide(alternative, FALSE)
-        plans = self.skeleton.plans
+
+    def _keep(self, test: int) -> None:
+        """Goes on with the alternatives that an outcome leaves open."""
+        verdict, left, plans = self.verdict, self._left, self.skeleton.plans
         counted = 0 if test in self._rescued else 1
-        for alternative in kept:
-            if verdict[alternative] == OPEN:
-                left[alternative] -= counted
-                plan = plans.get(alternative)
-                if plan is not None and self._join_is_empty(plan, test):
-                    self._decide(alternative, FALSE)
-                elif not left[alternative]:
-                    self._finish(alternative)
+        for held in self.skeleton.wants:
+            for alternative in held[test]:
+                if verdict[alternative] == OPEN:
+                    left[alternative] -= counted
+                    plan = plans.get(alternative)
+                    if plan is not None and self._join_is_empty(plan, test):
+                        self._decide(alternative, FALSE)
+                    elif not left[alternative]:
+                        self._finish(alternative)
 
     def _finish(self, alternative: int) -> None:
         """The verdict on an alternative whose tests are all decided.

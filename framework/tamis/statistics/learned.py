@@ -85,16 +85,13 @@ class Learned:
         if not decision.outcomes:
             return
         skeleton = decision.skeleton
-        tests, test_call = skeleton.tests, skeleton.problem.test_call
-        made: list[int] = []
+        tests = skeleton.tests
         with self._lock:
             self.events += 1
             moved = False
-            for number, truth, how in decision.outcomes:
-                moved |= self._take_outcome(tests[number], truth)
-                if how == _CALLED:
-                    made.append(int(test_call[number]))
-            for at in made:
+            for number, how in decision.outcomes.items():
+                moved |= self._take_outcome(tests[number], decision.outcome[number])
+            for at in decision.made:
                 moved |= self._take_answer(skeleton.calls[at], decision.answers[at])
             if moved or self.events >= self._next_stamp:
                 self.stamp += 1
@@ -127,7 +124,6 @@ class Learned:
         seconds, preparation = answer.seconds, call.specification.preparation
         if preparation is not None:
             if answer.preparing_seconds is not None:
-                seconds = max(0.0, seconds - answer.preparing_seconds)
                 self._prices.setdefault(preparation, Cost()).add(answer.preparing_seconds)
             if failed:
                 return is_surprise  # it may never have come to the call

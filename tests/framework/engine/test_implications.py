@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tamis
@@ -190,6 +190,8 @@ LITERALS = st.tuples(st.sampled_from(sorted(PLACES)), st.booleans())
 CONDITIONS = st.lists(st.lists(LITERALS, min_size=1, max_size=3), min_size=1, max_size=2)
 
 
+@example([[[("city", True), ("bronx", True)]]], 0, ["city"], "naive", 1)
+@example([[[("city", False), ("bronx", True)]]], 0, ["city"], "naive", 1)
 @given(
     st.lists(CONDITIONS, min_size=1, max_size=4),
     st.integers(0, 41),
