@@ -48,6 +48,7 @@ from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
 from tamis.specification import records_of
 from tamis.statistics import Statistics
+from tamis.statistics.learned import Learned
 
 if TYPE_CHECKING:
     import networkx
@@ -78,6 +79,7 @@ class Matcher:
         index: str = DEFAULT_INDEX,
         planner: str | Planner = DEFAULT_PLANNER,
         statistics: Statistics | None = None,
+        learning: bool = True,
         workers: int = 1,
         memo_bytes: int = DEFAULT_BYTES,
         memo_seconds: float | None = None,
@@ -94,8 +96,11 @@ class Matcher:
             raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")
         if not isinstance(limits, Limits):
             raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
+        self._learned = Learned(self._statistics) if learning else None
         self._catalog = Catalog(limits.implications)
-        self._following = Following(plugins, planner, self._catalog, DEFAULT_PLANNER)
+        self._following = Following(
+            plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
+        )
         self._index: Index = plugins.index(index).made({})
         self._index.inform(self._statistics)
         self._derived = plugins.attributes
@@ -174,7 +179,7 @@ class Matcher:
             self._expiry.set(each.id, expires)
         if entries:
             self._index.build(entries)
-        self._following.subscribed(asking, self._statistics)
+        self._following.subscribed(asking)
 
     def unsubscribe(self, id: str) -> None:
         """Removes a subscription; `KeyError` if there is none of that id."""
@@ -193,7 +198,7 @@ class Matcher:
         rows = self._catalog.remove(id)
         for row in rows:
             self._index.delete(row)
-        self._following.unsubscribed(rows, self._statistics)
+        self._following.unsubscribed(rows)
         self._expiry.forget(id)
 
     @property
@@ -204,7 +209,7 @@ class Matcher:
     @planner.setter
     def planner(self, planner: str | Planner) -> None:
         with self._changing, self._lock.writing():
-            self._following.replace(planner, self._statistics)
+            self._following.replace(planner)
 
     @property
     def statistics(self) -> Statistics:
@@ -217,7 +222,12 @@ class Matcher:
             self._statistics = statistics
             self._skeleton = None
             self._index.inform(statistics)
+            self._learned = None if self._learned is None else Learned(statistics)
             self._following.reset(statistics)
+
+    def learned(self) -> Statistics:
+        """What is known from history and from the events since, ready to be saved."""
+        return self._statistics if self._learned is None else self._learned.statistics()
 
     # validity
 
@@ -303,6 +313,7 @@ class Matcher:
                 skeleton.needless(plain) if len(plain) else (),
             )
             seconds.update(vars(spent))
+            self._learn(decision)
         return Result(
             Seen(
                 event=taken,
@@ -326,8 +337,25 @@ class Matcher:
         """The problem of these candidates; the last one when they are the same."""
         skeleton = self._skeleton
         if skeleton is None or not skeleton.fits(self._catalog, rows):
-            skeleton = self._skeleton = Skeleton(self._catalog, rows, self._statistics)
+            known = self._learned or self._statistics
+            skeleton = self._skeleton = Skeleton(self._catalog, rows, known)
+        elif self._learned is not None and skeleton.stamp != self._learned.stamp:
+            skeleton = self._skeleton = skeleton.expecting(self._learned)
         return skeleton
+
+    def _learn(self, decision: Decision) -> None:
+        """Takes what an event has shown; a planner that follows hears of it very seldom."""
+        if self._learned is None:
+            return
+        self._learned.observe(decision)
+        if self._following.is_due(self._learned.events) and self._changing.acquire(blocking=False):
+            try:
+                known = self._learned.statistics()
+                with self._lock.writing():
+                    self._following.learned(known)
+                self._following.warn_of_troubles()
+            finally:
+                self._changing.release()
 
     # implications
 
@@ -370,7 +398,9 @@ class Matcher:
     def chains(self) -> networkx.DiGraph:
         """The linked chains for networkx (Figure 3), in the order of a planner that keeps one."""
         with self._changing:
-            return chain_graph(self._catalog, self._statistics, self._following.in_order())
+            return chain_graph(
+                self._catalog, self._following.statistics, self._following.in_order()
+            )
 
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading():

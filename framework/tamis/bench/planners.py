@@ -120,7 +120,9 @@ def _measure_one(workload: Workload, planners: list[Measured], events: int, seen
     entries, known = list(workload.subscriptions()), workload.statistics()
     answers: list[list[str]] = []
     for measured in planners:
-        matcher = Matcher(workload.operators(), planner=measured.planner, statistics=known)
+        matcher = Matcher(
+            workload.operators(), planner=measured.planner, statistics=known, learning=False
+        )
         begun = time.perf_counter()
         matcher.subscribe_many(entries)
         measured.subscribe_seconds += time.perf_counter() - begun

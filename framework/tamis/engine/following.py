@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -15,71 +15,96 @@ from tamis.catalog import Catalog
 from tamis.engine.guarded import made_planner
 from tamis.engine.problem import standing
 from tamis.errors import PlannerError, PluginWarning
-from tamis.planning import FollowingPlanner, Planner
+from tamis.planning import FollowingPlanner, Planner, Standing
 from tamis.plugins import Plugins
 from tamis.statistics import Statistics
+
+FIRST_TELLING, TELLING_FACTOR = 64, 8
+"""Events after which a planner that follows hears what was learned, and how much later again."""
 
 
 class Following:
     """The planner of a matcher, following if it wants to."""
 
     def __init__(
-        self, plugins: Plugins, planner: str | Planner, catalog: Catalog, instead: str
+        self,
+        plugins: Plugins,
+        planner: str | Planner,
+        catalog: Catalog,
+        statistics: Statistics,
+        instead: str,
     ) -> None:
         self._plugins = plugins
         self._catalog = catalog
         self._instead = instead
+        self.statistics = statistics
+        """What the planner was told last."""
         self.planner = made_planner(plugins, planner)
+        self._next_telling = FIRST_TELLING
         self._troubles: list[str] = []
-
-    def replace(self, planner: str | Planner, statistics: Statistics) -> None:
-        """Takes another planner; the one before stays if this one fails to follow."""
-        before, self.planner = self.planner, made_planner(self._plugins, planner)
-        try:
-            self.reset(statistics)
-        except Exception as failure:
-            name, self.planner = type(self.planner).__name__, before
-            raise PlannerError(f"planner {name} failed in reset: {failure!r}") from failure
 
     @property
     def _follower(self) -> FollowingPlanner | None:
         follows = hasattr(self.planner, "subscribed")
         return cast(FollowingPlanner, self.planner) if follows else None
 
-    def subscribed(self, rows: list[int], statistics: Statistics) -> None:
+    def replace(self, planner: str | Planner) -> None:
+        """Takes another planner; the one before stays if this one fails to follow."""
+        before, self.planner = self.planner, made_planner(self._plugins, planner)
+        try:
+            self._tell_all()
+        except Exception as failure:
+            name, self.planner = type(self.planner).__name__, before
+            raise PlannerError(f"planner {name} failed in reset: {failure!r}") from failure
+
+    def subscribed(self, rows: list[int]) -> None:
         """Tells of new alternatives that ask something."""
         follower = self._follower
         if follower is not None and rows:
-            self._tell(follower.subscribed, self._standing(rows, statistics), statistics)
+            self._tell(lambda: follower.subscribed(self._standing(rows)), "subscribed")
 
-    def unsubscribed(self, rows: Sequence[int], statistics: Statistics) -> None:
+    def unsubscribed(self, rows: Sequence[int]) -> None:
         """Tells of alternatives that are gone."""
         follower = self._follower
         if follower is not None:
-            self._tell(follower.unsubscribed, rows, statistics)
+            self._tell(lambda: follower.unsubscribed(rows), "unsubscribed")
 
     def reset(self, statistics: Statistics) -> None:
-        """Tells of everything anew."""
-        follower = self._follower
-        if follower is not None:
-            follower.reset(self._standing(self._catalog.asking(), statistics))
+        """Tells of everything anew, with other statistics."""
+        self.statistics, self._next_telling = statistics, FIRST_TELLING
+        self._tell_all()
+
+    def is_due(self, events: int) -> bool:
+        """Whether a planner that follows should hear what so many events have taught."""
+        return events >= self._next_telling and self._follower is not None
+
+    def learned(self, statistics: Statistics) -> None:
+        """Tells of everything anew, with what was learned."""
+        self.statistics = statistics
+        self._next_telling *= TELLING_FACTOR
+        self._tell(self._tell_all, "reset")
 
     def in_order(self) -> Sequence[int] | None:
         """The order that the planner keeps, if it keeps one."""
         follower = self._follower
         return None if follower is None else follower.in_order()
 
-    def _standing(self, rows: list[int], statistics: Statistics) -> Any:
-        return standing(self._catalog, np.array(rows, np.int64), statistics)
+    def _tell_all(self) -> None:
+        follower = self._follower
+        if follower is not None:
+            follower.reset(self._standing(self._catalog.asking()))
 
-    def _tell(self, hear: Callable[[Any], None], change: object, statistics: Statistics) -> None:
+    def _standing(self, rows: list[int]) -> Standing:
+        return standing(self._catalog, np.array(rows, np.int64), self.statistics)
+
+    def _tell(self, tell: Callable[[], None], change: str) -> None:
         try:
-            hear(change)
+            tell()
         except Exception as failure:
             name = type(self.planner).__name__
-            words = f"planner {name} failed in {getattr(hear, '__name__', 'a change')}: {failure!r}"
+            words = f"planner {name} failed in {change}: {failure!r}"
             try:
-                self.reset(statistics)
+                self._tell_all()
             except Exception:
                 words += f"; {self._instead} takes its place"
                 self.planner = made_planner(self._plugins, self._instead)

@@ -21,6 +21,7 @@ from tamis.engine.joins import JoinPlan
 from tamis.planning import Expected, Problem, Standing
 from tamis.specification import Preparation, Specification
 from tamis.statistics import Statistics
+from tamis.statistics.learned import Learned
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
@@ -43,8 +44,11 @@ def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> St
 class Skeleton:
     """The alternatives that need operators or conditions, by dense numbers."""
 
-    def __init__(self, catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> None:
+    def __init__(
+        self, catalog: Catalog, rows: NDArray[Any], statistics: Statistics | Learned
+    ) -> None:
         self.version = catalog.version
+        self.stamp = statistics.stamp
         self.rows = rows
         counts = catalog.edge_count[rows]
         places = stretches(catalog.edge_start[rows], counts)
@@ -111,7 +115,14 @@ class Skeleton:
             np.int64,
         )
 
-    def _expected(self, statistics: Statistics) -> Expected:
+    def expecting(self, statistics: Statistics | Learned) -> Skeleton:
+        """The same with what is expected by now; events that are being decided keep the old one."""
+        other = copy(self)
+        other.stamp = statistics.stamp
+        other.problem = self.problem.expecting(self._expected(statistics))
+        return other
+
+    def _expected(self, statistics: Statistics | Learned) -> Expected:
         return Expected(
             test_selectivity=statistics.selectivities(self.tests),
             call_cost=statistics.costs(self.calls),

@@ -89,7 +89,7 @@ class Learned:
         with self._lock:
             self.events += 1
             moved = False
-            for number, how in decision.outcomes.items():
+            for number in decision.outcomes:
                 moved |= self._take_outcome(tests[number], decision.outcome[number])
             for at in decision.made:
                 moved |= self._take_answer(skeleton.calls[at], decision.answers[at])

@@ -144,7 +144,7 @@ def violation(world: World, planner: PlannerForm) -> str | None:
         if rounds[at].answers != theirs.answers:
             return f"gives {rounds[at].answers} for {event} in rounds, not {theirs.answers}"
         if kept[at].answers != theirs.answers:
-            return f"gives {kept[at].answers} for {event} with workers and a memo"
+            return f"gives {kept[at].answers} for {event} with workers, a memo and learning"
     for at in range(len(world.events)):
         first, again = seen[at].calls, seen[at + len(world.events)].calls
         if first != again:
@@ -166,6 +166,7 @@ def run_world(
         limits=world.limits,
         workers=workers,
         memo_bytes=memo_bytes,
+        learning=memo_bytes > 0,
     )
     seen = []
     for number in range(3):
