@@ -53,4 +53,4 @@ def parts(text: str) -> tuple[str, bool]:
 def operator_of(call: str) -> str:
     """The name of the operator of a call in canonical text."""
     piece = _PIECES.match(call)
-    return call if piece is None else piece[0].partition("(")[0]
+    return call if piece is None else piece[0].strip("`")

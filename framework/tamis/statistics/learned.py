@@ -115,10 +115,7 @@ class Learned:
         seen = self._seen_call(call)
         operator = seen.operator
         failed = answer.failure is not None
-        is_surprise = failed and self._failure_of(call) * _SURPRISING < 1.0
-        seen.at = self.events
-        seen.add_failure(failed)
-        operator.add_failure(failed)
+        is_surprise = seen.take(failed, self.events)
         if not failed:
             self._take_solutions(seen, answer)
         seconds, preparation = answer.seconds, call.specification.preparation
@@ -325,7 +322,7 @@ class Learned:
         seen = Statistics()
         with self._lock:
             for text, call in self._calls.items():
-                if call.made:
+                if call.failing.made:
                     seen.predicates[text] = call.counted()
             for text, test in self._tests.items():
                 if test.tested:

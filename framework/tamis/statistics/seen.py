@@ -16,7 +16,7 @@ from tamis.statistics.shares import DriftingShare, Share
 INHERITED = 2.0
 """Outcomes that an average over others counts as."""
 _FAILURE_MEMORY = 32
-_OPERATOR_FAILURE_MEMORY = 64
+_SURPRISING_FAILURE = 0.1
 _SOUND = 4.0
 """Calls without failure that an operator is credited with."""
 _FRESH = 32
@@ -29,34 +29,40 @@ def faded(pause: int, half_life: float = _HALF_LIFE) -> float:
     return 1.0 if pause <= _FRESH else float(0.5 ** ((pause - _FRESH) / half_life))
 
 
-def _add_failure(failing: Share, failed: bool, made: int, memory: int) -> None:
-    """Counts a call; those before the first failure are only counted when there is one."""
-    if failing.weight:
-        failing.add(failed, memory)
-    elif failed:
-        failing.weight = float(min(made, memory - 1))
-        failing.add(failed, memory)
+class Failing(DriftingShare):
+    """How often calls fail; those before the first failure are only counted when there is one."""
+
+    __slots__ = ("made",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made = 0
+
+    def take(self, failed: bool) -> bool:
+        """Counts a call; whether it shows that something broke, or was mended."""
+        made = self.made
+        self.made = made + 1
+        if not self.weight:
+            if not failed:
+                return False
+            self.weight = float(min(made, _FAILURE_MEMORY - 1))
+        expected = self.true / (self.weight + INHERITED)
+        return self.is_surprised(failed, expected) or (failed and expected < _SURPRISING_FAILURE)
 
 
 class SeenOperator:
     """What an operator does on average."""
 
-    __slots__ = ("averages", "batch", "cost", "failing", "made", "pace")
+    __slots__ = ("averages", "batch", "cost", "failing", "pace")
 
     def __init__(self, plain: float, guarded: float) -> None:
         self.averages = ((Share(), plain), (Share(), guarded))
         """The tests without and with constraints of their own, and what history says of them."""
-        self.failing = Share()
-        self.made = 0
+        self.failing = Failing()
         self.cost = Cost()
         self.pace = Cost()
         """Measured costs over those that history has: the machine may be another one."""
         self.batch = BatchCost()
-
-    def add_failure(self, failed: bool) -> None:
-        """Counts a call."""
-        _add_failure(self.failing, failed, self.made, _OPERATOR_FAILURE_MEMORY)
-        self.made += 1
 
     @property
     def failure(self) -> float:
@@ -68,7 +74,7 @@ class SeenCall:
     """What was seen of a call."""
 
     __slots__ = (
-        *("answers", "at", "cost", "failed", "failing", "given", "guarded", "made", "measured"),
+        *("answers", "at", "cost", "failed", "failing", "given", "guarded", "measured"),
         *("operator", "satisfied", "seconds", "strength"),
     )
 
@@ -81,19 +87,22 @@ class SeenCall:
         self.strength = strength
         self.at = 0
         self.cost = Cost()
-        self.failing = Share()
+        self.failing = Failing()
         self.guarded = Share()
         """Of its tests with constraints."""
-        self.made = self.failed = self.satisfied = self.measured = 0
+        self.failed = self.satisfied = self.measured = 0
         self.seconds = 0.0
         self.answers: deque[list[Solution]] | None = None
         """The latest solutions, for tests that are new."""
 
-    def add_failure(self, failed: bool) -> None:
-        """Counts a call."""
-        _add_failure(self.failing, failed, self.made, _FAILURE_MEMORY)
-        self.made += 1
+    def take(self, failed: bool, now: int) -> bool:
+        """Counts a call; whether it shows that something broke, or was mended."""
+        if self.failing.weight and now - self.at > _FRESH:
+            self.failing.fade(faded(now - self.at, _FAILURE_HALF_LIFE))
+        self.at = now
         self.failed += failed
+        self.operator.failing.take(failed)
+        return self.failing.take(failed)
 
     def failure(self, history: float, now: int) -> float:
         """The share of times that it fails; what is broken may be mended after a while."""
@@ -103,7 +112,7 @@ class SeenCall:
     def counted(self) -> PredicateStatistics:
         """All that was seen, as counts."""
         return PredicateStatistics(
-            tested=self.made,
+            tested=self.failing.made,
             satisfied=self.satisfied,
             failed=self.failed,
             cost_seconds=self.cost_seconds,
@@ -134,9 +143,7 @@ class SeenTest(DriftingShare):
     def take(self, truth: int, now: int) -> bool:
         """Counts an outcome; whether it shows that the test is not what it was."""
         if now - self.at > _FRESH:
-            left = faded(now - self.at)
-            self.weight *= left
-            self.true *= left
+            self.fade(faded(now - self.at))
         self.at = now
         self.satisfied += truth
         if self.strength:

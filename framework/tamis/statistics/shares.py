@@ -40,6 +40,11 @@ class Share:
         self.weight += 1.0
         self.true += truth
 
+    def fade(self, left: float) -> None:
+        """Lets it count for so much of what it did."""
+        self.weight *= left
+        self.true *= left
+
     def mean(self, prior: float, strength: float, faded: float = 1.0) -> float:
         """The share, with a prior that counts as so many outcomes."""
         weight = faded * self.weight + strength
