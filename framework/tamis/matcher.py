@@ -53,6 +53,8 @@ from tamis.statistics.learned import Learned
 if TYPE_CHECKING:
     import networkx
 
+    from tamis.shadow import Shadow, Shadows
+
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "sequential"
 
@@ -107,8 +109,9 @@ class Matcher:
         self._language = Language(limits)
         self._intake = Intake(self._language, self.operators, self._catalog)
         self.memo = Memo(memo_bytes, memo_seconds, clock)
+        self._gateway = Gateway(limits, timer)
         self._decider = Decider(
-            Gateway(limits, timer), executor_of(workers), self.memo, timer, self._contradicted
+            self._gateway, executor_of(workers), self.memo, timer, self._contradicted
         )
         self._clock = clock
         self._timer = timer
@@ -389,6 +392,24 @@ class Matcher:
         )
 
     # for people
+
+    def shadows(self, planners: Iterable[str] | None = None) -> Shadows:
+        """What runs other planners (all that are installed) beside this matcher's own."""
+        from tamis.shadow import Shadows
+
+        plugins = installed()
+        names = sorted(plugins.planners) if planners is None else list(planners)
+        return Shadows(plugins, self._catalog, self._gateway, names, self._statistics)
+
+    def shadow(self, result: Result, shadows: Shadows) -> Shadow:
+        """What other planners would have called for an event that was matched just now.
+
+        Everything is evaluated for it; what is declared and not true is reported."""
+        with self._changing, self._lock.reading():
+            shadows.follow()
+        decision, plain = result._seen.decision, result._seen.plain
+        needless = decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
+        return shadows.of(decision, needless)
 
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""

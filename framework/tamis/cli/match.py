@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tamis.cli.progress import Progress
     from tamis.matcher import Matcher
     from tamis.reading import Events, Line
+    from tamis.shadow import Shadow, Shadows
     from tamis.writing import Lines
 
 REPORT_VERSION = 1
@@ -49,6 +50,14 @@ def match(
     statistics: StatisticsFolder = None,
     operators: Operators = None,
     workers: Workers = 1,
+    shadow: Annotated[
+        bool,
+        typer.Option(
+            "--shadow",
+            help="Evaluate everything beside the run, for the exact figures of other planners "
+            "and bounds in the report.",
+        ),
+    ] = False,
     output: Annotated[
         str, typer.Option(metavar="FILE", help="Where the results go; - for standard output.")
     ] = "-",
@@ -78,12 +87,15 @@ def match(
     from tamis.cli.saying import say
     from tamis.cli.tables import counted
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
+    from tamis.shadow import Shadow
     from tamis.subscription_lines import read_subscriptions
     from tamis.writing import lines_to
 
     matcher = make_matcher(
         operators, index=index, planner=planner, statistics=statistics, workers=workers
     )
+    if shadow and report is None:
+        raise MisuseError("--shadow writes its figures to the report: give --report FILE")
     source = reading.Events(events)
     read = [subscriptions, *source.files, *(operators or ())]
     _refuse_collisions(subscriptions, source.files, read, output, rejects, report)
@@ -100,6 +112,7 @@ def match(
             rejected = open_files.enter_context(lines_to(rejects, prompt=prompt))
         progress = Progress(shown=shown)
         run = _Run(matcher, source, results, rejected, account, progress)
+        run.shadow = Shadow() if shadow else None
         try:
             # what an operator prints is not a result
             with contextlib.redirect_stdout(sys.stderr), progress:
@@ -125,9 +138,10 @@ def match(
         }
         memo = {name: vars(each) for name, each in matcher.memo.account().items()}
         rejected_by = dict(run.rejected_by.most_common(_MOST_REJECTING))
-        _write_report(
-            report, facts | account.as_dict() | {"memo": memo, "rejected_by": rejected_by}
-        )
+        facts |= account.as_dict() | {"memo": memo, "rejected_by": rejected_by}
+        if run.shadow is not None:
+            facts["shadow"] = run.shadow.as_dict()
+        _write_report(report, facts)
     if run.rejected and not progress.events:
         raise UnusableRunError("no line holds an event")
 
@@ -150,6 +164,8 @@ class _Run:
         self._rejects = rejects
         self._account = account
         self._progress = progress
+        self.shadow: Shadow | None = None
+        self._shadows: Shadows | None = None
         self.rejected_by: Counter[str] = Counter()
         self.rejected = 0
         self._first_reject = ""
@@ -179,6 +195,9 @@ class _Run:
                 self.rejected_by.update(
                     reason for each in result.rejections for reason in each.because
                 )
+            if self.shadow is not None:
+                self._shadows = self._shadows or self._matcher.shadows()
+                self.shadow.add(self._matcher.shadow(result, self._shadows))
             for each in result.undetermined:
                 self._first_undetermined = self._first_undetermined or (
                     f"{each.subscription} for {result.event}, {each.reason}"

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from tamis.engine.asking import Call
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision, Taken
 from tamis.engine.digest import EventDigests
 from tamis.engine.executor import Executor
-from tamis.engine.gateway import Answer, Asking, Gateway
+from tamis.engine.gateway import Answer, Asking
 from tamis.engine.guarded import GuardedRun
 from tamis.engine.memo import Memo, Shelf
 from tamis.errors import PlannerError
@@ -24,6 +25,20 @@ from tamis.planning import FALSE, Planner
 
 ROUND = 256
 """Invocations that a planner may ask for at once, where there are workers."""
+
+
+Answered = tuple[int, Answer, str]
+"""A call, its answer, and how it came about."""
+
+
+class Caller(Protocol):
+    """What makes calls; a `Gateway`, or who knows the answers already."""
+
+    def call(self, call: Call, asking: Asking) -> Answer:
+        """Makes a call about an event."""
+
+    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+        """Makes calls of one batch about an event as one invocation."""
 
 
 @dataclass
@@ -40,7 +55,7 @@ class Decider:
 
     def __init__(
         self,
-        gateway: Gateway,
+        gateway: Caller,
         executor: Executor,
         memo: Memo,
         timer: Callable[[], float],
@@ -54,13 +69,18 @@ class Decider:
         self.round = ROUND if executor.at_once > 1 else 1
 
     def decide(
-        self, planner: Planner, decision: Decision, asking: Asking, needless: Iterable[int]
+        self,
+        planner: Planner,
+        decision: Decision,
+        asking: Asking,
+        needless: Iterable[int],
+        known: Iterable[Answered] = (),
     ) -> tuple[Decision, Spent]:
         """Makes the calls that the planner asks for, then those it left over.
 
         Where an outcome contradicts what was declared, the event is decided again without any
         declaration, from the answers that were given."""
-        course = _Course(self, planner, asking, list(needless))
+        course = _Course(self, planner, asking, list(needless), list(known))
         course.remember(decision)
         while True:
             try:
@@ -76,13 +96,18 @@ class _Course:
     """One event on its way."""
 
     def __init__(
-        self, decider: Decider, planner: Planner, asking: Asking, needless: list[int]
+        self,
+        decider: Decider,
+        planner: Planner,
+        asking: Asking,
+        needless: list[int],
+        known: list[Answered],
     ) -> None:
         self._decider = decider
         self._planner = planner
         self._asking = asking
         self._needless = needless
-        self._answered: list[tuple[int, Answer, str]] = []
+        self._answered = known
         self._shelves: dict[str, Shelf | None] = {}
         self.spent = Spent()
 
@@ -157,7 +182,7 @@ class _Course:
                 due.append(call)
         return due
 
-    def _answers(self, decision: Decision, calls: Sequence[int]) -> list[tuple[int, Answer, str]]:
+    def _answers(self, decision: Decision, calls: Sequence[int]) -> list[Answered]:
         """The answers to calls, in their order."""
         skeleton = decision.skeleton
         if len(calls) == 1:

@@ -142,7 +142,23 @@ class Implications:
         rows = rows[np.isin(rows[:, 2], serials)]
         rows[:, 0] = at[np.searchsorted(serials, rows[:, 0])]
         rows[:, 2] = at[np.searchsorted(serials, rows[:, 2])]
-        return rows
+        return _chained(rows, len(calls))
+
+
+def _chained(rows: NDArray[np.int64], calls: int) -> NDArray[np.int64]:
+    """The rows with those that follow from several of them; most operators say these themselves."""
+    outcomes = 2 * calls
+    said = np.unique((rows[:, 0] * 2 + rows[:, 1]) * outcomes + rows[:, 2] * 2 + rows[:, 3])
+    while True:
+        first, then = said // outcomes, said % outcomes
+        begin = np.searchsorted(first, then)
+        counts = np.searchsorted(first, then, side="right") - begin
+        place = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        longer = np.repeat(first, counts) * outcomes + then[place]
+        more = np.union1d(said, longer[np.repeat(first, counts) // 2 != then[place] // 2])
+        if len(more) == len(said):
+            return np.stack([first // 2, first % 2, then // 2, then % 2], axis=1)
+        said = more
 
 
 def _checked(said: object) -> Implication:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis import Statistics
 from tamis.engine.asking import Call, Operators, Place, Test
-from tamis.engine.decision import Decision, Outcome
+from tamis.engine.decision import Decision
 from tamis.engine.gateway import Answer, Failure
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.specification import record_of
@@ -54,7 +54,9 @@ def decided(*evaluated: tuple[Test, int, str, Answer | None]) -> Decision:
     )
     decision = SimpleNamespace(
         skeleton=skeleton,
-        outcomes=[Outcome(at, truth, how) for at, (_, truth, how, _) in enumerate(evaluated)],
+        outcomes={at: how for at, (_, _, how, _) in enumerate(evaluated)},
+        outcome=[truth for _, truth, _, _ in evaluated],
+        made=[calls.index(test.call) for test, _, how, _ in evaluated if how == "called"],
         answers={
             calls.index(test.call): answer for test, _, _, answer in evaluated if answer is not None
         },

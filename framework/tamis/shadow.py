@@ -1,0 +1,201 @@
+"""What other planners would have called for an event, exactly: everything is evaluated beside them.
+
+The calls that were not needed are made too, on the side: the answer is not touched, and statistics,
+memo and account know nothing of it. Each planner is then run on the answers that are known, and the
+bounds of `tamis.bounds` are taken on them, in calls. What operators declared of their answers is
+held against all of them.
+Cost: every distinct call of the candidates, a run of each planner, and two linear programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from tamis.catalog import Catalog
+from tamis.engine.asking import Call
+from tamis.engine.deciding import Decider
+from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
+from tamis.engine.executor import Inline
+from tamis.engine.following import Following
+from tamis.engine.gateway import Answer, Asking, Gateway
+from tamis.engine.memo import Memo
+from tamis.errors import PlannerError
+from tamis.planning import UNKNOWN
+from tamis.plugins import Plugins
+from tamis.statistics import Statistics
+
+
+@dataclass
+class Shadow:
+    """The calls of one event, or of several: by planner, of everything, and of no method less."""
+
+    events: int = 0
+    every: int = 0
+    """Every distinct call of the candidates that could be made."""
+    calls: dict[str, int] = field(default_factory=dict)
+    """What each planner calls."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """What the calls of each planner took, each as it was measured once."""
+    clairvoyant: float | None = 0.0
+    """Calls that even who knows all answers makes: a linear program's bound."""
+    non_anticipative: float | None = 0.0
+    """Calls that who knows all selectivities makes on average at least, if they are as expected."""
+    contradictions: list[str] = field(default_factory=list)
+    """Where answers are not what was declared of them."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Planners that could not be run, and why."""
+
+    def add(self, other: Shadow) -> None:
+        """Adds another one to this."""
+        self.events += other.events
+        self.every += other.every
+        for mine, theirs in ((self.calls, other.calls), (self.seconds, other.seconds)):
+            for name, number in theirs.items():
+                mine[name] = mine.get(name, 0) + number  # type: ignore[assignment]
+        for name in ("clairvoyant", "non_anticipative"):
+            known, more = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if known is None or more is None else known + more)
+        self.contradictions += other.contradictions
+        self.left_out |= other.left_out
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values, ready for JSON."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+class Shadows:
+    """The planners that are run beside that of a matcher."""
+
+    def __init__(
+        self,
+        plugins: Plugins,
+        catalog: Catalog,
+        gateway: Gateway,
+        planners: Iterable[str],
+        statistics: Statistics,
+    ) -> None:
+        self._catalog = catalog
+        self._gateway = gateway
+        self._followings = {
+            name: Following(plugins, name, catalog, statistics, name) for name in planners
+        }
+        self._version = -1
+
+    def follow(self) -> None:
+        """Tells the planners what is subscribed; called with the catalog at rest."""
+        if self._version != self._catalog.version:
+            for following in self._followings.values():
+                following.reset(following.statistics)
+            self._version = self._catalog.version
+
+    def of(self, decision: Decision | None, needless: Sequence[int]) -> Shadow:
+        """The shadow of one event that was decided."""
+        shadow = Shadow(events=1)
+        if decision is None:
+            return shadow
+        known = _Known(decision, self._gateway)
+        shadow.every = len(known.answers)
+        shadow.contradictions = known.contradictions()
+        for name, following in self._followings.items():
+            try:
+                made = known.replayed(following, needless)
+            except PlannerError as problem:
+                shadow.left_out[name] = str(problem)
+                continue
+            shadow.calls[name] = len(made)
+            shadow.seconds[name] = known.seconds(made)
+        shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
+        return shadow
+
+
+class _Known:
+    """All answers about one event."""
+
+    def __init__(self, decision: Decision, gateway: Gateway) -> None:
+        self._decision = decision
+        skeleton = decision.skeleton
+        asking = Asking(decision.event)
+        made = set(decision.made)
+        self._remembered = [at for at in decision.answers if at not in made]
+        self.answers: dict[int, Answer] = {}
+        for at, call in enumerate(skeleton.calls):
+            if at not in decision.missing:
+                answer = decision.answers.get(at)
+                self.answers[at] = gateway.call(call, asking) if answer is None else answer
+        self._by_call: Mapping[Call, Answer] = {
+            skeleton.calls[at]: answer for at, answer in self.answers.items()
+        }
+        self._whole = decision.without_implications()
+        self._whole.begin(())
+        for at, answer in self.answers.items():
+            self._whole.take(at, answer, CALLED)
+
+    def call(self, call: Call, asking: Asking) -> Answer:
+        """The known answer to a call."""
+        return self._by_call[call]
+
+    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+        """The known answers to calls."""
+        return [self._by_call[call] for call in calls]
+
+    def contradictions(self) -> list[str]:
+        """Pairs of answers that exclude each other by what was declared."""
+        skeleton, outcome = self._decision.skeleton, self._whole.outcome
+        return [
+            f"{self._decision.event.id}: {skeleton.tests[test].text} and "
+            f"{skeleton.tests[other].text} have outcomes that exclude each other"
+            for test, truth, other, conclusion in skeleton.problem.implications.tolist()
+            if test < other and outcome[test] == truth and outcome[other] == 1 - conclusion
+        ]
+
+    def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
+        """The calls that a planner makes."""
+        before = self._decision
+        decider = Decider(self, Inline(), Memo(0), _no_time, _nothing)
+        decision, _ = decider.decide(
+            following.planner,
+            Decision(before.skeleton, before.event, before.limits),
+            Asking(before.event),
+            needless,
+            [(at, self.answers[at], MEMO) for at in self._remembered],
+        )
+        return decision.made
+
+    def seconds(self, made: Iterable[int]) -> float:
+        """What calls took."""
+        return sum(self.answers[at].whole_seconds for at in made)
+
+    def bounds(self, needless: Sequence[int]) -> tuple[float | None, float | None]:
+        """Calls at least: of who knows all answers, and of who knows all selectivities."""
+        from tamis.bounds import Requirements
+
+        skeleton, whole = self._decision.skeleton, self._whole
+        problem = skeleton.problem
+        price = np.ones(problem.calls)
+        price[self._remembered] = 0.0
+        counted = replace(
+            problem,
+            call_cost=price,
+            call_marginal=price,
+            group_price=np.zeros(len(problem.group_price)),
+        )
+        free = np.zeros(problem.alternatives, np.bool_)
+        free[[*skeleton.plans, *whole.failed_conditions, *needless]] = True
+        outcomes = np.array(whole.outcome, np.int64)
+        absent = np.isin(problem.test_call, list(whole.missing))
+        free[problem.edge_alternative[absent[problem.edge_test]]] = True
+        outcomes[outcomes == OPEN] = UNKNOWN
+        required = Requirements(counted, outcomes, free)
+        return required.clairvoyant(), required.non_anticipative()
+
+
+def _no_time() -> float:
+    return 0.0
+
+
+def _nothing(decision: Decision, found: ContradictionError) -> None:
+    """Contradictions are said once, of all answers."""
