@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tamis.planning import Problem, Run
 from tamis_planners.adaptive_kernels import advance
+from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, Shape, shape_of
 from tamis_planners.adaptive_state import (
     BATCH,
@@ -43,7 +44,7 @@ class Adaptive:
     weighted: bool
 
     def __init__(self) -> None:
-        self._prepared: tuple[Problem, Shape, State] | None = None
+        self._prepared: tuple[Problem, Shape, State, Likelihood | None] | None = None
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
@@ -53,11 +54,16 @@ class Adaptive:
                 shape = known[1]
             else:
                 shape = shape_of(problem)
-            known = self._prepared = (problem, shape, opened(problem, shape, self.weighted))
-        return AdaptiveRun(known[2])
+            likelihood = None if problem.scenes is None else Likelihood(problem.scenes)
+            expected = problem.test_selectivity if likelihood is None else likelihood.mixture
+            state = opened(problem, shape, expected, self.weighted)
+            known = self._prepared = (problem, shape, state, likelihood)
+        return AdaptiveRun(known[2], known[3])
 
 
-def opened(problem: Problem, shape: Shape, weighted: bool) -> State:
+def opened(
+    problem: Problem, shape: Shape, selectivity: NDArray[np.float64], weighted: bool
+) -> State:
     """The state before anything is known."""
     calls, units = problem.calls, len(shape.unit_start) - 1
     state = State(
@@ -72,7 +78,7 @@ def opened(problem: Problem, shape: Shape, weighted: bool) -> State:
         certain=np.zeros(problem.alternatives, np.int32),
         changed=np.zeros(units, np.int32),
         listed=np.zeros(max(problem.alternatives, calls), np.int32),
-        selectivity=np.array(problem.test_selectivity, np.float64),
+        selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
         weight=np.zeros(problem.alternatives),
         worth=np.zeros((calls, 5)),
@@ -124,11 +130,12 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
 class AdaptiveRun:
     """One event being decided."""
 
-    def __init__(self, prepared: State) -> None:
+    def __init__(self, prepared: State, likelihood: Likelihood | None) -> None:
         self._state = State._make(
             array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
         )
         self._picks = np.empty(len(prepared.calls), np.int64)
+        self._belief = None if likelihood is None else Belief(likelihood)
         self._tests: list[int] = []
         self._outcomes: list[int] = []
         self._decided: list[int] = []
@@ -136,6 +143,8 @@ class AdaptiveRun:
     def next(self, limit: int) -> Sequence[int]:
         tests = len(self._tests)
         told = np.array([*self._tests, *self._outcomes, *self._decided], np.int64)
+        if self._belief is not None:
+            self._belief.hear(self._state, told, tests)
         picked = advance(self._state, told, tests, limit, self._picks)
         self._tests.clear()
         self._outcomes.clear()

@@ -40,7 +40,8 @@ from tamis_planners.adaptive_state import (
     touch,
 )
 
-TOLERATED_WASTE = 0.004
+TOLERATED_WASTE = 0.002
+LEAST_SHARE = 1.0 / 3.0
 _SMALL = 1e-12
 
 
@@ -180,14 +181,18 @@ def advance(state: State, told: LongInts, outcomes: int, limit: int, picks: Long
     if state.numbers[UNSEEN] >= 0:
         await_answer(state, state.numbers[UNSEEN])
     state.numbers[UNSEEN] = -1
-    asked = 0
+    asked, first = 0, -1.0
     for made in range(limit):
         call = certain_call(state)
         if call < 0:
             call = best_call(state)
             if call < 0:
                 break
+            if first < 0.0:
+                first = state.key[state.calls[call, UNIT]]
             if made > 0:
+                if state.key[state.calls[call, UNIT]] < LEAST_SHARE * first:
+                    break
                 waste = needless_chance(state, call) * full_cost(state, call)
                 if state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]:
                     break

@@ -1,0 +1,105 @@
+"""Which sort of event it is, as outcomes tell, and what that lets expect of the tests still open.
+
+Invariant: the posterior is the prior times the likelihood of the outcomes seen; unknown ones and
+those that others implied say nothing. Cost: O(scenes) an outcome; O(open needs) when the posterior
+has moved so far that what is expected is computed anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.kernels import kernel
+from tamis.planning import Scenes
+from tamis_planners.adaptive_shape import LongInts
+from tamis_planners.adaptive_state import (
+    IS_SETTLED,
+    JOINT,
+    OPEN,
+    PEAK,
+    SCORE,
+    Bytes,
+    Floats,
+    State,
+    chance_to_end,
+    share,
+    weigh,
+)
+
+NOTICEABLE = 0.05
+_RARE = 1e-6
+
+
+class Likelihood:
+    """What outcomes say of scenes; the same for all events of a problem."""
+
+    def __init__(self, scenes: Scenes) -> None:
+        weight = np.maximum(np.asarray(scenes.weight, np.float64), 0.0)
+        total = weight.sum()
+        even = np.full(len(weight), 1.0 / len(weight))
+        self.prior = weight / total if total > 0.0 else even
+        self.selectivity = np.clip(scenes.selectivity, _RARE, 1.0 - _RARE).astype(np.float64)
+        self.mixture = self.prior @ self.selectivity
+
+
+class Belief:
+    """The posterior of one event."""
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        self._selectivity = likelihood.selectivity
+        with np.errstate(divide="ignore"):
+            self._log = np.log(likelihood.prior)
+        self._used = likelihood.prior.copy()
+
+    def hear(self, state: State, told: LongInts, outcomes: int) -> None:
+        """Learns from outcomes that the state has not taken in; tells it when much has changed."""
+        if learn_scene(self._selectivity, self._log, self._used, state.known, told, outcomes):
+            expect(state, self._selectivity, self._used)
+
+
+@kernel
+def learn_scene(
+    selectivity: Floats,
+    log: Floats,
+    used: Floats,
+    known: Bytes,
+    told: LongInts,
+    outcomes: int,
+) -> bool:
+    """Moves the posterior; whether it is now far from the one in use, which it then replaces."""
+    scenes = len(log)
+    for at in range(outcomes):
+        test, outcome = told[at], told[outcomes + at]
+        if outcome > 1 or known[test]:
+            continue
+        for scene in range(scenes):
+            chance = selectivity[scene, test]
+            log[scene] += np.log(chance if outcome == 1 else 1.0 - chance)
+    highest = log.max()
+    posterior = np.exp(log - highest)
+    posterior /= posterior.sum()
+    if 0.5 * np.abs(posterior - used).sum() < NOTICEABLE:
+        return False
+    used[:] = posterior
+    return True
+
+
+@kernel
+def expect(state: State, selectivity: Floats, posterior: Floats) -> None:
+    """Computes all anew for the selectivities that the posterior makes likely."""
+    for test in range(selectivity.shape[1]):
+        mixture = 0.0
+        for scene in range(len(posterior)):
+            mixture += posterior[scene] * selectivity[scene, test]
+        state.selectivity[test] = mixture
+    state.worth[:, SCORE] = 0.0
+    state.worth[:, PEAK] = 0.0
+    state.prices[:, JOINT] = 0.0
+    for alternative in range(len(state.alternatives)):
+        if not state.alternatives[alternative, OPEN]:
+            continue
+        for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+            if state.stage[need] != IS_SETTLED:
+                state.ends[need] = chance_to_end(state, need)
+        weigh(state, alternative)
+        share(state, alternative, 1.0)
