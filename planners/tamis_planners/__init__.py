@@ -30,6 +30,12 @@ def _greedy() -> Planner:
     return Greedy()
 
 
+def _optimal() -> Planner:
+    from tamis_planners.optimal import Optimal
+
+    return Optimal()
+
+
 def _savings() -> Planner:
     from tamis_planners.savings import Savings
 
@@ -42,6 +48,7 @@ def tamis_planners() -> list[PlannerRecord]:
     return [
         PlannerRecord("savings", _savings, "what spares most of deciding alternatives alone"),
         PlannerRecord("greedy", _greedy, "what ends most alternatives for its cost"),
+        PlannerRecord("optimal", _optimal, "the least expected cost, for small problems"),
         PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
         PlannerRecord("suborder", _suborder, "linked chains, ordered by what sharing saves"),
         PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),

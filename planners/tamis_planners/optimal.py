@@ -1,0 +1,279 @@
+"""Which call is next: the first of a policy of least expected cost, found by trying all of them.
+
+Dynamic programming over what is open: a state is the set of open alternatives, each by what it has
+left to ask, and the preparations that are paid; what shares nothing is solved apart. Tests are
+taken to be independent: scenes and implications are not looked at. Invariant: no planner expects to
+pay less. Cost: exponential in the calls that hang together; beyond `STATES` a `PlannerError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import NamedTuple
+
+from tamis.errors import PlannerError
+from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
+
+STATES = 100_000
+OUTCOMES = 4_096
+_LONE = -1
+
+Wanted = tuple[tuple[int, int], ...]
+"""Tests of one call, and the outcomes that an alternative wants."""
+
+
+class Left(NamedTuple):
+    """An open alternative: what it has left to ask."""
+
+    owner: int
+    """Its subscription while a sibling can make it needless or it one, else `_LONE`."""
+    binds: bool
+    doubtful: bool
+    """Whether a test of it is unknown, so that it cannot come out true."""
+    needs: tuple[tuple[int, Wanted], ...]
+
+
+class State(NamedTuple):
+    """What is left to decide."""
+
+    open: frozenset[Left]
+    paid: frozenset[int]
+
+
+class Optimal:
+    """The yardstick: exact, for small problems."""
+
+    def __init__(self) -> None:
+        self._solved: tuple[Problem, Solver] | None = None
+
+    def begin(self, problem: Problem) -> Run:
+        """Starts on the problem of one event."""
+        known = self._solved
+        if known is None or known[0] is not problem:
+            known = self._solved = (problem, Solver(problem))
+        return _OptimalRun(problem, known[1])
+
+
+class Solver:
+    """Expected costs of states, each found once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._cost: list[float] = problem.call_cost.tolist()
+        self._marginal: list[float] = problem.call_marginal.tolist()
+        self._failure: list[float] = problem.call_failure.tolist()
+        self._group: list[int] = problem.call_group.tolist()
+        self._price: list[float] = problem.group_price.tolist()
+        self._batch: list[int] = problem.call_batch.tolist()
+        self._selectivity: list[float] = problem.test_selectivity.tolist()
+        self._known: dict[State, tuple[float, tuple[int, ...]]] = {}
+
+    def expected_cost(self, state: State) -> float:
+        """The expected cost of deciding all that is open, at best."""
+        return sum(self._best(part)[0] for part in self._parts(state))
+
+    def first(self, state: State) -> tuple[int, ...]:
+        """The calls of the first invocation of a best policy; none when nothing is open."""
+        return next((self._best(part)[1] for part in self._parts(state)), ())
+
+    def _parts(self, state: State) -> Iterator[State]:
+        """What hangs together: by calls, subscriptions, unpaid preparations and batches."""
+        apart: list[tuple[set[object], set[Left]]] = []
+        for left in state.open:
+            ties: set[object] = {("owner", left.owner)} if left.owner != _LONE else set()
+            for call, _ in left.needs:
+                ties.add(("call", call))
+                if self._group[call] >= 0 and self._group[call] not in state.paid:
+                    ties.add(("group", self._group[call]))
+                if self._batch[call] >= 0:
+                    ties.add(("batch", self._batch[call]))
+            mine = {left}
+            for known in [each for each in apart if not ties.isdisjoint(each[0])]:
+                apart.remove(known)
+                ties |= known[0]
+                mine |= known[1]
+            apart.append((ties, mine))
+        for _, mine in sorted(apart, key=lambda each: min(each[1])):
+            groups = {self._group[call] for left in mine for call, _ in left.needs}
+            yield State(frozenset(mine), state.paid & groups)
+
+    def _best(self, state: State) -> tuple[float, tuple[int, ...]]:
+        found = self._known.get(state)
+        if found is None:
+            found = min(
+                (self._expected_after(state, calls), calls) for calls in self._invocations(state)
+            )
+            if len(self._known) >= STATES:
+                raise _too_large(state)
+            self._known[state] = found
+        return found
+
+    def _invocations(self, state: State) -> Iterator[tuple[int, ...]]:
+        """What can be asked now; only what everybody must ask, where that is known."""
+        calls = sorted({call for left in state.open for call, _ in left.needs})
+        for left in sorted(state.open):
+            call = left.needs[0][0]
+            is_certain = left.owner == _LONE or left.binds
+            if is_certain and len(left.needs) == 1 and self._batch[call] < 0:
+                yield (call,)
+                return
+        batches: dict[int, list[int]] = {}
+        for call in calls:
+            if self._batch[call] < 0:
+                yield (call,)
+            else:
+                batches.setdefault(self._batch[call], []).append(call)
+        for members in batches.values():
+            if 1 << len(members) > OUTCOMES:
+                raise _too_large(state)
+            for count in range(1, len(members) + 1):
+                yield from combinations(members, count)
+
+    def _expected_after(self, state: State, calls: tuple[int, ...]) -> float:
+        cost = sum(self._marginal[call] for call in calls)
+        cost += min(self._cost[call] - self._marginal[call] for call in calls)
+        groups = {self._group[call] for call in calls} - state.paid - {-1}
+        cost += sum(self._price[group] for group in groups)
+        paid = state.paid | groups
+        tests = {
+            call: sorted(
+                {
+                    test
+                    for left in state.open
+                    for at, wanted in left.needs
+                    if at == call
+                    for test, _ in wanted
+                }
+            )
+            for call in calls
+        }
+        if 1 << sum(map(len, tests.values())) > OUTCOMES:
+            raise _too_large(state)
+        for together in product(*(self._outcomes(call, tests[call]) for call in calls)):
+            chance = 1.0
+            outcomes: dict[int, int] = {}
+            for each_chance, each in together:
+                chance *= each_chance
+                outcomes |= each
+            if chance > 0.0:
+                cost += chance * self.expected_cost(State(after(state.open, outcomes), paid))
+        return cost
+
+    def _outcomes(self, call: int, tests: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
+        """What may come of a call, and the chance of it."""
+        failure = self._failure[call]
+        yield failure, dict.fromkeys(tests, UNKNOWN)
+        for outcomes in product((FALSE, TRUE), repeat=len(tests)):
+            chance = 1.0 - failure
+            for test, outcome in zip(tests, outcomes, strict=True):
+                share = self._selectivity[test]
+                chance *= share if outcome == TRUE else 1.0 - share
+            yield chance, dict(zip(tests, outcomes, strict=True))
+
+
+def after(alternatives: frozenset[Left], outcomes: dict[int, int]) -> frozenset[Left]:
+    """What is open after outcomes of tests."""
+    matched: set[int] = set()
+    still: list[Left] = []
+    for left in alternatives:
+        known = [
+            (outcomes[test], wanted)
+            for _, tests in left.needs
+            for test, wanted in tests
+            if test in outcomes
+        ]
+        if any(outcome not in (wanted, UNKNOWN) for outcome, wanted in known):
+            continue
+        doubtful = left.doubtful or any(outcome == UNKNOWN for outcome, _ in known)
+        needs = tuple(
+            (call, tests)
+            for call, tests in (
+                (call, tuple(each for each in tests if each[0] not in outcomes))
+                for call, tests in left.needs
+            )
+            if tests
+        )
+        if needs:
+            still.append(left._replace(doubtful=doubtful, needs=needs))
+        elif not doubtful:
+            matched.add(left.owner)
+    matched.discard(_LONE)
+    return settled(left for left in still if left.binds or left.owner not in matched)
+
+
+def settled(alternatives: Iterator[Left] | Sequence[Left]) -> frozenset[Left]:
+    """The same, those on their own that no sibling can make needless and that make none so."""
+    still = list(alternatives)
+    free: dict[int, int] = {}
+    count: dict[int, int] = {}
+    for left in still:
+        count[left.owner] = count.get(left.owner, 0) + 1
+        free[left.owner] = free.get(left.owner, 0) + (not left.binds)
+    return frozenset(
+        left
+        if left.owner != _LONE and free[left.owner] and count[left.owner] > 1
+        else Left(_LONE, False, False, left.needs)
+        for left in still
+    )
+
+
+def _too_large(state: State) -> PlannerError:
+    calls = len({call for left in state.open for call, _ in left.needs})
+    return PlannerError(
+        f"an event leaves {len(state.open):,} alternatives over {calls:,} calls that hang together,"
+        f" too many to find the best order by trying all: use the planner savings"
+    )
+
+
+class _OptimalRun:
+    def __init__(self, problem: Problem, solver: Solver) -> None:
+        self._solver = solver
+        self._group: list[int] = problem.call_group.tolist()
+        self._open = dict(enumerate(alternatives_of(problem)))
+        self._paid: frozenset[int] = frozenset()
+        self._asked: set[int] = set()
+
+    def next(self, limit: int) -> Sequence[int]:
+        left = settled([each for each in map(self._unasked, self._open.values()) if each.needs])
+        calls = self._solver.first(State(left, self._paid))
+        self._asked.update(calls)
+        self._paid |= {self._group[call] for call in calls} - {-1}
+        return calls
+
+    def _unasked(self, left: Left) -> Left:
+        """The alternative without what was asked for and never answered."""
+        needs = tuple(need for need in left.needs if need[0] not in self._asked)
+        return left if len(needs) == len(left.needs) else left._replace(needs=needs)
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        for alternative in decided:
+            self._open.pop(alternative, None)
+        known = dict(zip(tests, outcomes, strict=True))
+        for alternative, left in list(self._open.items()):
+            if any(test in known for _, wanted in left.needs for test, _ in wanted):
+                still = after(frozenset([left]), known)
+                if still:
+                    (new,) = still
+                    doubtful = left.doubtful or any(
+                        known.get(test) == UNKNOWN for _, wanted in left.needs for test, _ in wanted
+                    )
+                    self._open[alternative] = left._replace(needs=new.needs, doubtful=doubtful)
+                else:
+                    del self._open[alternative]
+
+
+def alternatives_of(problem: Problem) -> list[Left]:
+    """The alternatives of a problem, in order."""
+    tests, signs = problem.edge_test.tolist(), problem.edge_sign.tolist()
+    test_call, starts = problem.test_call.tolist(), problem.alternative_start.tolist()
+    found = []
+    for alternative, owner in enumerate(problem.alternative_subscription.tolist()):
+        needs: dict[int, set[tuple[int, int]]] = {}
+        for edge in range(starts[alternative], starts[alternative + 1]):
+            wanted = TRUE if signs[edge] > 0 else FALSE
+            needs.setdefault(test_call[tests[edge]], set()).add((tests[edge], wanted))
+        left = tuple((call, tuple(sorted(needs[call]))) for call in sorted(needs))
+        found.append(Left(owner, bool(problem.alternative_binds[alternative]), False, left))
+    return found
