@@ -24,15 +24,17 @@ from tamis_planners.adaptive_state import (
     FAILURE,
     FREE,
     GROUP,
+    LEFT,
+    NEEDED,
     NEVER,
+    OPEN,
     OWN,
     OWNER,
     PRICE,
     UNIT,
-    UNSEEN,
     WEIGHTED,
     State,
-    open_all,
+    weigh_all,
 )
 
 _FREE_OF_COST = 1e-9
@@ -74,13 +76,19 @@ def opened(
         siblings=np.zeros(len(shape.subscription_start) - 1, np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(problem.tests, np.int8),
-        numbers=np.zeros(4, np.int32),
+        numbers=np.zeros(5, np.int32),
         certain=np.zeros(problem.alternatives, np.int32),
         changed=np.zeros(units, np.int32),
-        listed=np.zeros(max(problem.alternatives, calls), np.int32),
+        listed=np.zeros(problem.alternatives, np.int32),
+        unseen=np.zeros(calls, np.int32),
+        seen=np.zeros(calls, np.int32),
         selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
+        base=np.zeros(problem.alternatives),
+        true=np.zeros(problem.alternatives),
+        alone=np.zeros(problem.alternatives),
         weight=np.zeros(problem.alternatives),
+        push=np.zeros(problem.alternatives),
         worth=np.zeros((calls, 5)),
         prices=np.zeros((units, 2)),
         key=np.full(units, NEVER),
@@ -89,12 +97,15 @@ def opened(
         sums=np.zeros(2),
         ordered=np.zeros((shape.widest + 1, 3)),
     )
-    state.numbers[UNSEEN] = -1
     state.numbers[WEIGHTED] = weighted
     state.alternatives[:, OWNER] = problem.alternative_subscription
     state.alternatives[:, FREE] = ~problem.alternative_binds
+    state.alternatives[:, OPEN] = 1
+    state.alternatives[:, LEFT] = np.diff(shape.need_start)
+    state.calls[:, NEEDED] = np.diff(shape.call_start)
+    state.siblings[:] = np.diff(shape.subscription_start)
     _set_costs(problem, shape, state)
-    open_all(state)
+    weigh_all(state)
     return state
 
 
@@ -106,13 +117,10 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
     cost = np.maximum(problem.call_cost, least)
     marginal = np.clip(problem.call_marginal, least, cost)
     batched = problem.call_batch >= 0
-    members = np.bincount(problem.call_batch[batched], minlength=batches)
-    saved = np.bincount(
-        problem.call_batch[batched], (cost - marginal)[batched], minlength=batches
-    ) / np.maximum(1, members)
+    saving = np.zeros(batches, np.bool_)
+    np.logical_or.at(saving, problem.call_batch[batched], (marginal < cost)[batched])
     worthwhile = batched.copy()
-    worthwhile[batched] = (saved > 0.0)[problem.call_batch[batched]]
-    state.prices[calls : calls + batches, PRICE] = saved
+    worthwhile[batched] = saving[problem.call_batch[batched]]
     groups = len(state.units) - calls - batches
     prices: NDArray[np.float64] = problem.group_price[:groups]
     state.prices[calls + batches :, PRICE] = prices

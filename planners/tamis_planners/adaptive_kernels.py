@@ -9,7 +9,7 @@ blocks of units.
 from __future__ import annotations
 
 from tamis.kernels import inlined, kernel
-from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, LongInts
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED, LongInts
 from tamis_planners.adaptive_state import (
     ASKED,
     AWAITED,
@@ -19,7 +19,11 @@ from tamis_planners.adaptive_state import (
     GROUP,
     IS_ASKED,
     IS_OPEN,
+    IS_SETTLED,
     LEFT,
+    LISTED,
+    MARKED,
+    NEVER,
     OPEN,
     OWN,
     PAID,
@@ -30,14 +34,18 @@ from tamis_planners.adaptive_state import (
     UNSEEN,
     WASTED,
     State,
+    affect,
     await_answer,
     best_unit,
     close,
+    give,
     is_wanted,
     learn,
-    pay,
     score,
+    share,
+    split_up,
     touch,
+    weigh,
 )
 
 TOLERATED_WASTE = 0.002
@@ -102,11 +110,11 @@ def needless_chance(state: State, call: int) -> float:
                 if state.ends[other] > ends:
                     deadliest, ends = state.needs[other, CALL], state.ends[other]
         if state.survival[deadliest] < 0.0:
-            state.listed[listed] = deadliest
+            state.seen[listed] = deadliest
             listed += 1
         state.survival[deadliest] = max(survives, state.survival[deadliest])
     for at in range(listed):
-        deadliest = state.listed[at]
+        deadliest = state.seen[at]
         chance *= 1.0 - state.survival[deadliest]
         state.survival[deadliest] = -1.0
     return chance
@@ -130,9 +138,9 @@ def is_worth_adding(state: State, call: int) -> bool:
             if other == need:
                 continue
             its_call = state.needs[other, CALL]
-            if state.stage[other] == IS_ASKED or (
-                state.stage[other] == IS_OPEN
-                and state.worth[its_call, COST] / (state.ends[other] + _SMALL) < ratio
+            if state.stage[other] != IS_SETTLED and (
+                state.calls[its_call, ASKED]
+                or state.worth[its_call, COST] / (state.ends[other] + _SMALL) < ratio
             ):
                 reached *= 1.0 - state.ends[other]
         spared *= 1.0 - reached
@@ -158,56 +166,97 @@ def ask(state: State, call: int, cost: float, picks: LongInts, asked: int) -> in
     group = state.calls[call, GROUP]
     if group >= 0 and not state.units[group, PAID]:
         cost += state.prices[group, PRICE]
-        pay(state, group)
+        state.units[group, PAID] = 1
     state.sums[SPENT] += cost
+    state.unseen[state.numbers[UNSEEN]] = call
+    state.numbers[UNSEEN] += 1
     picks[asked] = call
     return asked + 1
 
 
 @inlined
-def take_in(state: State, told: LongInts, outcomes: int) -> None:
-    """What was observed: tests, their outcomes, and the alternatives that are decided."""
+def list_affected(state: State, told: LongInts, outcomes: int, end: int) -> None:
+    """Lists the alternatives that what was told and what was asked is going to change."""
+    for at in range(outcomes):
+        test = told[at]
+        if not state.known[test]:
+            for place in range(state.test_start[test], state.test_start[test + 1]):
+                need = state.edges[state.test_edges[place], NEED]
+                affect(state, state.needs[need, ALTERNATIVE])
+    for at in range(2 * outcomes, end):
+        affect(state, told[at])
+    for at in range(state.numbers[UNSEEN]):
+        call = state.unseen[at]
+        unit = state.calls[call, UNIT]
+        if unit == state.calls[call, GROUP]:
+            start, stop = state.unit_start[unit], state.unit_start[unit + 1]
+        else:
+            start, stop = 0, 1
+        for member in range(start, stop):
+            mine = state.unit_calls[member] if stop > 1 or start > 0 else call
+            for place in range(state.call_start[mine], state.call_start[mine + 1]):
+                need = state.call_needs[place]
+                if state.stage[need] == IS_OPEN:
+                    affect(state, state.needs[need, ALTERNATIVE])
+
+
+@inlined
+def update(state: State, told: LongInts, outcomes: int, end: int) -> None:
+    """Takes in what was told, and that calls are asked; weights and scores follow."""
+    list_affected(state, told, outcomes, end)
+    for at in range(state.numbers[LISTED]):
+        share(state, state.listed[at], -1.0)
     for at in range(outcomes):
         learn(state, told[at], told[outcomes + at])
-    for at in range(2 * outcomes, len(told)):
+    for at in range(2 * outcomes, end):
         if state.alternatives[told[at], OPEN]:
             close(state, told[at])
+    for at in range(state.numbers[UNSEEN]):
+        call = state.unseen[at]
+        await_answer(state, call)
+        if state.calls[call, UNIT] == state.calls[call, GROUP]:
+            split_up(state, state.calls[call, UNIT])
+    state.numbers[UNSEEN] = 0
+    for at in range(state.numbers[LISTED]):
+        if state.alternatives[state.listed[at], OPEN]:
+            weigh(state, state.listed[at])
+    for at in range(state.numbers[LISTED]):
+        alternative = state.listed[at]
+        state.alternatives[alternative, MARKED] = 0
+        if state.alternatives[alternative, OPEN]:
+            give(state, alternative)
+    state.numbers[LISTED] = 0
 
 
 @kernel
 def advance(state: State, told: LongInts, outcomes: int, limit: int, picks: LongInts) -> int:
     """Takes in what was observed and picks the next calls; how many they are."""
-    take_in(state, told, outcomes)
-    if state.numbers[UNSEEN] >= 0:
-        await_answer(state, state.numbers[UNSEEN])
-    state.numbers[UNSEEN] = -1
-    asked, first = 0, -1.0
+    end, asked, first = len(told), 0, NEVER
     for made in range(limit):
+        update(state, told, outcomes, end)
+        outcomes = end = 0
         call = certain_call(state)
         if call < 0:
             call = best_call(state)
             if call < 0:
                 break
-            if first < 0.0:
-                first = state.key[state.calls[call, UNIT]]
+            benefit = state.key[state.calls[call, UNIT]]
+            if first == NEVER:
+                first = benefit
             if made > 0:
-                if state.key[state.calls[call, UNIT]] < LEAST_SHARE * first:
-                    break
                 waste = needless_chance(state, call) * full_cost(state, call)
-                if state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]:
+                if (
+                    benefit < LEAST_SHARE * first
+                    or state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]
+                ):
                     break
                 state.sums[WASTED] += waste
         asked = ask(state, call, state.worth[call, COST], picks, asked)
         batch = state.calls[call, BATCH]
-        if batch < 0 and made + 1 == limit:
-            state.numbers[UNSEEN] = call
-            break
-        await_answer(state, call)
         if batch >= 0:
             unit = len(state.calls) + batch
             for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
                 other = state.unit_calls[at]
                 if is_wanted(state, other) and is_worth_adding(state, other):
                     asked = ask(state, other, state.worth[other, OWN], picks, asked)
-                    await_answer(state, other)
     return asked

@@ -12,19 +12,7 @@ import numpy as np
 from tamis.kernels import kernel
 from tamis.planning import Scenes
 from tamis_planners.adaptive_shape import LongInts
-from tamis_planners.adaptive_state import (
-    IS_SETTLED,
-    JOINT,
-    OPEN,
-    PEAK,
-    SCORE,
-    Bytes,
-    Floats,
-    State,
-    chance_to_end,
-    share,
-    weigh,
-)
+from tamis_planners.adaptive_state import Bytes, Floats, State, weigh_all
 
 NOTICEABLE = 0.05
 _RARE = 1e-6
@@ -54,7 +42,8 @@ class Belief:
     def hear(self, state: State, told: LongInts, outcomes: int) -> None:
         """Learns from outcomes that the state has not taken in; tells it when much has changed."""
         if learn_scene(self._selectivity, self._log, self._used, state.known, told, outcomes):
-            expect(state, self._selectivity, self._used)
+            np.matmul(self._used, self._selectivity, out=state.selectivity)
+            weigh_all(state)
 
 
 @kernel
@@ -82,24 +71,3 @@ def learn_scene(
         return False
     used[:] = posterior
     return True
-
-
-@kernel
-def expect(state: State, selectivity: Floats, posterior: Floats) -> None:
-    """Computes all anew for the selectivities that the posterior makes likely."""
-    for test in range(selectivity.shape[1]):
-        mixture = 0.0
-        for scene in range(len(posterior)):
-            mixture += posterior[scene] * selectivity[scene, test]
-        state.selectivity[test] = mixture
-    state.worth[:, SCORE] = 0.0
-    state.worth[:, PEAK] = 0.0
-    state.prices[:, JOINT] = 0.0
-    for alternative in range(len(state.alternatives)):
-        if not state.alternatives[alternative, OPEN]:
-            continue
-        for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
-            if state.stage[need] != IS_SETTLED:
-                state.ends[need] = chance_to_end(state, need)
-        weigh(state, alternative)
-        share(state, alternative, 1.0)

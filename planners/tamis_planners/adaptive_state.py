@@ -31,7 +31,7 @@ PRICE, JOINT = range(2)
 # units
 DIRTY, PAID = range(2)
 # numbers of the run
-CERTAIN, CHANGED, UNSEEN, WEIGHTED = range(4)
+CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED = range(5)
 # sums of the run
 SPENT, WASTED = range(2)
 # stages of a need
@@ -41,6 +41,7 @@ RATIO, EXPENSE, PASSES = range(3)
 
 BLOCK = 64
 SORTED_AT_MOST = 64
+SIBLINGS_AT_MOST = 16
 DAMPING = 0.8
 _SMALL = 1e-12
 _STALE = 1e-7
@@ -74,10 +75,23 @@ class State(NamedTuple):
     changed: Ints
     """Units whose keys are not what they were."""
     listed: Ints
+    """Alternatives that are about to change."""
+    unseen: Ints
+    """Calls that were asked for since weights were computed."""
+    seen: Ints
     selectivity: Floats
     ends: Floats
     """By need: the chance that its call ends the alternative."""
+    base: Floats
+    """What an open alternative weighs by itself."""
+    true: Floats
+    """The chance that it comes out true."""
+    alone: Floats
+    """The expected cost of deciding it alone."""
     weight: Floats
+    """What it weighs among its siblings."""
+    push: Floats
+    """What its calls gain for their cost by the chance that it is true."""
     worth: Floats
     prices: Floats
     key: Floats
@@ -101,21 +115,23 @@ def touch(state: State, unit: int) -> None:
 @inlined
 def share(state: State, alternative: int, sign: float) -> None:
     """Gives the weight of an open alternative to its calls and their units, or takes it back."""
-    weight = sign * state.weight[alternative]
+    weight, push = sign * state.weight[alternative], sign * state.push[alternative]
     singles = len(state.calls)
     unit, passes = -1, 1.0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] != IS_OPEN:
             continue
         call = state.needs[need, CALL]
-        ends = state.ends[need]
-        state.worth[call, SCORE] += weight * ends
+        ends, pushed = state.ends[need], push * state.worth[call, OWN]
+        state.worth[call, SCORE] += weight * ends + pushed
         mine = state.calls[call, UNIT]
         touch(state, mine)
         if mine != unit:
             if unit >= singles:
                 state.prices[unit, JOINT] += weight * (1.0 - passes)
             unit, passes = mine, 1.0
+        if mine >= singles:
+            state.prices[mine, JOINT] += pushed
         passes *= 1.0 - ends
     if unit >= singles:
         state.prices[unit, JOINT] += weight * (1.0 - passes)
@@ -139,12 +155,11 @@ def put_in_order(state: State, items: int, expense: float, passes: float) -> Non
 
 @inlined
 def weigh(state: State, alternative: int) -> None:
-    """The weight of an open alternative: R^1.5 · 0.8^(units left - 1), R the expected cost of
-    deciding it alone from here, times the chance that it survives what is asked already."""
-    survives = 1.0
+    """What an open alternative weighs by itself: R^1.5 · 0.8^(units left - 1), R the expected cost
+    of deciding it alone from here, times the chance that it survives what is asked already."""
+    survives, true = 1.0, 1.0
     items, unit, batch = 0, -1, -1
-    expense, passes = 0.0, 1.0
-    singles = len(state.calls)
+    expense, passes, extra = 0.0, 1.0, 0.0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] == IS_ASKED:
             survives *= 1.0 - state.ends[need]
@@ -152,31 +167,81 @@ def weigh(state: State, alternative: int) -> None:
             continue
         call = state.needs[need, CALL]
         mine, its_batch = state.calls[call, UNIT], state.calls[call, BATCH]
+        own = state.worth[call, OWN]
         if mine != unit:
             if unit >= 0:
-                put_in_order(state, items, expense, passes)
+                put_in_order(state, items, expense + extra, passes)
                 items += 1
-            unit, batch, passes = mine, -1, 1.0
-            expense = 0.0
-            if mine >= singles and its_batch != mine - singles:
-                expense = state.prices[mine, PRICE]
-        if its_batch >= 0 and its_batch != batch:
-            expense += state.prices[singles + its_batch, PRICE]
+            unit, batch, passes, extra = mine, -1, 1.0, 0.0
+            expense = state.prices[mine, PRICE]
+        if its_batch < 0:
+            expense += own
+        elif its_batch == batch:
+            expense += own
+            extra = min(extra, state.worth[call, COST] - own)
+        else:
+            expense += own + extra
+            extra = state.worth[call, COST] - own
             batch = its_batch
-        expense += state.worth[call, OWN]
         passes *= 1.0 - state.ends[need]
+        true *= 1.0 - state.ends[need]
+    state.alone[alternative] = 0.0
+    state.true[alternative] = survives * true
+    state.base[alternative] = survives
     if not state.numbers[WEIGHTED]:
-        state.weight[alternative] = survives
         return
     if unit >= 0:
-        put_in_order(state, items, expense, passes)
+        put_in_order(state, items, expense + extra, passes)
         items += 1
     alone, reached, damping = 0.0, 1.0, 1.0 / DAMPING
     for at in range(items):
         alone += reached * state.ordered[at, EXPENSE]
         reached *= state.ordered[at, PASSES]
         damping *= DAMPING
-    state.weight[alternative] = survives * alone * np.sqrt(alone) * damping
+    state.alone[alternative] = alone
+    state.base[alternative] = survives * alone * np.sqrt(alone) * damping
+
+
+@inlined
+def temper(state: State, alternative: int) -> None:
+    """The weight of an open alternative among its siblings.
+
+    It counts with the chance that none of them makes it needless; that it is true itself is worth
+    what it and they weigh, and all its calls share that by their costs."""
+    owner = state.alternatives[alternative, OWNER]
+    weight, push = state.base[alternative], 0.0
+    if state.numbers[WEIGHTED] and 1 < state.siblings[owner] <= SIBLINGS_AT_MOST:
+        spared = 0.0
+        for at in range(state.subscription_start[owner], state.subscription_start[owner + 1]):
+            other = state.subscription_alternatives[at]
+            if other == alternative or not state.alternatives[other, OPEN]:
+                continue
+            if state.alternatives[alternative, FREE]:
+                weight *= 1.0 - state.true[other]
+            if state.alternatives[other, FREE]:
+                spared += state.base[other]
+        if spared > 0.0 and state.alone[alternative] > 0.0:
+            spared += state.base[alternative]
+            push = state.true[alternative] * spared / state.alone[alternative]
+    state.weight[alternative] = weight
+    state.push[alternative] = push
+
+
+@inlined
+def affect(state: State, alternative: int) -> None:
+    """Lists an open alternative that is about to change, with siblings that depend on it."""
+    if not state.alternatives[alternative, OPEN]:
+        return
+    owner = state.alternatives[alternative, OWNER]
+    start, end = state.subscription_start[owner], state.subscription_start[owner + 1]
+    if not state.numbers[WEIGHTED] or not 1 < state.siblings[owner] <= SIBLINGS_AT_MOST:
+        end = start + 1
+    for at in range(start, end):
+        mine = alternative if end == start + 1 else state.subscription_alternatives[at]
+        if state.alternatives[mine, OPEN] and not state.alternatives[mine, MARKED]:
+            state.alternatives[mine, MARKED] = 1
+            state.listed[state.numbers[LISTED]] = mine
+            state.numbers[LISTED] += 1
 
 
 @inlined
@@ -200,7 +265,6 @@ def notice(state: State, alternative: int) -> None:
 @inlined
 def close(state: State, alternative: int) -> None:
     """What is decided needs nothing."""
-    share(state, alternative, -1.0)
     state.alternatives[alternative, OPEN] = 0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] == IS_OPEN:
@@ -216,7 +280,6 @@ def close(state: State, alternative: int) -> None:
 def move_on(state: State, need: int, stage: int) -> None:
     """An open alternative's need is asked now, or settled without ending it."""
     alternative = state.needs[need, ALTERNATIVE]
-    share(state, alternative, -1.0)
     if state.stage[need] == IS_OPEN:
         state.alternatives[alternative, LEFT] -= 1
         state.calls[state.needs[need, CALL], NEEDED] -= 1
@@ -225,9 +288,6 @@ def move_on(state: State, need: int, stage: int) -> None:
     if stage == IS_ASKED:
         state.alternatives[alternative, AWAITED] += 1
     state.stage[need] = stage
-    weigh(state, alternative)
-    share(state, alternative, 1.0)
-    notice(state, alternative)
 
 
 @inlined
@@ -264,10 +324,7 @@ def learn(state: State, test: int, outcome: int) -> None:
         if left == 0:
             move_on(state, need, IS_SETTLED)
         else:
-            share(state, alternative, -1.0)
             state.ends[need] = chance_to_end(state, need)
-            weigh(state, alternative)
-            share(state, alternative, 1.0)
 
 
 @inlined
@@ -275,31 +332,14 @@ def await_answer(state: State, call: int) -> None:
     """Whoever needs a call that is asked counts from now on with the chance to survive it."""
     for at in range(state.call_start[call], state.call_start[call + 1]):
         need = state.call_needs[at]
-        if (
-            state.stage[need] == IS_OPEN
-            and state.alternatives[state.needs[need, ALTERNATIVE], OPEN]
-        ):
+        is_open = state.alternatives[state.needs[need, ALTERNATIVE], OPEN]
+        if is_open and state.stage[need] == IS_OPEN:
             move_on(state, need, IS_ASKED)
 
 
 @inlined
-def pay(state: State, unit: int) -> None:
+def split_up(state: State, unit: int) -> None:
     """A preparation is paid: its calls are units of their own now, or batches."""
-    listed = 0
-    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
-        call = state.unit_calls[at]
-        for place in range(state.call_start[call], state.call_start[call + 1]):
-            alternative = state.needs[state.call_needs[place], ALTERNATIVE]
-            if (
-                state.alternatives[alternative, OPEN]
-                and not state.alternatives[alternative, MARKED]
-            ):
-                state.alternatives[alternative, MARKED] = 1
-                state.listed[listed] = alternative
-                listed += 1
-    for at in range(listed):
-        share(state, state.listed[at], -1.0)
-    state.units[unit, PAID] = 1
     touch(state, unit)
     singles = len(state.calls)
     for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
@@ -308,11 +348,6 @@ def pay(state: State, unit: int) -> None:
         mine = call if batch < 0 else singles + batch
         state.calls[call, UNIT] = mine
         touch(state, mine)
-    for at in range(listed):
-        alternative = state.listed[at]
-        state.alternatives[alternative, MARKED] = 0
-        weigh(state, alternative)
-        share(state, alternative, 1.0)
 
 
 @inlined
@@ -329,6 +364,7 @@ def score(state: State, call: int) -> float:
             alternative = state.needs[need, ALTERNATIVE]
             if state.stage[need] == IS_OPEN and state.alternatives[alternative, OPEN]:
                 found += state.weight[alternative] * state.ends[need]
+                found += state.push[alternative] * state.worth[call, OWN]
         state.worth[call, PEAK] = found
     state.worth[call, PEAK] = max(found, state.worth[call, PEAK])
     state.worth[call, SCORE] = found
@@ -351,30 +387,25 @@ def key_of(state: State, unit: int) -> float:
         return max(0.0, score(state, unit)) / state.worth[unit, OWN]
     if state.units[unit, PAID]:
         return NEVER
-    price, highest, batch = state.prices[unit, PRICE], NEVER, -1
-    total = price
-    is_group = False
+    price = total = state.prices[unit, PRICE]
+    highest, batch, extra = NEVER, -1, 0.0
     for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
         call = state.unit_calls[at]
         if not is_wanted(state, call) or state.calls[call, UNIT] != unit:
             continue
-        own, its_batch = state.worth[call, OWN], state.calls[call, BATCH]
-        is_group = its_batch != unit - singles
-        if is_group and its_batch >= 0:
-            if its_batch != batch:
-                total += state.prices[singles + its_batch, PRICE]
-            batch = its_batch
-            highest = max(
-                highest,
-                score(state, call) / (price + state.prices[singles + its_batch, PRICE] + own),
-            )
-        else:
-            highest = max(highest, score(state, call) / (price + own))
+        cost, own = state.worth[call, COST], state.worth[call, OWN]
+        its_batch = state.calls[call, BATCH]
+        if its_batch != batch:
+            total += extra
+            batch, extra = its_batch, cost - own
+        extra = min(extra, cost - own)
         total += own
+        highest = max(highest, max(0.0, score(state, call)) / (price + cost))
+    total += extra
     if highest == NEVER:
         state.prices[unit, JOINT] = 0.0
         return NEVER
-    return max(0.0, highest, state.prices[unit, JOINT] / total)
+    return max(highest, state.prices[unit, JOINT] / total)
 
 
 @inlined
@@ -404,20 +435,26 @@ def best_unit(state: State) -> int:
     return unit
 
 
+@inlined
+def give(state: State, alternative: int) -> None:
+    """Shares out the weight that an open alternative has now."""
+    temper(state, alternative)
+    share(state, alternative, 1.0)
+    notice(state, alternative)
+
+
 @kernel
-def open_all(state: State) -> None:
-    """The state before anything is known; the fixed columns are filled in."""
-    alternatives = len(state.alternatives)
-    for need in range(len(state.needs) - 1):
-        state.ends[need] = chance_to_end(state, need)
-        state.calls[state.needs[need, CALL], NEEDED] += 1
-    for alternative in range(alternatives):
-        needs = state.need_start[alternative + 1] - state.need_start[alternative]
-        state.alternatives[alternative, OPEN] = 1
-        state.alternatives[alternative, LEFT] = needs
-        state.siblings[state.alternatives[alternative, OWNER]] += 1
-    for alternative in range(alternatives):
-        weigh(state, alternative)
-        share(state, alternative, 1.0)
-        notice(state, alternative)
-    best_unit(state)
+def weigh_all(state: State) -> None:
+    """Computes all weights and scores anew, from selectivities and stages."""
+    state.worth[:, SCORE] = 0.0
+    state.worth[:, PEAK] = 0.0
+    state.prices[:, JOINT] = 0.0
+    for alternative in range(len(state.alternatives)):
+        if state.alternatives[alternative, OPEN]:
+            for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+                if state.stage[need] != IS_SETTLED:
+                    state.ends[need] = chance_to_end(state, need)
+            weigh(state, alternative)
+    for alternative in range(len(state.alternatives)):
+        if state.alternatives[alternative, OPEN]:
+            give(state, alternative)

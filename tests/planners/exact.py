@@ -70,18 +70,20 @@ def random_problem(chance: np.random.Generator, calls: int, **features: bool) ->
     count = len(alternatives)
     owner = sorted(chance.integers(0, count, count).tolist())
     cost = np.exp(chance.normal(0.0, 1.0, calls)) if features.get("costs") else np.ones(calls)
+    together = float(chance.exponential(1.0)) if features.get("batches") else 0.0
+    batch = chance.integers(-1, 1, calls) if features.get("batches") else np.full(calls, -1)
     return problem_of(
         alternatives,
         chance.random(len(tests)).tolist(),
-        cost.tolist(),
+        np.where(batch >= 0, cost + together, cost).tolist(),
         test_call=tests[:calls] + tests[calls:],
         owner=owner if features.get("siblings") else None,
         binds=chance.choice([True, False, False], count).tolist(),
         failure=(chance.random(calls) * 0.3).tolist() if features.get("failures") else None,
         group=chance.integers(-1, 2, calls).tolist() if features.get("groups") else None,
         price=chance.exponential(2.0, 2).tolist() if features.get("groups") else None,
-        batch=chance.integers(-1, 1, calls).tolist() if features.get("batches") else None,
-        marginal=(cost * chance.random(calls)).tolist() if features.get("batches") else None,
+        batch=batch.tolist(),
+        marginal=cost.tolist(),
     )
 
 
