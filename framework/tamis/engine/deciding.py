@@ -173,10 +173,11 @@ class _Course:
         """Those of the calls that have to be made; the planner is told of the others."""
         due = []
         for call in calls:
+            # the tests of a call are decided together
             tests = decision.skeleton.call_tests[call]
             if call in decision.missing:
                 run.observe(tests, [FALSE] * len(tests), ())
-            elif all(decision.outcome[test] != OPEN for test in tests):
+            elif decision.outcome[tests[0]] != OPEN:
                 run.observe(tests, [decision.outcome[test] for test in tests], ())
             else:
                 due.append(call)
@@ -216,8 +217,8 @@ class _Course:
 
 def _together(several: Iterable[Taken]) -> Taken:
     """What several answers decided, one after the other."""
-    result = Taken([], [], [])
-    for taken in several:
-        for mine, theirs in zip(result, taken, strict=True):
+    first, *rest = [*several] or [Taken([], [], [])]
+    for taken in rest:
+        for mine, theirs in zip(first, taken, strict=True):
             mine.extend(theirs)
-    return result
+    return first

@@ -190,10 +190,13 @@ class Decision:
         if outcome == UNKNOWN:
             return
         positive, negative = self.skeleton.wants
-        for alternative in (negative if outcome == TRUE else positive)[test]:
-            if self.verdict[alternative] == OPEN:
-                self.killers[alternative] = test
-                self._decide(alternative, FALSE)
+        verdict, held = self.verdict, (negative if outcome == TRUE else positive)[test]
+        killed = [alternative for alternative in held if verdict[alternative] == OPEN]
+        for alternative in killed:
+            verdict[alternative] = FALSE
+        self.killers.update(dict.fromkeys(killed, test))
+        self.open -= len(killed)
+        self._decided += killed
 
     def _keep(self, test: int) -> None:
         """Goes on with the alternatives that an outcome leaves open."""
