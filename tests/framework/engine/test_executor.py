@@ -129,6 +129,25 @@ def test_begun_work_is_awaited_and_the_rest_is_not_begun(threads: Threads) -> No
     assert 3 <= len(begun) <= 5
 
 
+@pytest.mark.parametrize("where", [True, False])
+def test_nothing_is_begun_after_a_problem(threads: Threads, where: bool) -> None:
+    caller, barrier, gate = threading.get_ident(), threading.Barrier(3), threading.Event()
+    begun: list[int] = []
+
+    def work(at: int) -> None:
+        begun.append(at)
+        barrier.wait(PATIENCE_SECONDS)
+        if (threading.get_ident() == caller) is where:
+            gate.set()
+            raise Refused
+        passing(gate)
+        threading.Event().wait(0.05)
+
+    with pytest.raises(Refused):
+        threads.run([lambda at=at: work(at) for at in range(50)])  # type: ignore[misc]
+    assert sorted(begun) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, SystemExit, GeneratorExit, Refused])
 def test_whatever_work_raises_reaches_the_caller(
     threads: Threads, problem: type[BaseException]
@@ -305,10 +324,11 @@ hung.wait()
 print(sum(threads.run(works)))
 """,
     "after a fork": """
-import os
+import os, threading
 child = os.fork()
 if not child:
-    print(sum(threads.run(works)), flush=True)
+    barrier = threading.Barrier(3)
+    print(sum(2 + 0 * each for each in threads.run([lambda: barrier.wait(20)] * 3)), flush=True)
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """,
