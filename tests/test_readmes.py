@@ -49,6 +49,10 @@ def test_the_planner_and_the_operators_of_the_readmes_work() -> None:
     matcher = tamis.Matcher([names["thingCount"], names["shows"]], planner=names["CheapestFirst"]())
     matcher.subscribe("thingCount(?n), ?n > 1, shows(a)", id="s")
     assert matcher.match({"image": "ab"}).matches[0].bindings == [{"n": 2}]
+    regions = tamis.Matcher([names["within"]])
+    regions.subscribe_many([{"where": f"within({region})"} for region in names["RADIUS"]])
+    first = regions.match({"meters": 5})
+    assert (len(first.matches), first.account.calls, first.account.implied) == (3, 1, 2)
 
 
 def console_lines() -> list[str]:

@@ -238,7 +238,7 @@ def _read_only(array: Any) -> Any:
     """The array over memory that cannot be made writable again; objects are copied."""
     import numpy
 
-    if array.dtype.hasobject:
+    if array.dtype.hasobject or array.dtype.kind in "mM":  # times have no plain memory
         array = array.copy()
         array.setflags(write=False)
         return array.view()

@@ -229,6 +229,14 @@ def test_a_view_cannot_be_changed() -> None:
     assert document["array"].tolist() == [0, 0]
 
 
+def test_times_of_numpy_are_shown_read_only() -> None:
+    event = Event.of({"at": np.array(["2026-01-01"], "datetime64[D]")}, lambda: "e", {})
+    shown = event.view(None)["at"]
+    assert str(shown[0]) == "2026-01-01"
+    with pytest.raises(ValueError, match="read-only"):
+        shown[0] = shown[0]
+
+
 def test_a_view_is_plain_data() -> None:
     shown = view({"list": [1, 2], "object": {"a": 1}}, None)
     assert isinstance(shown["list"], list)
