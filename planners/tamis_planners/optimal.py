@@ -3,7 +3,8 @@
 Dynamic programming over what is open: a state is the set of open alternatives, each by what it has
 left to ask, and the preparations that are paid; what shares nothing is solved apart. Tests are
 taken to be independent: scenes and implications are not looked at. Invariant: no planner expects to
-pay less. Cost: exponential in the calls that hang together; beyond `STATES` a `PlannerError`.
+pay less. Cost: exponential in the calls that hang together; beyond `CALLS` of them, or `STATES`, a
+`PlannerError`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import NamedTuple
 from tamis.errors import PlannerError
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
 
-STATES = 100_000
+CALLS = 14
+STATES = 30_000
 OUTCOMES = 4_096
 _LONE = -1
 
@@ -74,7 +76,14 @@ class Solver:
 
     def first(self, state: State) -> tuple[int, ...]:
         """The calls of the first invocation of a best policy; none when nothing is open."""
-        return next((self._best(part)[1] for part in self._parts(state)), ())
+        try:
+            return next((self._best(part)[1] for part in self._parts(state)), ())
+        except _TooLargeError:
+            calls = len(calls_of(state))
+            raise PlannerError(
+                f"an event leaves {len(state.open):,} alternatives over {calls:,} calls, too many "
+                f"that hang together to try all orders: use the planner savings"
+            ) from None
 
     def _parts(self, state: State) -> Iterator[State]:
         """What hangs together: by calls, subscriptions, unpaid preparations and batches."""
@@ -100,17 +109,19 @@ class Solver:
     def _best(self, state: State) -> tuple[float, tuple[int, ...]]:
         found = self._known.get(state)
         if found is None:
+            if len(calls_of(state)) > CALLS:
+                raise _TooLargeError
             found = min(
                 (self._expected_after(state, calls), calls) for calls in self._invocations(state)
             )
             if len(self._known) >= STATES:
-                raise _too_large(state)
+                raise _TooLargeError
             self._known[state] = found
         return found
 
     def _invocations(self, state: State) -> Iterator[tuple[int, ...]]:
         """What can be asked now; only what everybody must ask, where that is known."""
-        calls = sorted({call for left in state.open for call, _ in left.needs})
+        calls = sorted(calls_of(state))
         for left in sorted(state.open):
             call = left.needs[0][0]
             is_certain = left.owner == _LONE or left.binds
@@ -125,7 +136,7 @@ class Solver:
                 batches.setdefault(self._batch[call], []).append(call)
         for members in batches.values():
             if 1 << len(members) > OUTCOMES:
-                raise _too_large(state)
+                raise _TooLargeError
             for count in range(1, len(members) + 1):
                 yield from combinations(members, count)
 
@@ -148,7 +159,7 @@ class Solver:
             for call in calls
         }
         if 1 << sum(map(len, tests.values())) > OUTCOMES:
-            raise _too_large(state)
+            raise _TooLargeError
         for together in product(*(self._outcomes(call, tests[call]) for call in calls)):
             chance = 1.0
             outcomes: dict[int, int] = {}
@@ -217,12 +228,13 @@ def settled(alternatives: Iterator[Left] | Sequence[Left]) -> frozenset[Left]:
     )
 
 
-def _too_large(state: State) -> PlannerError:
-    calls = len({call for left in state.open for call, _ in left.needs})
-    return PlannerError(
-        f"an event leaves {len(state.open):,} alternatives over {calls:,} calls that hang together,"
-        f" too many to find the best order by trying all: use the planner savings"
-    )
+def calls_of(state: State) -> set[int]:
+    """The calls that are left to ask."""
+    return {call for left in state.open for call, _ in left.needs}
+
+
+class _TooLargeError(Exception):
+    """There is too much to try."""
 
 
 class _OptimalRun:

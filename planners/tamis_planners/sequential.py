@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tamis.planning import Problem, Run
 
 
@@ -27,6 +29,8 @@ class _SequentialRun:
         self._call_alternatives = problem.call_alternatives
         self._open = bytearray(b"\1") * problem.alternatives
         self._asked = bytearray(problem.calls)
+        self._test_call: list[int] = problem.test_call.tolist()
+        self._unknown = np.bincount(problem.test_call, minlength=problem.calls).tolist()
         self._checked = [0] * problem.calls
         self._marked = 0
         self._left: list[int] = []
@@ -68,5 +72,10 @@ class _SequentialRun:
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
+        for test in tests:
+            call = self._test_call[test]
+            self._unknown[call] -= 1
+            if not self._unknown[call]:
+                self._asked[call] = True
         for alternative in decided:
             self._open[alternative] = 0

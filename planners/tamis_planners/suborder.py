@@ -61,6 +61,10 @@ class _Prepared:
         by_promise = np.lexsort((-popularity, effort, problem.edge_alternative))
         sorted_calls = call[by_promise].tolist()
         starts = problem.alternative_start.tolist()
+        self.test_call: list[int] = problem.test_call.tolist()
+        self.tests_of_call: list[int] = np.bincount(
+            problem.test_call, minlength=problem.calls
+        ).tolist()
         self.chains: list[list[int]] = [sorted_calls[start:end] for start, end in pairwise(starts)]
 
 
@@ -70,6 +74,8 @@ class _SubOrderRun:
         self._chains = prepared.chains
         self._open = bytearray(b"\1") * prepared.alternatives
         self._asked = bytearray(prepared.calls)
+        self._test_call = prepared.test_call
+        self._unknown = prepared.tests_of_call.copy()
         self._at = 0
 
     def next(self, limit: int) -> Sequence[int]:
@@ -97,5 +103,10 @@ class _SubOrderRun:
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
+        for test in tests:
+            call = self._test_call[test]
+            self._unknown[call] -= 1
+            if not self._unknown[call]:
+                self._asked[call] = True
         for alternative in decided:
             self._open[alternative] = 0

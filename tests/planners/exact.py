@@ -133,17 +133,23 @@ class World:
         )
 
     def cost(self, calls: tuple[int, ...], asked: set[int]) -> float:
-        """What an invocation costs after others."""
+        """What a round costs after others; calls of a batch are made together."""
         problem = self.problem
-        group = problem.call_group.tolist()
+        group, batch = problem.call_group.tolist(), problem.call_batch.tolist()
         paid = {group[call] for call in asked}
         total = sum(problem.group_price[each] for each in {group[c] for c in calls} - paid - {-1})
-        if len(calls) == 1:
-            return float(total + problem.call_cost[calls[0]])
-        together = sum(problem.call_marginal[call] for call in calls)
-        return float(
-            total + together + min(problem.call_cost[c] - problem.call_marginal[c] for c in calls)
-        )
+        together: dict[object, list[int]] = {}
+        for call in calls:
+            together.setdefault(batch[call] if batch[call] >= 0 else ("alone", call), []).append(
+                call
+            )
+        for members in together.values():
+            if len(members) > 1:
+                total += sum(problem.call_marginal[call] for call in members)
+                total += min(problem.call_cost[c] - problem.call_marginal[c] for c in members)
+            else:
+                total += problem.call_cost[members[0]]
+        return float(total)
 
     def outcomes(self, calls: tuple[int, ...]) -> Iterator[tuple[float, Outcomes]]:
         """All that may come of calls, with its chance."""
