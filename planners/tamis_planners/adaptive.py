@@ -24,6 +24,7 @@ from tamis_planners.adaptive_state import (
     FAILURE,
     FREE,
     GROUP,
+    IMPLYING,
     LEFT,
     NEEDED,
     NEVER,
@@ -76,7 +77,7 @@ def opened(
         siblings=np.zeros(len(shape.subscription_start) - 1, np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(problem.tests, np.int8),
-        numbers=np.zeros(5, np.int32),
+        numbers=np.zeros(6, np.int32),
         certain=np.zeros(problem.alternatives, np.int32),
         changed=np.zeros(units, np.int32),
         listed=np.zeros(problem.alternatives, np.int32),
@@ -96,8 +97,10 @@ def opened(
         survival=np.full(calls, -1.0),
         sums=np.zeros(2),
         ordered=np.zeros((shape.widest + 1, 3)),
+        ended=np.zeros(2 * problem.tests),
     )
     state.numbers[WEIGHTED] = weighted
+    state.numbers[IMPLYING] = len(problem.implications) > 0
     state.alternatives[:, OWNER] = problem.alternative_subscription
     state.alternatives[:, FREE] = ~problem.alternative_binds
     state.alternatives[:, OPEN] = 1

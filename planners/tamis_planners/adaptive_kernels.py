@@ -36,12 +36,12 @@ from tamis_planners.adaptive_state import (
     State,
     affect,
     await_answer,
+    benefit,
     best_unit,
     close,
     give,
     is_wanted,
     learn,
-    score,
     share,
     split_up,
     touch,
@@ -83,7 +83,7 @@ def best_call(state: State) -> int:
     for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
         call = state.unit_calls[at]
         if is_wanted(state, call) and state.calls[call, UNIT] == unit:
-            mine = max(0.0, score(state, call)) / state.worth[call, COST]
+            mine = benefit(state, call) / state.worth[call, COST]
             if mine > highest:
                 found, highest = call, mine
     return int(found)
@@ -240,13 +240,13 @@ def advance(state: State, told: LongInts, outcomes: int, limit: int, picks: Long
             call = best_call(state)
             if call < 0:
                 break
-            benefit = state.key[state.calls[call, UNIT]]
+            key = state.key[state.calls[call, UNIT]]
             if first == NEVER:
-                first = benefit
+                first = key
             if made > 0:
                 waste = needless_chance(state, call) * full_cost(state, call)
                 if (
-                    benefit < LEAST_SHARE * first
+                    key < LEAST_SHARE * first
                     or state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]
                 ):
                     break

@@ -40,6 +40,11 @@ class Shape(NamedTuple):
     call_needs: Ints
     subscription_start: Ints
     subscription_alternatives: Ints
+    call_test_start: Ints
+    call_tests: Ints
+    implied_start: Ints
+    implied: Ints
+    """What outcomes decide beside themselves: outcome `o` of test `t` is the number `2 * t + o`."""
     unit_start: Ints
     unit_calls: Ints
     """The calls of batches and preparations; units that are calls have none."""
@@ -73,6 +78,8 @@ def shape_of(problem: Problem) -> Shape:
     unit = np.concatenate(
         [calls + problem.call_batch[by_batch], calls + batches + problem.call_group[by_group]]
     )
+    given = 2 * problem.implications[:, 0] + problem.implications[:, 1]
+    by_given = np.argsort(given, kind="stable")
     subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
     return Shape(
         needs,
@@ -81,6 +88,11 @@ def shape_of(problem: Problem) -> Shape:
         *_sorted_by(edges[:, TEST].copy(), problem.tests),
         *_sorted_by(needs[:-1, CALL].copy(), calls),
         *_sorted_by(problem.alternative_subscription.astype(np.int32), subscriptions),
+        *_sorted_by(problem.test_call.astype(np.int32), calls),
+        _starts(given[by_given], 2 * problem.tests),
+        (2 * problem.implications[by_given, 2] + problem.implications[by_given, 3]).astype(
+            np.int32
+        ),
         _starts(unit, calls + batches + groups),
         np.concatenate([by_batch, by_group]).astype(np.int32),
         batches,

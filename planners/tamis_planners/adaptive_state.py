@@ -31,7 +31,7 @@ PRICE, JOINT = range(2)
 # units
 DIRTY, PAID = range(2)
 # numbers of the run
-CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED = range(5)
+CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING = range(6)
 # sums of the run
 SPENT, WASTED = range(2)
 # stages of a need
@@ -60,6 +60,10 @@ class State(NamedTuple):
     call_needs: Ints
     subscription_start: Ints
     subscription_alternatives: Ints
+    call_test_start: Ints
+    call_tests: Ints
+    implied_start: Ints
+    implied: Ints
     unit_start: Ints
     unit_calls: Ints
     alternatives: Ints
@@ -101,6 +105,8 @@ class State(NamedTuple):
     survival: Floats
     sums: Floats
     ordered: Floats
+    ended: Floats
+    """What the open alternatives weigh that outcome `o` of test `t` would end, at `2 * t + o`."""
 
 
 @inlined
@@ -123,6 +129,10 @@ def share(state: State, alternative: int, sign: float) -> None:
             continue
         call = state.needs[need, CALL]
         ends, pushed = state.ends[need], push * state.worth[call, OWN]
+        if state.numbers[IMPLYING]:
+            for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
+                opposite = 1 - state.edges[edge, WANTED]
+                state.ended[2 * state.edges[edge, TEST] + opposite] += weight
         state.worth[call, SCORE] += weight * ends + pushed
         mine = state.calls[call, UNIT]
         touch(state, mine)
@@ -372,6 +382,26 @@ def score(state: State, call: int) -> float:
 
 
 @inlined
+def benefit(state: State, call: int) -> float:
+    """The score of a call with what its outcomes end by what they imply."""
+    found = max(0.0, score(state, call))
+    if state.numbers[IMPLYING]:
+        answers = 1.0 - state.worth[call, FAILURE]
+        for at in range(state.call_test_start[call], state.call_test_start[call + 1]):
+            test = state.call_tests[at]
+            for outcome in range(2):
+                ended = 0.0
+                for place in range(
+                    state.implied_start[2 * test + outcome],
+                    state.implied_start[2 * test + outcome + 1],
+                ):
+                    ended += state.ended[state.implied[place]]
+                share_true = state.selectivity[test]
+                found += answers * ended * (share_true if outcome else 1.0 - share_true)
+    return max(0.0, found)
+
+
+@inlined
 def is_wanted(state: State, call: int) -> bool:
     """Whether an open alternative needs a call that was not asked for."""
     return state.calls[call, NEEDED] > 0 and not state.calls[call, ASKED]
@@ -384,7 +414,7 @@ def key_of(state: State, unit: int) -> float:
     if unit < singles:
         if not is_wanted(state, unit) or state.calls[unit, UNIT] != unit:
             return NEVER
-        return max(0.0, score(state, unit)) / state.worth[unit, OWN]
+        return benefit(state, unit) / state.worth[unit, OWN]
     if state.units[unit, PAID]:
         return NEVER
     price = total = state.prices[unit, PRICE]
@@ -400,7 +430,7 @@ def key_of(state: State, unit: int) -> float:
             batch, extra = its_batch, cost - own
         extra = min(extra, cost - own)
         total += own
-        highest = max(highest, max(0.0, score(state, call)) / (price + cost))
+        highest = max(highest, benefit(state, call) / (price + cost))
     total += extra
     if highest == NEVER:
         state.prices[unit, JOINT] = 0.0
@@ -418,21 +448,28 @@ def best_unit(state: State) -> int:
         state.best[unit // BLOCK] = np.inf
         state.units[unit, DIRTY] = 0
     state.numbers[CHANGED] = 0
-    top, found = NEVER, -1
-    for block in range(len(state.best)):
-        if state.best[block] == np.inf:
-            highest = NEVER
-            for unit in range(block * BLOCK, min(units, (block + 1) * BLOCK)):
-                highest = max(highest, state.key[unit])
-            state.best[block] = highest
-        if state.best[block] > top:
-            top, found = state.best[block], block
-    if top < 0.0:
-        return -1
-    unit = found * BLOCK
-    while state.key[unit] != top:
-        unit += 1
-    return unit
+    while True:
+        top, found = NEVER, -1
+        for block in range(len(state.best)):
+            if state.best[block] == np.inf:
+                highest = NEVER
+                for unit in range(block * BLOCK, min(units, (block + 1) * BLOCK)):
+                    highest = max(highest, state.key[unit])
+                state.best[block] = highest
+            if state.best[block] > top:
+                top, found = state.best[block], block
+        if top < 0.0:
+            return -1
+        unit = found * BLOCK
+        while state.key[unit] != top:
+            unit += 1
+        if not state.numbers[IMPLYING]:
+            return unit
+        # what others imply may have sunk since: the highest key counts once it is fresh
+        state.key[unit] = key_of(state, unit)
+        if state.key[unit] >= top:
+            return unit
+        state.best[found] = np.inf
 
 
 @inlined
@@ -449,6 +486,7 @@ def weigh_all(state: State) -> None:
     state.worth[:, SCORE] = 0.0
     state.worth[:, PEAK] = 0.0
     state.prices[:, JOINT] = 0.0
+    state.ended[:] = 0.0
     for alternative in range(len(state.alternatives)):
         if state.alternatives[alternative, OPEN]:
             for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
