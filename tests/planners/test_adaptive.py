@@ -43,7 +43,7 @@ def scores(world: World, known: Outcomes, weighted: bool) -> tuple[dict[int, flo
         for call in order:
             alone += reached * float(problem.call_cost[call])
             reached *= 1.0 - ends[call]
-        weight = alone**1.5 * 0.8 ** (len(order) - 1) if weighted else 1.0
+        weight = alone**1.6 * 0.75 ** (len(order) - 1) if weighted else 1.0
         for call in order:
             benefit = weight * ends[call] / float(problem.call_cost[call])
             found[call] = found.get(call, 0.0) + benefit
@@ -212,6 +212,18 @@ def test_a_preparation_is_paid_for_many() -> None:
     )
     assert list(made("savings", apart).begin(apart).next(1)) == [0]
     assert list(made("savings", grouped).begin(grouped).next(1)) != [0]
+
+
+def test_what_an_outcome_implies_counts() -> None:
+    """When `0` is false, so are `1` to `3`: asked first, it ends all at once."""
+    alternatives = [[(0, 1), (4, 1)], [(1, 1), (4, 1)], [(2, 1), (4, 1)], [(3, 1), (4, 1)]]
+    shares, cost = [0.1, 0.1, 0.1, 0.1, 0.5], [1.0] * 5
+    apart = problem_of(alternatives, shares, cost)
+    rows = [[0, FALSE, other, FALSE] for other in (1, 2, 3)]
+    rows += [[other, TRUE, 0, TRUE] for other in (1, 2, 3)]
+    implied = problem_of(alternatives, shares, cost, implications=np.array(rows, np.int64))
+    assert list(made("savings", apart).begin(apart).next(1)) == [4]
+    assert list(made("savings", implied).begin(implied).next(1)) == [0]
 
 
 def test_a_batch_takes_along_what_is_likely_needed() -> None:
