@@ -7,9 +7,10 @@ its operator declares.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,22 @@ from tamis.planning import Scenes
 from tamis.specification import Preparation
 from tamis.statistics.averages import Averages, operator_of, parts
 from tamis.statistics.predicates import PredicateStatistics
-from tamis.statistics.tables import read_predicates, read_rows, write_predicates, write_rows
+from tamis.statistics.sample import Sample
+from tamis.statistics.tables import (
+    read_predicates,
+    read_rows,
+    read_sample,
+    write_predicates,
+    write_rows,
+    write_sample,
+)
+
+if TYPE_CHECKING:
+    from tamis.statistics.scenes import Mixture
 
 FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
+_fitting = threading.Lock()
 
 
 class Statistics:
@@ -61,7 +74,10 @@ class Statistics:
         self.attributes: list[dict[str, Any]] = []
         self.events: int | None = None
         self.rejects: int | None = None
+        self.sample: Sample | None = None
+        """Events of which everything was observed: how tests go together."""
         self._averages: tuple[int, Averages] | None = None
+        self._mixture: tuple[Sample, Mixture | None] | None = None
 
     @classmethod
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
@@ -78,7 +94,7 @@ class Statistics:
         return statistics
 
     def __bool__(self) -> bool:
-        return bool(self.predicates or self.attributes)
+        return bool(self.predicates or self.attributes or self.sample)
 
     def selectivity(self, predicate: str) -> float | None:
         """The share of events that satisfy a predicate or test, `None` if it is not known."""
@@ -166,9 +182,50 @@ class Statistics:
         """The expected seconds of each preparation."""
         return np.array([each.cost_seconds for each in preparations], np.float64)
 
+    def add_observed(self, events: Iterable[Mapping[str, bool | None]]) -> None:
+        """Adds events of which much was observed at once: what each of their predicates was.
+
+        A hundred of them tell which predicates go together. They count for nothing else.
+
+        >>> known = Statistics()
+        >>> known.add_observed([{"seen(boat)": True, "seen(pier)": True, "seen(car)": None}])
+        >>> len(known.sample)
+        1
+        """
+        more = Sample.of(events)
+        self.sample = more if self.sample is None else self.sample.merged(more)
+
+    def mixture(self) -> Mixture | None:
+        """The scenes of the sample, found when first asked for; `None` where there are none.
+
+        Tests that were counted have their own selectivities as means over the scenes."""
+        from tamis.statistics.scenes import fitted
+
+        sample = self.sample
+        if sample is None:
+            return None
+        with _fitting:
+            if self._mixture is None or self._mixture[0] is not sample:
+                found = fitted(sample.truths(), sample.knowns())
+                if found is not None:
+                    shares = [self.selectivity(text) for text in sample.predicates]
+                    found = found.with_means(np.array(shares, np.float64))
+                self._mixture = (sample, found)
+            return self._mixture[1]
+
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
-        """How the tests go together, where that is known."""
-        return None
+        """How the tests go together, where that is known; others are the same in every scene."""
+        mixture, sample = self.mixture(), self.sample
+        if mixture is None or sample is None:
+            return None
+        places = sample.places
+        found = [(at, places[test.text]) for at, test in enumerate(tests) if test.text in places]
+        if len(found) < 2:
+            return None
+        selectivity = np.tile(self.selectivities(tests), (len(mixture.weight), 1))
+        own, columns = map(list, zip(*found, strict=True))
+        selectivity[:, own] = mixture.selectivity[:, columns]
+        return Scenes(weight=mixture.weight.copy(), selectivity=selectivity)
 
     def merged(self, other: Statistics) -> Statistics:
         """What both know: counts add up, in whatever order they are merged.
@@ -189,6 +246,9 @@ class Statistics:
         merged.attributes = merged_rows(self.attributes, other.attributes)
         merged.events = _sum(self.events, other.events)
         merged.rejects = _sum(self.rejects, other.rejects)
+        samples = [each.sample for each in (self, other) if each.sample is not None]
+        if samples:
+            merged.sample = samples[0] if len(samples) == 1 else samples[0].merged(samples[1])
         return merged
 
     def decayed(self, factor: float) -> Statistics:
@@ -210,6 +270,8 @@ class Statistics:
         ]
         decayed.events = None if self.events is None else round(factor * self.events)
         decayed.rejects = None if self.rejects is None else round(factor * self.rejects)
+        if self.sample is not None:
+            decayed.sample = self.sample.latest(round(factor * len(self.sample)))
         return decayed
 
     def save(self, path: str | Path) -> None:
@@ -219,12 +281,15 @@ class Statistics:
         write_predicates(folder / "predicates", self.predicates)
         if self.attributes:
             write_rows(folder / "attributes", self.attributes)
+        if self.sample is not None:
+            write_sample(folder / "sample", self.sample)
         write_manifest(
             folder,
             FORMAT_VERSION,
             events=self.events,
             rejects=self.rejects,
             predicates=len(self.predicates),
+            sample=None if self.sample is None else len(self.sample),
         )
 
     @classmethod
@@ -238,6 +303,8 @@ class Statistics:
         statistics.predicates = read_predicates(folder / "predicates")
         if (folder / "attributes").exists():
             statistics.attributes = read_rows(folder / "attributes", ("attribute",))
+        if manifest.get("sample") is not None:
+            statistics.sample = read_sample(folder / "sample", manifest["sample"])
         return statistics
 
 

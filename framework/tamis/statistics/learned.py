@@ -310,8 +310,19 @@ class Learned:
             )
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
-        """How the tests go together, where history knows."""
-        return self.history.scenes(tests)
+        """How the tests go together, where history knows; those that have drifted, by themselves.
+
+        What was seen does not move the others: tests are asked after some came out as they did,
+        which makes their shares those of some scenes more than of others."""
+        scenes = self.history.scenes(tests)
+        if scenes is None:
+            return None
+        with self._lock:
+            for at, test in enumerate(tests):
+                seen = self._tests.get(test.text)
+                if seen is not None and seen.has_drifted:
+                    scenes.selectivity[:, at] = seen.expected(self.events)
+        return scenes
 
     # keeping
 

@@ -46,8 +46,8 @@ class Failing(DriftingShare):
             if not failed:
                 return False
             self.weight = float(min(made, _FAILURE_MEMORY - 1))
-        expected = self.true / (self.weight + INHERITED)
-        return self.is_surprised(failed, expected) or (failed and expected < _SURPRISING_FAILURE)
+        is_new = failed and self.true < _SURPRISING_FAILURE * self.weight
+        return self.is_surprised(failed) or is_new
 
 
 class SeenOperator:
@@ -128,7 +128,10 @@ class SeenCall:
 class SeenTest(DriftingShare):
     """What was seen of a test, and what history gives for it."""
 
-    __slots__ = ("at", "call", "failed", "given", "is_guarded", "satisfied", "strength", "tested")
+    __slots__ = (
+        *("at", "call", "failed", "given", "has_drifted", "is_guarded", "satisfied"),
+        *("strength", "tested"),
+    )
 
     def __init__(self, call: SeenCall, is_guarded: bool) -> None:
         super().__init__()
@@ -136,6 +139,7 @@ class SeenTest(DriftingShare):
         self.is_guarded = is_guarded
         self.at = 0
         self.tested = self.satisfied = self.failed = 0
+        self.has_drifted = False
         self.given = 0.0
         self.strength = 0.0
         """Outcomes that `given` counts as; none where history does not know it, or was wrong."""
@@ -146,13 +150,9 @@ class SeenTest(DriftingShare):
             self.fade(faded(now - self.at))
         self.at = now
         self.satisfied += truth
-        if self.strength:
-            expected = self.true + self.strength * self.given
-            expected /= self.weight + self.strength
-        else:
-            expected = (self.true + 1.0) / (self.weight + 2.0)
-        has_drifted = self.is_surprised(truth, expected)
+        has_drifted = self.is_surprised(truth, self.given, self.strength)
         if has_drifted:
+            self.has_drifted = True
             self.strength = 0.0
         self.call.operator.averages[self.is_guarded][0].add(truth)
         if self.is_guarded:

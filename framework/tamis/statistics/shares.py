@@ -61,10 +61,10 @@ class DriftingShare(Share):
         self._latest = 1
         """The last outcomes as bits, below a bit that marks where they begin."""
 
-    def is_surprised(self, truth: bool | int, expected: float) -> bool:
-        """Takes an outcome where `expected` was; whether it refutes what was known.
+    def is_surprised(self, truth: bool | int, given: float = 0.5, strength: float = 0.0) -> bool:
+        """Takes an outcome; whether the latest refute those before and what was given as well.
 
-        Then only the last few outcomes count, and whatever stands behind the share is refuted."""
+        Then only the last few outcomes count, and what was given should not any more."""
         self.add(truth)
         latest = self._latest << 1 | truth
         if latest >> WINDOW + 1:
@@ -73,7 +73,12 @@ class DriftingShare(Share):
         length = latest.bit_length() - 1
         if length < _FEWEST:
             return False
-        low, high = _credible()[length][latest.bit_count() - 1]
+        true = latest.bit_count() - 1
+        before, true_before = self.weight - length, self.true - true
+        if before <= 0.0 or true_before < 0.0:
+            before = true_before = 0.0
+        expected = (true_before + strength * given + 1.0) / (before + strength + 2.0)
+        low, high = _credible()[length][true]
         if low <= expected <= high:
             return False
         kept = min(length, _KEPT)

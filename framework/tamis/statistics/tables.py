@@ -9,6 +9,7 @@ from typing import Any
 from tamis.errors import StatisticsError
 from tamis.manifest import replace_file
 from tamis.statistics.predicates import PredicateStatistics
+from tamis.statistics.sample import Sample
 
 COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
 _ALL = (*COLUMNS, "measured")
@@ -40,6 +41,20 @@ def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
         values: dict[str, Any] = {name: row.get(name) for name in _ALL[1:]}
         predicates[row["predicate"]] = PredicateStatistics(**values)
     return predicates
+
+
+def write_sample(folder: Path, sample: Sample) -> None:
+    """A row of bits a predicate."""
+    write_table(folder, require_arrow().table(sample.columns()))
+
+
+def read_sample(folder: Path, events: int) -> Sample:
+    """So many fully observed events."""
+    columns = read_table(folder, ("predicate", "true", "known")).to_pydict()
+    try:
+        return Sample.from_columns(columns, events)
+    except (KeyError, ValueError) as bad:
+        raise StatisticsError(f"{folder} is damaged: {bad}") from None
 
 
 def write_rows(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:

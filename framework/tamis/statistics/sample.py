@@ -1,0 +1,116 @@
+"""A sample of fully observed events: which predicates were true of each, as bits.
+
+A row of bits a predicate, a column an event; what was unknown of an event is marked so. Predicates
+that an event does not name are unknown of it. Cost: two bits a predicate and event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.uint8]
+Truths = NDArray[np.bool_]
+
+
+class Sample:
+    """Events by what was true of them.
+
+    >>> sample = Sample.of([{"seen(boat)": True, "seen(car)": False}, {"seen(boat)": None}])
+    >>> len(sample), sample.predicates
+    (2, ('seen(boat)', 'seen(car)'))
+    >>> sample.truths().tolist(), sample.knowns().tolist()
+    ([[True, False], [False, False]], [[True, True], [False, False]])
+    """
+
+    def __init__(self, predicates: Sequence[str], events: int, true: Bits, known: Bits) -> None:
+        self.predicates = tuple(predicates)
+        self._events = events
+        self._true = true
+        self._known = known
+
+    @classmethod
+    def of(cls, events: Iterable[Mapping[str, bool | None]]) -> Sample:
+        """A sample of events, each with the truths of its predicates, `None` where unknown."""
+        listed = list(events)
+        place = {text: at for at, text in enumerate(dict.fromkeys(t for e in listed for t in e))}
+        true = np.zeros((len(place), len(listed)), np.bool_)
+        known = np.zeros_like(true)
+        for column, event in enumerate(listed):
+            for text, truth in event.items():
+                if truth is not None:
+                    known[place[text], column] = True
+                    true[place[text], column] = bool(truth)
+        return cls.from_arrays(tuple(place), true, known)
+
+    @classmethod
+    def from_arrays(cls, predicates: Sequence[str], true: Truths, known: Truths) -> Sample:
+        """A sample from arrays of a row a predicate and a column an event."""
+        bits = (np.packbits(true & known, axis=1), np.packbits(known, axis=1))
+        return cls(predicates, true.shape[1], *bits)
+
+    def __len__(self) -> int:
+        """How many events there are."""
+        return self._events
+
+    def truths(self) -> Truths:
+        """Of each event (rows) and predicate (columns), whether it is known to be true."""
+        return self._unpacked(self._true)
+
+    def knowns(self) -> Truths:
+        """Of each event (rows) and predicate (columns), whether it is known at all."""
+        return self._unpacked(self._known)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The column of each predicate that was ever known."""
+        ever = np.flatnonzero(self._known.max(axis=1, initial=0)).tolist()
+        return {self.predicates[at]: at for at in ever}
+
+    def _unpacked(self, bits: Bits) -> Truths:
+        return np.unpackbits(bits, axis=1, count=self._events).view(np.bool_).T
+
+    def merged(self, other: Sample) -> Sample:
+        """The events of both."""
+        place = {text: at for at, text in enumerate(self.predicates)}
+        for text in other.predicates:
+            place.setdefault(text, len(place))
+        true = np.zeros((len(place), len(self) + len(other)), np.bool_)
+        known = np.zeros_like(true)
+        for sample, first in ((self, 0), (other, len(self))):
+            rows = np.array([place[text] for text in sample.predicates], np.int64)
+            columns = slice(first, first + len(sample))
+            true[rows, columns] = sample.truths().T
+            known[rows, columns] = sample.knowns().T
+        return Sample.from_arrays(tuple(place), true, known)
+
+    def latest(self, events: int) -> Sample:
+        """So many of the events, those that came last."""
+        first = max(0, len(self) - events)
+        true, known = self.truths()[first:].T, self.knowns()[first:].T
+        return Sample.from_arrays(self.predicates, true, known)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """As columns of a table: a row a predicate, bits as bytes, the highest first."""
+        return {
+            "predicate": list(self.predicates),
+            "true": [row.tobytes() for row in self._true],
+            "known": [row.tobytes() for row in self._known],
+        }
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Sequence[Any]], events: int) -> Sample:
+        """What `columns` gave; `ValueError` where bits are lacking."""
+        width = (events + 7) // 8
+        arrays = []
+        for name in ("true", "known"):
+            rows = columns[name]
+            if any(not isinstance(row, bytes) or len(row) != width for row in rows):
+                raise ValueError(f"the column {name!r} does not hold {events} bits a predicate")
+            flat = np.frombuffer(b"".join(rows), np.uint8)
+            arrays.append(flat.reshape(len(rows), width))
+        return cls(columns["predicate"], events, arrays[0], arrays[1])
