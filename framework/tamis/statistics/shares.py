@@ -19,7 +19,9 @@ _FEWEST = 4
 _KEPT = 8
 _SURPRISE = 12.0
 """As a negative logarithm: an alarm without a cause in 160,000 outcomes."""
-_GRID = 1024
+_DOUBT = 3.0
+"""Outcomes like the latest that those before are credited with: few of them prove little."""
+_GRID, _FARTHEST = 2048, 14.0
 
 
 class Share:
@@ -77,7 +79,8 @@ class DriftingShare(Share):
         before, true_before = self.weight - length, self.true - true
         if before <= 0.0 or true_before < 0.0:
             before = true_before = 0.0
-        expected = (true_before + strength * given + 1.0) / (before + strength + 2.0)
+        expected = true_before + strength * given + _DOUBT * true / length
+        expected /= before + strength + _DOUBT
         low, high = _credible()[length][true]
         if low <= expected <= high:
             return False
@@ -91,7 +94,8 @@ class DriftingShare(Share):
 @cache
 def _credible() -> list[list[tuple[float, float]]]:
     """For so many outcomes and so many true ones, the shares under which they are no surprise."""
-    shares = np.linspace(0.0, 1.0, _GRID + 1)
+    odds = np.exp(np.linspace(-_FARTHEST, _FARTHEST, _GRID))
+    shares = np.concatenate([[0.0], odds / (1 + odds), [1.0]])
     table: list[list[tuple[float, float]]] = [[] for _ in range(_FEWEST)]
     with np.errstate(divide="ignore", invalid="ignore"):
         log, log_not = np.log(shares), np.log1p(-shares)
