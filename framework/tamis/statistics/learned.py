@@ -76,6 +76,7 @@ class Learned:
         self._tests: dict[str, SeenTest] = {}
         self._prices: dict[Preparation, Cost] = {}
         self._sampled: deque[SeenCall] = deque()
+        self._known_costs: tuple[Sequence[Call], int, Floats] | None = None
         self._no_event = Event.of({}, str, {})
 
     # learning
@@ -234,7 +235,14 @@ class Learned:
     def costs(self, calls: Sequence[Call]) -> Floats:
         """The expected seconds of each call."""
         with self._lock:
-            return np.array([self._cost_of(call) for call in calls], np.float64)
+            return self._costs_of(calls)
+
+    def _costs_of(self, calls: Sequence[Call]) -> Floats:
+        known = self._known_costs
+        if known is None or known[0] is not calls or known[1] != self.events:
+            costs = np.array([self._cost_of(call) for call in calls], np.float64)
+            known = self._known_costs = (calls, self.events, costs)
+        return known[2].copy()
 
     def _cost_of(self, call: Call) -> float:
         seen = self._calls.get(call.text)
@@ -267,22 +275,22 @@ class Learned:
     def marginal_costs(self, calls: Sequence[Call]) -> Floats:
         """The expected seconds of each call when it is made together with others."""
         with self._lock:
-            return np.array([self._marginal_of(call) for call in calls], np.float64)
+            costs = self._costs_of(calls)
+            for at, call in enumerate(calls):
+                if call.batched:
+                    costs[at] = min(costs[at], self._marginal_of(call.specification))
+            return costs
 
-    def _marginal_of(self, call: Call) -> float:
-        cost = self._cost_of(call)
-        if not call.batched:
-            return cost
-        specification = call.specification
+    def _marginal_of(self, specification: Specification) -> float:
         marginal = specification.expected_marginal_seconds
         operator = self._operators.get(specification.name)
-        if operator is not None:
-            marginal = operator.batch.line(specification.expected_cost_seconds, marginal)[1]
-        return min(cost, marginal)
+        if operator is None:
+            return marginal
+        return operator.batch.line(specification.expected_cost_seconds, marginal)[1]
 
     def failures(self, calls: Sequence[Call]) -> Floats:
         """The share of events for which each call is expected to fail."""
-        if not self.events:
+        if not any(operator.failing.weight for operator in tuple(self._operators.values())):
             return self.history.failures(calls)
         with self._lock:
             return np.array([self._failure_of(call) for call in calls], np.float64)

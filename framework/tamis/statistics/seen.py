@@ -161,10 +161,15 @@ class SeenTest(DriftingShare):
 
     def expected(self, now: int) -> float:
         """The share of events that satisfy it."""
-        left = faded(now - self.at)
-        if self.strength:
-            return self.mean(self.given, self.strength, left)
-        return self.mean(inherited(self.call, self.is_guarded), INHERITED, left)
+        weight, true = self.weight, self.true
+        if now - self.at > _FRESH:
+            left = faded(now - self.at)
+            weight, true = left * weight, left * true
+        strength = self.strength
+        if strength:
+            return (true + strength * self.given) / (weight + strength)
+        prior = inherited(self.call, self.is_guarded)
+        return (true + INHERITED * prior) / (weight + INHERITED)
 
 
 def inherited(call: SeenCall, is_guarded: bool) -> float:
