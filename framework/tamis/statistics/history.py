@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
+PRIOR_OUTCOMES = 2.0
+"""What is expected without counts counts as so many outcomes."""
 _fitting = threading.Lock()
 
 
@@ -109,8 +111,9 @@ class Statistics:
     def estimate(self, predicate: Test | str) -> float:
         """The selectivity to expect of a predicate or test.
 
-        Its own where it is known, else that of its call without constraints, else the average of
-        what was counted of its operator, else that it is as often true as not.
+        Its own where it is known; few counts are drawn towards what is expected without them: the
+        selectivity of its call without constraints, else the average of what was counted of its
+        operator, else that it is as often true as not.
 
         >>> known = Statistics(selectivity={"mobPattern(?1)": 0.9})
         >>> known.estimate("mobPattern(?1), ?1 > 50"), known.estimate("not mobPattern(?1)")
@@ -126,11 +129,16 @@ class Statistics:
         return self._expected(predicate.text, call, name, predicate.text != call)
 
     def _expected(self, text: str, call: str, operator: str, guarded: bool) -> float:
-        for known in (text, call):
-            share = self.selectivity(known)
-            if share is not None:
-                return share
-        return self.averages.expected(operator, guarded, PRIOR_SELECTIVITY)
+        found = self.predicates.get(text)
+        if found is not None and not found.known and found.selectivity is not None:
+            return found.selectivity
+        of_call = self.selectivity(call) if guarded else None
+        if of_call is None:
+            of_call = self.averages.expected(operator, guarded, PRIOR_SELECTIVITY)
+        if found is None or not found.known:
+            return of_call
+        satisfied = (found.satisfied or 0) + PRIOR_OUTCOMES * of_call
+        return satisfied / (found.known + PRIOR_OUTCOMES)
 
     @property
     def averages(self) -> Averages:

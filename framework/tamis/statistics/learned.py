@@ -183,7 +183,7 @@ class Learned:
         seen.at = self.events
         found = self.history.predicates.get(test.text)
         if found is not None and found.share is not None:
-            seen.given = found.share
+            seen.given = self.history.estimate(test)
             seen.strength = float(min(found.known, _MOST_HISTORY)) or OPINION
             return seen
         if call.answers is not None and not test.attributes:
@@ -217,7 +217,7 @@ class Learned:
             call = self._calls.get(test.call.text)
             found = self.history.predicates.get(test.text)
             if found is not None and found.share is not None:
-                return found.share
+                return self.history.estimate(test)
             if call is None or call.answers is None:
                 return self._unseen(test, call)
             seen = self._new_test(test)
@@ -318,18 +318,18 @@ class Learned:
             )
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
-        """How the tests go together, where history knows; those that have drifted, by themselves.
+        """How the tests go together, where history knows; those that drifted are by themselves.
 
         What was seen does not move the others: tests are asked after some came out as they did,
         which makes their shares those of some scenes more than of others."""
-        scenes = self.history.scenes(tests)
-        if scenes is None:
+        scenes, sample = self.history.scenes(tests), self.history.sample
+        if scenes is None or sample is None:
             return None
         with self._lock:
             for at, test in enumerate(tests):
                 seen = self._tests.get(test.text)
-                if seen is not None and seen.has_drifted:
-                    scenes.selectivity[:, at] = seen.expected(self.events)
+                if test.text not in sample.places or (seen is not None and seen.has_drifted):
+                    scenes.selectivity[:, at] = self._selectivity_of(test)
         return scenes
 
     # keeping

@@ -10,11 +10,10 @@ from collections import deque
 
 from tamis.engine.asking import Solution
 from tamis.statistics.costs import BatchCost, Cost
+from tamis.statistics.history import PRIOR_OUTCOMES
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.shares import DriftingShare, Share
 
-INHERITED = 2.0
-"""Outcomes that an average over others counts as."""
 _FAILURE_MEMORY = 32
 _SURPRISING_FAILURE = 0.1
 _SOUND = 4.0
@@ -107,7 +106,7 @@ class SeenCall:
     def failure(self, history: float, now: int) -> float:
         """The share of times that it fails; what is broken may be mended after a while."""
         prior = max(history, self.operator.failure)
-        return self.failing.mean(prior, INHERITED, faded(now - self.at, _FAILURE_HALF_LIFE))
+        return self.failing.mean(prior, PRIOR_OUTCOMES, faded(now - self.at, _FAILURE_HALF_LIFE))
 
     def counted(self) -> PredicateStatistics:
         """All that was seen, as counts."""
@@ -169,11 +168,11 @@ class SeenTest(DriftingShare):
         if strength:
             return (true + strength * self.given) / (weight + strength)
         prior = inherited(self.call, self.is_guarded)
-        return (true + INHERITED * prior) / (weight + INHERITED)
+        return (true + PRIOR_OUTCOMES * prior) / (weight + PRIOR_OUTCOMES)
 
 
 def inherited(call: SeenCall, is_guarded: bool) -> float:
     """What to expect of a test of this call of which nothing is known."""
     share, prior = call.operator.averages[is_guarded]
-    expected = share.mean(prior, INHERITED)
-    return call.guarded.mean(expected, INHERITED) if is_guarded else expected
+    expected = share.mean(prior, PRIOR_OUTCOMES)
+    return call.guarded.mean(expected, PRIOR_OUTCOMES) if is_guarded else expected

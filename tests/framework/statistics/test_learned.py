@@ -18,7 +18,8 @@ from tamis import Statistics
 from tamis.engine.asking import Call, Operators, Place, Test
 from tamis.engine.decision import Decision
 from tamis.engine.gateway import Answer, Failure
-from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.planning import FALSE, TRUE, UNKNOWN, Standing
+from tamis.plugins import installed
 from tamis.specification import record_of
 from tamis.statistics import PredicateStatistics
 from tamis.statistics.costs import BatchCost, Cost
@@ -370,3 +371,41 @@ def test_only_known_tests_take_memory() -> None:
     learned.selectivities(tests)
     learned.costs([test.call for test in tests])
     assert len(learned._tests) == 1
+
+
+class Following:
+    """A planner that follows what is subscribed, and asks as it is written."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[int, list[float]]] = []
+        self.events = 0
+
+    def begin(self, problem: tamis.Problem) -> tamis.Run:
+        self.events += 1
+        return installed().planner("naive").factory().begin(problem)
+
+    def reset(self, standing: Standing) -> None:
+        self.heard.append((self.events, standing.selectivity.tolist()))
+
+    def subscribed(self, standing: Standing) -> None:
+        self.heard.append((self.events, standing.selectivity.tolist()))
+
+    def unsubscribed(self, keys: Sequence[int]) -> None:
+        pass
+
+    def in_order(self) -> Sequence[int]:
+        return []
+
+
+def test_a_planner_that_follows_hears_seldom_what_was_learned() -> None:
+    planner = Following()
+    matcher = tamis.Matcher([truth_table("seen")], planner=planner)
+    matcher.subscribe("seen(a)", id="a")
+    for _ in range(600):
+        matcher.match({"seen": {}})
+    assert [event for event, _ in planner.heard] == [0, 64, 512]
+    shares = [share for _, (share,) in planner.heard]
+    assert shares[0] == 0.5
+    assert 0.02 > shares[1] > shares[2] > 0.0
+    matcher.subscribe("not seen(a)", id="b")
+    assert planner.heard[-1][1] == [shares[2]]

@@ -177,3 +177,9 @@ def test_a_test_that_has_drifted_leaves_the_scenes() -> None:
     assert after is not None
     assert (after.selectivity[:, 0] > 0.9).all()
     np.testing.assert_array_equal(after.selectivity[:, 1:], before.selectivity[:, 1:])
+    stranger = plain(call_of("heard", "a"))
+    for _ in range(40):
+        learned.observe(decided(called(stranger, TRUE)))
+    outside = learned.scenes([*tests, stranger])
+    assert outside is not None
+    assert (outside.selectivity[:, -1] > 0.9).all()
