@@ -302,7 +302,7 @@ class Learned:
         if seen is not None:
             return seen.failure(history, self.events)
         operator = self._operators.get(call.specification.name)
-        return history if operator is None else max(history, operator.failure)
+        return history if operator is None else max(history, operator.failure(self.events))
 
     def prices(self, preparations: Sequence[Preparation]) -> Floats:
         """The expected seconds of each preparation."""

@@ -31,14 +31,22 @@ def faded(pause: int, half_life: float = _HALF_LIFE) -> float:
 class Failing(DriftingShare):
     """How often calls fail; those before the first failure are only counted when there is one."""
 
-    __slots__ = ("made",)
+    __slots__ = ("at", "made")
 
     def __init__(self) -> None:
         super().__init__()
+        self.at = 0
         self.made = 0
 
-    def take(self, failed: bool) -> bool:
+    def left(self, now: int) -> float:
+        """What is left of its weight: what is broken may be mended after a while."""
+        return faded(now - self.at, _FAILURE_HALF_LIFE)
+
+    def take(self, failed: bool, now: int) -> bool:
         """Counts a call; whether it shows that something broke, or was mended."""
+        if self.weight and now - self.at > _FRESH:
+            self.fade(self.left(now))
+        self.at = now
         made = self.made
         self.made = made + 1
         if not self.weight:
@@ -63,10 +71,9 @@ class SeenOperator:
         """Measured costs over those that history has: the machine may be another one."""
         self.batch = BatchCost()
 
-    @property
-    def failure(self) -> float:
+    def failure(self, now: int) -> float:
         """The share of its calls that fail."""
-        return self.failing.mean(0.0, _SOUND)
+        return self.failing.mean(0.0, _SOUND, self.failing.left(now))
 
 
 class SeenCall:
@@ -96,17 +103,15 @@ class SeenCall:
 
     def take(self, failed: bool, now: int) -> bool:
         """Counts a call; whether it shows that something broke, or was mended."""
-        if self.failing.weight and now - self.at > _FRESH:
-            self.failing.fade(faded(now - self.at, _FAILURE_HALF_LIFE))
         self.at = now
         self.failed += failed
-        self.operator.failing.take(failed)
-        return self.failing.take(failed)
+        self.operator.failing.take(failed, now)
+        return self.failing.take(failed, now)
 
     def failure(self, history: float, now: int) -> float:
-        """The share of times that it fails; what is broken may be mended after a while."""
-        prior = max(history, self.operator.failure)
-        return self.failing.mean(prior, PRIOR_OUTCOMES, faded(now - self.at, _FAILURE_HALF_LIFE))
+        """The share of times that it fails."""
+        prior = max(history, self.operator.failure(now))
+        return self.failing.mean(prior, PRIOR_OUTCOMES, self.failing.left(now))
 
     def counted(self) -> PredicateStatistics:
         """All that was seen, as counts."""

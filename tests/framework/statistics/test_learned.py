@@ -157,6 +157,18 @@ def test_what_is_new_starts_from_its_operator() -> None:
     assert failure(learned, stranger) == 0.0
 
 
+def test_what_failed_long_ago_is_worth_trying() -> None:
+    learned = Learned()
+    for _ in range(50):
+        learned.observe(decided((SEEN, UNKNOWN, "called", FAILED)))
+    assert failure(learned) > 0.9
+    stranger = plain(call_of("heard", "a"))
+    for _ in range(3000):
+        learned.observe(decided(called(stranger, TRUE)))
+    assert failure(learned) < 0.1
+    assert failure(learned, OTHER) < 0.1
+
+
 def guarded(call: Call, limit: int) -> Test:
     matcher = tamis.Matcher([TableOperator("count", outputs=("n",))])
     matcher.subscribe(f"count(a, ?n), ?n > {limit}", id="s")
