@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = (
     *("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx", "pyarrow"),
-    *("asyncio", "typer", "rich", "matplotlib", "pandas", "hypothesis", "pytest"),
+    *("asyncio", "typer", "rich", "matplotlib", "scipy", "pandas", "hypothesis", "pytest"),
     *("tamis_operators", "tamis_planners"),
 )
 
