@@ -5,27 +5,33 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tamis.bench.planners import FIGURES, measure
+from tamis.bench import groups
+from tamis.bench.effort import Effort
+from tamis.bench.planner_goals import GUARDED, OVER_BOUND, Ratio, judged
+from tamis.bench.planner_sections import SECTIONS, TITLES
+from tamis.bench.planners import FIGURES, measure, run
 from tamis.bench.workloads import MATCH_RATIO, UNIFORM, Shape, Workload
 
 SMALL = Shape(300, 1_200)
+SMALL_EFFORT = Effort(seed=2, scale=0.15, events=6, workloads=2)
 
 
 @pytest.mark.parametrize("zipf", [UNIFORM, 1.0])
 def test_a_workload_has_the_parameters_of_table_1(zipf: float) -> None:
     workload = Workload(Shape(2_000, 8_000, longest=7, zipf=zipf), seed=3)
-    lengths = np.array([len(members) for members in workload._members])
+    lengths = np.array([len(members) for members in workload.members])
     assert lengths.min() == 3
     assert lengths.max() == 7
     assert abs(lengths.mean() - 5) < 0.1
-    assert all(len(set(members)) == len(members) for members in workload._members)
-    expected = np.mean([np.prod(workload.passes[members]) for members in workload._members])
+    assert all(len(set(members)) == len(members) for members in workload.members)
+    expected = np.mean([np.prod(workload.passes[members]) for members in workload.members])
     assert expected == pytest.approx(MATCH_RATIO, rel=1e-6)
-    popularity = np.bincount(np.concatenate(workload._members), minlength=2_000)
+    popularity = np.bincount(np.concatenate(workload.members), minlength=2_000)
     if zipf:
         assert popularity[0] > 5 * popularity[20] > popularity[1_000]
 
@@ -38,27 +44,60 @@ def test_the_same_seed_gives_the_same_workload() -> None:
 
 def test_guards_make_no_call_more() -> None:
     planners = ["naive", "sequential", "suborder"]
-    plain = measure(SMALL, planners, events=6, seed=2, workloads=2)
-    guarded = measure(Shape(300, 1_200, guarded=0.4), planners, events=6, seed=2, workloads=2)
+    plain, guarded = run(["guarded"], SMALL_EFFORT, planners)
+    assert "guarded 40%" in guarded["workload"]
     for planner in planners:
         assert guarded["planners"][planner]["calls"] == plain["planners"][planner]["calls"]
+        assert guarded["planners"][planner]["over_boolean"] == 1.0
 
 
-def test_planners_stand_as_the_paper_and_the_bounds_say() -> None:
-    row = measure(
-        Shape(500, 2_000), ["naive", "sequential", "suborder"], events=20, seed=4, workloads=2
-    )
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_planners_stand_as_the_paper_and_the_bounds_say(spread: float) -> None:
+    shape, effort = Shape(500, 2_000, spread=spread), Effort(seed=4, events=20, workloads=2)
+    row = measure(shape, ["naive", "sequential", "suborder"], effort)
     costs = {planner: each["cost"] for planner, each in row["planners"].items()}
-    assert row["marked_by_sequential"] <= row["at_least"] <= costs["suborder"]
+    bounds = row["bounds"]
+    assert row["bounded_events"] == row["events"] == 20
+    assert bounds["packing"] <= bounds["clairvoyant"] <= bounds["reached"] < costs["suborder"]
+    assert bounds["clairvoyant"] <= bounds["non-anticipative"] < costs["suborder"]
     assert costs["sequential"] < costs["naive"] < row["every_distinct"]
-    with_costs = measure(
-        Shape(500, 2_000, spread=1.0),
-        ["naive", "sequential", "suborder"],
-        events=20,
-        seed=4,
-        workloads=2,
-    )["planners"]
-    assert with_costs["suborder"]["cost"] < with_costs["sequential"]["cost"]
+    for each in row["planners"].values():
+        assert each["over_bound"] == pytest.approx(each["cost"] / bounds["non-anticipative"])
+    if spread:
+        assert costs["suborder"] < costs["sequential"]
+    else:
+        assert row["marked_by_sequential"] <= bounds["clairvoyant"]
+
+
+def test_large_workloads_have_fewer_events_and_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tamis.bench.planners._LARGE", 600)
+    monkeypatch.setattr("tamis.bench.planners._BOUNDED_WHERE_LARGE", 3)
+    row = measure(SMALL, ["naive"], Effort(events=16, workloads=2))
+    assert (row["events"], row["workloads"], row["bounded_events"]) == (8, 1, 3)
+
+
+def test_ratios_of_paired_sums_come_with_their_error() -> None:
+    chance = np.random.default_rng(1)
+    below = chance.uniform(50, 150, (400, 100))
+    above = 1.02 * below + chance.normal(0, 5, below.shape)
+    ratios = [Ratio.of(a, b) for a, b in zip(above, below, strict=True)]
+    values = [ratio.value for ratio in ratios if ratio]
+    errors = [ratio.error for ratio in ratios if ratio and ratio.error]
+    assert np.mean(values) == pytest.approx(1.02, abs=0.001)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+    assert Ratio.of([3.0], [2.0]) == Ratio(1.5, None)
+    assert Ratio.of([], []) is None
+
+
+def test_groups_are_counted_where_they_happen() -> None:
+    (row,) = groups.run(Effort(scale=0.05, events=4, workloads=2))
+    counts = {(each["predicates"], each["form"]): each for each in row["table"]}
+    assert counts[1, "alone"]["over_alone"] == 1.0
+    prepared = [counts[size, "preparation"]["invocations"] for size in groups.SIZES]
+    assert sorted(prepared, reverse=True) == prepared
+    for size in groups.SIZES:
+        each = counts[size, "preparation"]
+        assert each["clairvoyant"] <= each["invocations"] <= 250 / size + 1
 
 
 def test_the_command_prints_figures_as_a_table_and_as_json() -> None:
@@ -90,3 +129,35 @@ def test_the_command_prints_figures_as_a_table_and_as_json() -> None:
     )
     assert wrong.returncode == 2
     assert "Traceback" not in wrong.stderr
+
+
+def test_goals_are_of_workloads_that_are_measured() -> None:
+    shapes = {str(shape) for figure in FIGURES.values() for shape in figure}
+    assert {*OVER_BOUND, GUARDED} <= shapes
+
+
+def test_goals_are_said_of_the_whole_size_alone() -> None:
+    figures = {"over_bound": 1.02, "over_boolean": None, "planner_us_a_call": 9.0}
+    row = {"workload": "Zipf 1 5K/20K/5", "planners": {"savings": figures}}
+    over, own = judged(row, "savings")
+    assert (over["reached"], own["reached"]) == (False, True)
+    assert list(judged({**row, "workload": "Zipf 1 250/1K/5"}, "savings")) == []
+    assert list(judged(row, "naive")) == []
+
+
+def test_every_figure_is_drawn(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tamis", "bench", "planners", "--scale", "0.01", "--events", "2",
+         "--planner", "naive", "sequential", "--json", "--plots", str(tmp_path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert {row["figure"] for row in json.loads(done.stdout)["rows"]} == set(TITLES)
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    named = [f"figure-{name}.svg" if name.isdigit() else f"{name}.svg" for name in TITLES]
+    assert sorted(drawn) == sorted(named)
+    for name, picture in drawn.items():
+        assert picture.count("<path") > 10, name
+
+
+def test_sections_have_titles() -> None:
+    assert set(SECTIONS) < set(TITLES)

@@ -6,13 +6,14 @@ until the wanted share of subscriptions matches an event. Everything follows fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis import Operator, operator
+from tamis.planning import Problem
 from tamis.specification import FunctionOperator
 from tamis.statistics import Statistics
 
@@ -33,23 +34,30 @@ class Shape:
     """The σ of lognormal costs, 0 for costs of 1."""
     guarded: float = 0.0
     """The share of predicates that bind a variable which a constraint restricts."""
+    scenes: int = 1
+    """Hidden sorts of events, each with selectivities of its own."""
+    contrast: float = 1.0
+    """The σ of the lognormal factors by which selectivities differ between scenes."""
 
     def scaled(self, scale: float) -> Shape:
         """The same shape, smaller or larger."""
-        return Shape(
-            max(self.longest, round(self.predicates * scale)),
-            max(1, round(self.subscriptions * scale)),
-            self.longest,
-            self.zipf,
-            self.spread,
-            self.guarded,
+        return replace(
+            self,
+            predicates=max(self.longest, round(self.predicates * scale)),
+            subscriptions=max(1, round(self.subscriptions * scale)),
         )
+
+    def unguarded(self) -> Shape:
+        """The same shape with boolean predicates alone; its truths are drawn alike."""
+        return replace(self, guarded=0.0)
 
     def __str__(self) -> str:
         kind = "Uniform" if self.zipf == UNIFORM else f"Zipf {self.zipf:g}"
         name = f"{kind} {_short(self.predicates)}/{_short(self.subscriptions)}/{self.longest}"
         name += f" lognormal {self.spread:g}" if self.spread else ""
-        return name + (f" guarded {self.guarded:.0%}" if self.guarded else "")
+        name += f" guarded {self.guarded:.0%}" if self.guarded else ""
+        scenes = f" {self.scenes} scenes, contrast {self.contrast:g}"
+        return name + (scenes if self.scenes > 1 else "")
 
 
 def _short(number: int) -> str:
@@ -69,11 +77,18 @@ class Workload:
             if shape.zipf == UNIFORM
             else np.arange(1, count + 1) ** -shape.zipf
         )
-        self._members = self._draw(np.cumsum(weights / weights.sum()))
-        self.passes = self._scaled(self._chance.random(count))
+        self.members = self._draw(np.cumsum(weights / weights.sum()))
+        raw = self._chance.random(count)
+        factors = np.random.default_rng((seed, 1)).normal(
+            0.0, shape.contrast, (shape.scenes, count)
+        )
+        self.scene_passes = self._scaled(raw * np.exp(factors) if shape.scenes > 1 else raw[None])
+        """Of each scene (rows) and predicate the selectivity; scenes are equally frequent."""
+        self.passes = self.scene_passes.mean(axis=0)
         self.costs = np.exp(self._chance.normal(0.0, shape.spread, count))
         self.guarded = self._chance.random(count) < shape.guarded
         self.truth: list[bool] = []
+        self.scene = 0
 
     def _draw(self, cumulative: NDArray[np.float64]) -> list[list[int]]:
         """The predicates of each subscription, without replacement inside one."""
@@ -92,13 +107,13 @@ class Workload:
 
     def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Selectivities `min(1, s·u)` with s such that the wanted share matches."""
-        members = np.concatenate([np.array(each) for each in self._members])
-        starts = np.cumsum([0, *(len(each) for each in self._members)])[:-1]
+        members = np.concatenate([np.array(each) for each in self.members])
+        starts = np.cumsum([0, *(len(each) for each in self.members)])[:-1]
         low, high = 1e-6, 1e6
         for _ in range(100):
             middle = np.sqrt(low * high)
             logs = np.log(np.minimum(1.0, middle * raw) + 1e-300)
-            if np.exp(np.add.reduceat(logs[members], starts)).mean() < MATCH_RATIO:
+            if np.exp(np.add.reduceat(logs[:, members], starts, axis=1)).mean() < MATCH_RATIO:
                 low = middle
             else:
                 high = middle
@@ -122,20 +137,21 @@ class Workload:
 
         return found
 
-    def subscriptions(self) -> Iterator[dict[str, str]]:
-        """The subscriptions as text."""
-        texts = [
+    def subscriptions(self, texts: Sequence[str] | None = None) -> Iterator[dict[str, str]]:
+        """The subscriptions as text; `texts` says how each predicate is written."""
+        texts = texts or [
             f"q({number}, ?n{number}), ?n{number} > 50" if guarded else f"p({number})"
             for number, guarded in enumerate(self.guarded.tolist())
         ]
-        for number, members in enumerate(self._members):
+        for number, members in enumerate(self.members):
             yield {"id": f"s{number}", "where": ", ".join(texts[each] for each in members)}
 
-    def statistics(self) -> Statistics:
-        """What history would have taught."""
+    def statistics(self, scene: int | None = None) -> Statistics:
+        """What history would have taught, of all events or of those of a scene."""
         selectivity: dict[str, float] = {}
         cost: dict[str, float] = {}
-        rows = zip(self.passes.tolist(), self.costs.tolist(), self.guarded.tolist(), strict=True)
+        passes = self.passes if scene is None else self.scene_passes[scene]
+        rows = zip(passes.tolist(), self.costs.tolist(), self.guarded.tolist(), strict=True)
         for number, (share, seconds, guarded) in enumerate(rows):
             call = f"q({number}, ?1)" if guarded else f"p({number})"
             selectivity[f"{call}, ?1 > 50" if guarded else call] = share
@@ -144,27 +160,34 @@ class Workload:
 
     def distinct(self) -> NDArray[np.int64]:
         """The predicates that occur in a subscription."""
-        return np.unique(np.concatenate([np.array(each) for each in self._members]))
+        return np.unique(np.concatenate([np.array(each) for each in self.members]))
 
-    def at_least(self) -> int:
-        """Calls that even a clairvoyant makes for the event at hand: those of matched
-        subscriptions, and one of each of the unmatched whose false predicates are disjoint."""
-        truth = self.truth
-        spent: set[int] = set()
-        unmatched: list[list[int]] = []
-        for members in self._members:
-            false = [each for each in members if not truth[each]]
-            if false:
-                unmatched.append(false)
-            else:
-                spent.update(members)
-        count = len(spent)
-        for false in sorted(unmatched, key=len):
-            if spent.isdisjoint(false):
-                count += 1
-                spent.update(false)
-        return count
+    def problem(self) -> Problem:
+        """The problem of every event, as planners and bounds see it: test and call `n` are
+        predicate `n`."""
+        lengths = [len(each) for each in self.members]
+        count, edges = self.shape.predicates, sum(lengths)
+        return Problem(
+            alternative_key=np.arange(len(lengths)),
+            alternative_subscription=np.arange(len(lengths)),
+            alternative_binds=np.array([self.guarded[each].any() for each in self.members]),
+            alternative_start=np.cumsum([0, *lengths]),
+            edge_test=np.concatenate([np.array(each, np.int64) for each in self.members]),
+            edge_sign=np.ones(edges, np.int8),
+            test_call=np.arange(count),
+            test_selectivity=self.passes.copy(),
+            call_cost=self.costs.copy(),
+            call_failure=np.zeros(count),
+            call_group=np.full(count, -1),
+            group_price=np.zeros(0),
+            call_batch=np.full(count, -1),
+            call_marginal=self.costs.copy(),
+            implications=np.zeros((0, 4), np.int64),
+        )
 
     def draw_event(self, chance: np.random.Generator) -> None:
         """Decides what is true of the next event."""
-        self.truth = (chance.random(self.shape.predicates) < self.passes).tolist()
+        if self.shape.scenes > 1:
+            self.scene = int(chance.integers(self.shape.scenes))
+        passes = self.scene_passes[self.scene]
+        self.truth = (chance.random(self.shape.predicates) < passes).tolist()

@@ -46,49 +46,73 @@ def _bench() -> None:
 def planners(
     figures: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE…", help="4 5 6 7 8 costs guarded; all when none is named."),
+        typer.Option(
+            metavar="FIGURE…",
+            help="4 5 6 7 8 costs guarded groups; all when none is named.",
+        ),
     ] = None,
     planner: Names = None,
-    events: Events = 100,
+    events: Annotated[
+        int, typer.Option(min=1, help="Events a row that has a goal; others have fewer.")
+    ] = 100,
     workloads: Annotated[
         int, typer.Option(min=1, help="Workloads among which the events of a row are shared out.")
-    ] = 8,
+    ] = 4,
     seed: Seed = 1,
     scale: Scale = 1.0,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="--scale 0.05 --events 8 --workloads 2: a minute.")
+    ] = False,
+    plots: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Draw every figure into this folder (SVG).")
+    ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure what planners cost, counted exactly, on the same events (figures 4 to 8)."""
-    from tamis.bench.planners import FIGURES, ON_THE_UNIFORM_FIGURES, TITLES, run
+    """Measure what planners cost, counted exactly, on the same events (figures 4 to 8).
+
+    Costs stand beside bounds that hold for every method, and beside the goals.
+    """
+    from tamis.bench.effort import Effort
+    from tamis.bench.planner_sections import SECTIONS, TITLES, measured
+    from tamis.bench.planner_tables import closing, cost_lines, header, section_lines
+    from tamis.bench.planners import ON_THE_BOUNDS, ON_THE_UNIFORM_FIGURES
     from tamis.cli.saying import put, put_json, say
     from tamis.plugins import installed
 
-    chosen = _chosen("--figures", figures, FIGURES)
+    chosen = _chosen("--figures", figures, TITLES)
     for name in planner or ():
         installed().planner(name)
+    if quick:
+        scale, events, workloads = 0.05, 8, 2
+    effort = Effort(seed, scale, events, workloads, say if sys.stderr.isatty() else _quiet)
+    if plots is not None:
+        from tamis.bench.plots import drawable
+
+        drawable()
     rows = []
     shown = None
-    progress = say if sys.stderr.isatty() else _quiet
-    for figure, row in run(
-        chosen,
-        seed=seed,
-        scale=scale,
-        events=events,
-        workloads=workloads,
-        planners=planner,
-        progress=progress,
-    ):
-        rows.append({"figure": figure, **row})
+    for row in measured(chosen, effort, planner):
+        rows.append(row)
         if json:
             continue
+        figure = row["figure"]
         if figure != shown:
-            put(f"\n{TITLES[figure]}\n{_header()}")
+            put(f"\n{TITLES[figure]}" + ("" if figure in SECTIONS else f"\n{header()}"))
             shown = figure
-        put(_lines(row))
+        put(section_lines(row) if figure in SECTIONS else cost_lines(row))
     if json:
         put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
-    elif "4" in chosen:
-        put(f"\n{ON_THE_UNIFORM_FIGURES}")
+    else:
+        put(f"\n{ON_THE_BOUNDS}")
+        if "4" in chosen:
+            put(f"\n{ON_THE_UNIFORM_FIGURES}")
+        put(closing(rows))
+    if plots is not None:
+        from tamis.bench.plots import draw
+
+        for path in draw(rows, plots):
+            say(f"drew {path}")
 
 
 @bench.command("index", cls=Command)
@@ -188,24 +212,3 @@ def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[
 
 def _quiet(words: str) -> None:
     """Says nothing: nobody is looking."""
-
-
-def _header() -> str:
-    names = f"{'workload':<34}{'planner':<12}{'cost':>9}{'±':>6}{'calls':>9}"
-    return f"{names}{'us/call':>9}{'ms/event':>10}"
-
-
-def _lines(row: dict[str, Any]) -> str:
-    """A workload: its baseline, its planners, its bounds."""
-    lines = [f"{row['workload']:<34}{'(distinct)':<12}{row['every_distinct']:>9,.0f}"]
-    for name, each in row["planners"].items():
-        error = "" if each["error"] is None else f"{each['error']:.0f}"
-        lines.append(
-            f"{'':<34}{name:<12}{each['cost']:>9,.0f}{error:>6}{each['calls']:>9,.0f}"
-            f"{each['planner_us_a_call']:>9.1f}{each['event_ms']:>10.1f}"
-        )
-    marked = row["marked_by_sequential"]
-    lines.append(f"{'':<34}{'(at least)':<12}{'':>15}{row['at_least']:>9,.0f}")
-    if marked is not None:
-        lines.append(f"{'':<34}{'(marked)':<12}{'':>15}{marked:>9,.0f}")
-    return "\n".join(lines)

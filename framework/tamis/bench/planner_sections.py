@@ -1,0 +1,28 @@
+"""What `tamis bench planners` measures: the paper's figures, and sections with their own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tamis.bench import groups
+from tamis.bench import planners as figures
+from tamis.bench.effort import Effort
+
+SECTIONS: dict[str, Callable[[Effort], Iterator[dict[str, Any]]]] = {
+    "groups": groups.run,
+}
+TITLES = {
+    **figures.TITLES,
+    "groups": "One invocation answers many predicates",
+}
+
+
+def measured(
+    chosen: Sequence[str], effort: Effort, planners: Sequence[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The rows of what is chosen, figures first."""
+    yield from figures.run([name for name in chosen if name not in SECTIONS], effort, planners)
+    for name in chosen:
+        if name in SECTIONS:
+            yield from SECTIONS[name](effort)

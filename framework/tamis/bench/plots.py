@@ -1,0 +1,133 @@
+"""The figures of `tamis bench planners` as pictures: the paper's 4 to 8 and those of the sections.
+
+Lines are told apart by their marks and dashes, so that they stay legible in black and white; bounds
+are dashed and have no marks. Invariant: a picture is drawn of the measured rows alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tamis.bench.planner_sections import TITLES
+from tamis.bench.planners import FIGURES
+from tamis.errors import TamisError
+
+_MARKS = "os^Dv<>pX*"
+_GRAYS = ("0.0", "0.3", "0.5")
+_BOUNDS = {"non-anticipative": (5, 2), "clairvoyant": (2, 2), "packing": (1, 2)}
+_AXES: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "4": ("subscriptions", lambda shape: shape.subscriptions),
+    "5": ("subscriptions", lambda shape: shape.subscriptions),
+    "6": ("predicates", lambda shape: shape.predicates),
+    "7": ("predicates in the longest subscription", lambda shape: shape.longest),
+    "8": (
+        "popularity of predicates",
+        lambda shape: f"Zipf {shape.zipf:g}" if shape.zipf else "Uniform",
+    ),
+    "costs": ("workload", str),
+    "guarded": ("workload", str),
+}
+
+
+class Line(NamedTuple):
+    """A line of a picture."""
+
+    name: str
+    x: Sequence[object]
+    y: Sequence[float]
+    is_bound: bool = False
+
+
+def drawable() -> None:
+    """Raises `TamisError` where pictures cannot be drawn."""
+    _matplotlib()
+
+
+def draw(rows: Sequence[Mapping[str, Any]], folder: str | Path) -> list[Path]:
+    """Draws every figure that has rows, an SVG each; the files."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    made = []
+    for figure in dict.fromkeys(row["figure"] for row in rows):
+        mine = [row for row in rows if row["figure"] == figure]
+        below, across, lines = _picture(figure, mine)
+        if lines:
+            path = place / (f"figure-{figure}.svg" if figure.isdigit() else f"{figure}.svg")
+            _drawn(path, TITLES[figure], below, across, lines)
+            made.append(path)
+    return made
+
+
+def _picture(figure: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+    """What stands below, what stands at the left, and the lines."""
+    if figure in FIGURES:
+        return _AXES[figure][0], "cost an event", list(_costs(figure, rows))
+    return _SECTIONS[figure](rows)
+
+
+def _costs(figure: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    x = [_AXES[figure][1](shape) for shape in FIGURES[figure]]
+    for planner in rows[0]["planners"]:
+        yield Line(planner, x, [row["planners"][planner]["cost"] for row in rows])
+    for bound in _BOUNDS:
+        yield Line(bound, x, [row["bounds"][bound] for row in rows], is_bound=True)
+
+
+def _lines_by(table: Iterable[Mapping[str, Any]], name: str, x: str, y: str) -> list[Line]:
+    """A line for each value of a column."""
+    found: dict[object, tuple[list[object], list[float]]] = {}
+    for each in table:
+        if each[y] is not None:
+            places, values = found.setdefault(each[name], ([], []))
+            places.append(each[x])
+            values.append(each[y])
+    return [Line(str(key), *values) for key, values in found.items()]
+
+
+def _groups(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+    table = rows[0]["table"]
+    lines = _lines_by(table, "form", "predicates", "invocations")
+    bound = _lines_by(table, "form", "predicates", "clairvoyant")
+    lines += [line._replace(name="clairvoyant", is_bound=True) for line in bound]
+    return "predicates that one invocation answers", "invocations an event", lines
+
+
+_SECTIONS: dict[str, Callable[[Sequence[Mapping[str, Any]]], tuple[str, str, list[Line]]]] = {
+    "groups": _groups,
+}
+
+
+def _drawn(path: Path, title: str, below: str, across: str, lines: Sequence[Line]) -> None:
+    figures = _matplotlib()
+    picture = figures.Figure(figsize=(7, 4.6), layout="constrained")
+    axes = picture.add_subplot()
+    marked = 0
+    for line in lines:
+        if line.is_bound:
+            dashes = _BOUNDS.get(line.name, (5, 2))
+            axes.plot(line.x, line.y, color="0.0", linewidth=1, dashes=dashes, label=line.name)
+        else:
+            axes.plot(
+                line.x, line.y, color=_GRAYS[marked % len(_GRAYS)], linewidth=1.3, markersize=6,
+                marker=_MARKS[marked % len(_MARKS)], markerfacecolor="white", label=line.name,
+            )  # fmt: skip
+            marked += 1
+    axes.set_title(title)
+    axes.set_xlabel(below)
+    axes.set_ylabel(across)
+    axes.set_ylim(bottom=0)
+    if any(isinstance(place, str) for line in lines for place in line.x):
+        axes.tick_params(axis="x", labelsize="small")
+    axes.grid(axis="y", color="0.85")
+    axes.legend(frameon=False, fontsize="small")
+    picture.savefig(path)
+
+
+def _matplotlib() -> Any:
+    try:
+        return importlib.import_module("matplotlib.figure")
+    except ImportError:
+        raise TamisError("pictures are drawn by matplotlib: pip install 'tamis[bench]'") from None
