@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tamis.bench import groups
 from tamis.bench.effort import Effort
 from tamis.bench.planner_goals import GUARDED, OVER_BOUND, Ratio, judged
 from tamis.bench.planner_sections import SECTIONS, TITLES
@@ -87,17 +86,6 @@ def test_ratios_of_paired_sums_come_with_their_error() -> None:
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
     assert Ratio.of([3.0], [2.0]) == Ratio(1.5, None)
     assert Ratio.of([], []) is None
-
-
-def test_groups_are_counted_where_they_happen() -> None:
-    (row,) = groups.run(Effort(scale=0.05, events=4, workloads=2))
-    counts = {(each["predicates"], each["form"]): each for each in row["table"]}
-    assert counts[1, "alone"]["over_alone"] == 1.0
-    prepared = [counts[size, "preparation"]["invocations"] for size in groups.SIZES]
-    assert sorted(prepared, reverse=True) == prepared
-    for size in groups.SIZES:
-        each = counts[size, "preparation"]
-        assert each["clairvoyant"] <= each["invocations"] <= 250 / size + 1
 
 
 def test_the_command_prints_figures_as_a_table_and_as_json() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import GROUPED, ONE_AT_A_TIME, OVER_UNGROUPED, Ratio, goal
+from tamis.bench.planner_goals import GROUPED, JUDGED, ONE_AT_A_TIME, OVER_UNGROUPED, Ratio, goal
 from tamis.bench.workloads import Shape, Workload
 from tamis.bounds import Requirements
-from tamis.matcher import DEFAULT_PLANNER, Matcher
+from tamis.matcher import Matcher
 from tamis.specification import FunctionOperator, Preparation, operator
 from tamis.statistics import Statistics
 
@@ -46,7 +46,12 @@ class _Dealt:
             cost=dict.fromkeys(self.texts, cost),
         )
         groups = range(int(self.group.max()) + 1)
-        made = Matcher([self._operator(f"g{group}") for group in groups], statistics=known)
+        made = Matcher(
+            [self._operator(f"g{group}") for group in groups],
+            planner=JUDGED,
+            statistics=known,
+            learning=False,
+        )
         made.subscribe_many(self.workload.subscriptions(self.texts))
         return made
 
@@ -132,12 +137,12 @@ def _row(
         )
         if ratio and size == GROUPED and str(shape) == ONE_AT_A_TIME:
             what = f"{size} predicates an invocation, {form}: over the ungrouped"
-            goals.append(goal(str(shape), DEFAULT_PLANNER, what, ratio.value, OVER_UNGROUPED))
+            goals.append(goal(str(shape), JUDGED, what, ratio.value, OVER_UNGROUPED))
     return {
         "figure": "groups",
         "workload": str(shape),
         "events": len(alone),
-        "planner": DEFAULT_PLANNER,
+        "planner": JUDGED,
         "table": table,
         "goals": goals,
     }

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+JUDGED = "savings"
+"""The planner that the goals are about."""
 OVER_BOUND = {
     "Zipf 1 5K/20K/5": 1.015,
     "Zipf 1 30K/20K/5": 1.015,

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import Ratio, has_goal, judged
+from tamis.bench.planner_goals import JUDGED, Ratio, has_goal, judged
 from tamis.bench.workloads import UNIFORM, Shape, Workload
 from tamis.bounds import Requirements
-from tamis.matcher import DEFAULT_PLANNER, Matcher
+from tamis.matcher import Matcher
 from tamis.plugins import installed
 
 FIGURES: dict[str, list[Shape]] = {
@@ -223,7 +223,7 @@ def run(
             row = known[shape]
             if shape.guarded:
                 _beside_boolean(row, known.get(shape.unguarded()))
-            yield {"figure": figure, **row, "goals": list(judged(row, DEFAULT_PLANNER))}
+            yield {"figure": figure, **row, "goals": list(judged(row, JUDGED))}
 
 
 def _beside_boolean(row: dict[str, Any], boolean: dict[str, Any] | None) -> None:

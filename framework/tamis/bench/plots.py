@@ -95,14 +95,41 @@ def _groups(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
     return "predicates that one invocation answers", "invocations an event", lines
 
 
+def _rounds(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+    table = rows[0]["table"]
+    x = [str(each["workers"]) for each in table]
+    faster = [each["times_faster"] for each in table]
+    return "workers", "times faster where calls wait", [Line("times faster", x, faster)]
+
+
+def _scenes(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+    x = [row["workload"].partition("/5 ")[2].replace(", ", "\n") for row in rows]
+    known = [each["known"] for each in rows[0]["table"]]
+    lines = [
+        Line(name, x, [row["table"][at]["cost"] for row in rows]) for at, name in enumerate(known)
+    ]
+    return "scenes", "calls an event", lines
+
+
+def _learning(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+    lines = []
+    for row in rows:
+        x = [str(each["after"]) for each in row["table"]]
+        lines.append(Line(row["workload"], x, [each["over_given"] for each in row["table"]]))
+    return "after so many events", "cost over that with true selectivities", lines
+
+
 _SECTIONS: dict[str, Callable[[Sequence[Mapping[str, Any]]], tuple[str, str, list[Line]]]] = {
     "groups": _groups,
+    "rounds": _rounds,
+    "scenes": _scenes,
+    "learning": _learning,
 }
 
 
 def _drawn(path: Path, title: str, below: str, across: str, lines: Sequence[Line]) -> None:
     figures = _matplotlib()
-    picture = figures.Figure(figsize=(7, 4.6), layout="constrained")
+    picture = figures.Figure(figsize=(8, 4.6), layout="constrained")
     axes = picture.add_subplot()
     marked = 0
     for line in lines:
@@ -122,7 +149,7 @@ def _drawn(path: Path, title: str, below: str, across: str, lines: Sequence[Line
     if any(isinstance(place, str) for line in lines for place in line.x):
         axes.tick_params(axis="x", labelsize="small")
     axes.grid(axis="y", color="0.85")
-    axes.legend(frameon=False, fontsize="small")
+    picture.legend(loc="outside right upper", frameon=False, fontsize="small")
     picture.savefig(path)
 
 

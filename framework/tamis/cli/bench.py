@@ -48,7 +48,7 @@ def planners(
         list[str] | None,
         typer.Option(
             metavar="FIGURE…",
-            help="4 5 6 7 8 costs guarded groups; all when none is named.",
+            help="4 5 6 7 8 costs guarded groups rounds scenes learning; all by default.",
         ),
     ] = None,
     planner: Names = None,
