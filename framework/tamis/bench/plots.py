@@ -41,6 +41,15 @@ class Line(NamedTuple):
     is_bound: bool = False
 
 
+class Picture(NamedTuple):
+    """What stands below, what at the left, the lines, and whether the left begins at 0."""
+
+    below: str
+    across: str
+    lines: list[Line]
+    from_zero: bool = True
+
+
 def drawable() -> None:
     """Raises `TamisError` where pictures cannot be drawn."""
     _matplotlib()
@@ -53,18 +62,15 @@ def draw(rows: Sequence[Mapping[str, Any]], folder: str | Path) -> list[Path]:
     made = []
     for figure in dict.fromkeys(row["figure"] for row in rows):
         mine = [row for row in rows if row["figure"] == figure]
-        below, across, lines = _picture(figure, mine)
-        if lines:
-            path = place / (f"figure-{figure}.svg" if figure.isdigit() else f"{figure}.svg")
-            _drawn(path, TITLES[figure], below, across, lines)
-            made.append(path)
+        path = place / (f"figure-{figure}.svg" if figure.isdigit() else f"{figure}.svg")
+        _drawn(path, TITLES[figure], _picture(figure, mine))
+        made.append(path)
     return made
 
 
-def _picture(figure: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
-    """What stands below, what stands at the left, and the lines."""
+def _picture(figure: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
     if figure in FIGURES:
-        return _AXES[figure][0], "cost an event", list(_costs(figure, rows))
+        return Picture(_AXES[figure][0], "cost an event", list(_costs(figure, rows)))
     return _SECTIONS[figure](rows)
 
 
@@ -82,44 +88,45 @@ def _lines_by(table: Iterable[Mapping[str, Any]], name: str, x: str, y: str) -> 
     for each in table:
         if each[y] is not None:
             places, values = found.setdefault(each[name], ([], []))
-            places.append(each[x])
+            places.append(str(each[x]))
             values.append(each[y])
     return [Line(str(key), *values) for key, values in found.items()]
 
 
-def _groups(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+def _groups(rows: Sequence[Mapping[str, Any]]) -> Picture:
     table = rows[0]["table"]
     lines = _lines_by(table, "form", "predicates", "invocations")
     bound = _lines_by(table, "form", "predicates", "clairvoyant")
     lines += [line._replace(name="clairvoyant", is_bound=True) for line in bound]
-    return "predicates that one invocation answers", "invocations an event", lines
+    return Picture("predicates that one invocation answers", "invocations an event", lines)
 
 
-def _rounds(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+def _rounds(rows: Sequence[Mapping[str, Any]]) -> Picture:
     table = rows[0]["table"]
     x = [str(each["workers"]) for each in table]
     faster = [each["times_faster"] for each in table]
-    return "workers", "times faster where calls wait", [Line("times faster", x, faster)]
+    return Picture("workers", "times faster where calls wait", [Line("times faster", x, faster)])
 
 
-def _scenes(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+def _scenes(rows: Sequence[Mapping[str, Any]]) -> Picture:
     x = [row["workload"].partition("/5 ")[2].replace(", ", "\n") for row in rows]
     known = [each["known"] for each in rows[0]["table"]]
     lines = [
         Line(name, x, [row["table"][at]["cost"] for row in rows]) for at, name in enumerate(known)
     ]
-    return "scenes", "calls an event", lines
+    return Picture("scenes", "calls an event", lines, from_zero=False)
 
 
-def _learning(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, list[Line]]:
+def _learning(rows: Sequence[Mapping[str, Any]]) -> Picture:
     lines = []
     for row in rows:
         x = [str(each["after"]) for each in row["table"]]
         lines.append(Line(row["workload"], x, [each["over_given"] for each in row["table"]]))
-    return "after so many events", "cost over that with true selectivities", lines
+    across = "cost over that with true selectivities"
+    return Picture("after so many events", across, lines, from_zero=False)
 
 
-_SECTIONS: dict[str, Callable[[Sequence[Mapping[str, Any]]], tuple[str, str, list[Line]]]] = {
+_SECTIONS: dict[str, Callable[[Sequence[Mapping[str, Any]]], Picture]] = {
     "groups": _groups,
     "rounds": _rounds,
     "scenes": _scenes,
@@ -127,12 +134,12 @@ _SECTIONS: dict[str, Callable[[Sequence[Mapping[str, Any]]], tuple[str, str, lis
 }
 
 
-def _drawn(path: Path, title: str, below: str, across: str, lines: Sequence[Line]) -> None:
+def _drawn(path: Path, title: str, drawing: Picture) -> None:
     figures = _matplotlib()
     picture = figures.Figure(figsize=(8, 4.6), layout="constrained")
     axes = picture.add_subplot()
     marked = 0
-    for line in lines:
+    for line in drawing.lines:
         if line.is_bound:
             dashes = _BOUNDS.get(line.name, (5, 2))
             axes.plot(line.x, line.y, color="0.0", linewidth=1, dashes=dashes, label=line.name)
@@ -143,10 +150,11 @@ def _drawn(path: Path, title: str, below: str, across: str, lines: Sequence[Line
             )  # fmt: skip
             marked += 1
     axes.set_title(title)
-    axes.set_xlabel(below)
-    axes.set_ylabel(across)
-    axes.set_ylim(bottom=0)
-    if any(isinstance(place, str) for line in lines for place in line.x):
+    axes.set_xlabel(drawing.below)
+    axes.set_ylabel(drawing.across)
+    if drawing.from_zero:
+        axes.set_ylim(bottom=0)
+    if any(isinstance(place, str) for line in drawing.lines for place in line.x):
         axes.tick_params(axis="x", labelsize="small")
     axes.grid(axis="y", color="0.85")
     picture.legend(loc="outside right upper", frameon=False, fontsize="small")
