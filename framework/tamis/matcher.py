@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tamis.shadow import Shadow, Shadows
 
 DEFAULT_INDEX = "pstbloom"
-DEFAULT_PLANNER = "sequential"
+DEFAULT_PLANNER = "savings"
 
 
 class Matcher:

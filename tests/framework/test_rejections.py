@@ -47,7 +47,9 @@ def test_absent_inputs_and_what_is_open() -> None:
 
 def test_the_event_in_a_few_lines() -> None:
     matcher = tamis.Matcher(
-        [truth_table("seen")], statistics=tamis.Statistics(selectivity={"seen(a)": 0.5})
+        [truth_table("seen")],
+        planner="sequential",
+        statistics=tamis.Statistics(selectivity={"seen(a)": 0.5}),
     )
     matcher.subscribe_many([{"where": "seen(a) and seen(b)"}, {"where": "seen(b)"}])
     assert str(matcher.match({"id": "e1", "seen": {}})) == "\n".join(
