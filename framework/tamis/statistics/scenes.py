@@ -23,6 +23,7 @@ FEWEST_EVENTS = 20
 MOST_EVENTS = 512
 SCENES = (2, 3, 4, 5, 6, 8)
 STRENGTHS = (3.0, 12.0, 40.0)
+_WEAKEST, _STRONGEST = 0.3, 200.0
 _TELLING = 2000
 """Tests that tell scenes from each other: those that are neither nearly always true nor false."""
 _LEAST_EVENTS = 4
@@ -169,10 +170,12 @@ def fitted(true: Truths, known: Truths, seed: int = 0) -> Mixture | None:
     gain = best - alone
     if gain.mean() < max(_LEAST_GAIN, _CLEAR * gain.std() / np.sqrt(len(gain))):
         return None
-    for other in (strength / 2, strength * 2):
-        found = likelihood(scenes, other)
-        if found.mean() > best.mean():
-            best, strength = found, other
+    for factor in (0.5, 2.0):
+        while _WEAKEST < factor * strength < _STRONGEST:
+            found = likelihood(scenes, factor * strength)
+            if found.mean() <= best.mean():
+                break
+            best, strength = found, factor * strength
     fit = _Search(told).fit(scenes, strength)
     weight, belongs = fit.weight, fit.belonging(told)
     order = np.argsort(-weight, kind="stable")
