@@ -145,7 +145,7 @@ def needed_at_least(decision: Decision) -> int:
     reach = _Reach(decision)
     count = 0
     for alternative, held in enumerate(problem.alternative_calls):
-        if _could_be_needless(decision, alternative, held):
+        if not held or _could_be_needless(decision, alternative, held):
             continue
         calls = reach.of(held)
         touched = spent.intersection(calls)

@@ -50,10 +50,16 @@ def _decoded(event: Any) -> object:
 
 
 class _Together(TableOperator):
-    """Answers all lists at once, or fails at once where one of them does."""
+    """Answers all lists at once, each with its answer or its failure."""
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        return [self.solve(event, *arguments) for arguments in lists]
+        return [self._tried(event, arguments) for arguments in lists]
+
+    def _tried(self, event: Any, arguments: Sequence[Any]) -> Any:
+        try:
+            return self.solve(event, *arguments)
+        except RuntimeError as failure:
+            return failure
 
 
 class _Nested(TableOperator):
