@@ -6,8 +6,8 @@ Each index has its rule, all of them with the selectivities of statistics where 
   operator, then by how much of its dimension it covers.
 - `HASH` (PSTHash, paper 6): the same, and further predicates on as many other dimensions, as long
   as the predicates so far lead to a list that is not short.
-- `LANES`: the rarest dimension alone while that list is short, else a value, else the pair of the
-  two rarest dimensions.
+- `LANES`: the rarest dimension alone while that list is short, else a value, else a pair of rare
+  dimensions.
 
 A range gives access through stretches of cells, as few as `most` allows, which widens it by less
 than the half; so no row is in more than a bounded number of buckets.
@@ -30,6 +30,7 @@ from tamis.index.buckets.store import (
     MOST_ACCESSES,
     TOP_NODES,
     TOP_SPACES,
+    WIDE,
     Flags,
     Store,
 )  # fmt: skip
@@ -39,7 +40,10 @@ from tamis.kernels import inlined, kernel
 BLOOM, HASH, LANES = range(3)
 MOST_REPLICAS = 16
 _FEW_MEMBERS = 4
-_SHORT_LIST = 2_000
+_SHORT_LIST, _SHORT_AMONG_MANY, _LONG_LIST = 500, 2_000, 2_000
+"""Rows that are tested sooner than pairs are looked up, where few or many are looked up in vain."""
+_LOOK = 3.0
+"""What looking into the list of a pair costs, in times of testing its rows if it is short."""
 _COARSE_VALUES = 10
 """How many values a coarse cell is taken to hold."""
 _RANKS = 8.0
@@ -136,14 +140,11 @@ def _best(store: Store, batch: Batch, first: int, last: int, count: int, picked:
 
 
 @inlined
-def rarest(store: Store, terms: Terms, first: int, last: int, but: int) -> int:
-    """The term on the rarest dimension other than `but`, -1 if there is none."""
-    best = -1
-    for term in range(first, last):
-        dimension = terms.dimension[term]
-        if dimension != but and (
-            best < 0 or store.presence[dimension] < store.presence[terms.dimension[best]]
-        ):
+def rarest(store: Store, terms: Terms, first: int, last: int) -> int:
+    """The first term on the rarest dimension, of some terms."""
+    best = first
+    for term in range(first + 1, last):
+        if store.presence[terms.dimension[term]] < store.presence[terms.dimension[best]]:
             best = term
     return best
 
@@ -154,9 +155,10 @@ def _pick_lanes(
 ) -> int:
     """The rule of `lanes`."""
     terms = batch.terms
-    best = rarest(store, terms, first, last, -1)
+    best = rarest(store, terms, first, last)
     picked[0], whole[0] = best, True
-    if store.dimensions[terms.dimension[best], ALONE] < _SHORT_LIST:
+    short = _SHORT_AMONG_MANY if store.tops[WIDE] else _SHORT_LIST
+    if store.dimensions[terms.dimension[best], ALONE] < short:
         return 1
     least = np.inf
     for term in range(first, last):
@@ -167,19 +169,36 @@ def _pick_lanes(
                 share += 1.0
             if share < least:
                 picked[0], whole[0], least = term, False, share
-    second = rarest(store, terms, first, last, terms.dimension[best])
-    both = store.presence[terms.dimension[best]]
-    if second >= 0:
-        both *= store.presence[terms.dimension[second]]
-    if least < np.inf and not (store.tops[KNOWN] and both < least):
+    if least < np.inf and not store.tops[KNOWN]:
         return 1
-    picked[0], whole[0] = best, True
+    one, other = _best_pair(store, terms, first, last)
+    both = store.presence[terms.dimension[one]] * store.presence[terms.dimension[other]]
+    if least < np.inf and (one == other or both >= least):
+        return 1
     pairs = len(store.presence) * (len(store.presence) - 1) // 2
-    if second < 0 or len(terms.rows) + store.tops[LIVE] > pairs * _SHORT_LIST:
+    if one == other or len(terms.rows) + store.tops[LIVE] > pairs * _LONG_LIST:
         whole[0] = False
         return _best(store, batch, first, last, 1, picked)
-    picked[1], whole[1] = second, True
+    picked[0], picked[1] = one, other
+    whole[0], whole[1] = True, True
     return 2
+
+
+@inlined
+def _best_pair(store: Store, terms: Terms, first: int, last: int) -> tuple[int, int]:
+    """The terms on two dimensions whose pair costs events least, the same if there is only one.
+
+    Pairs that agree in more of the last bits are fewer, so their lists are longer: rows that could
+    be in many lists meet in few, which spares events looking into all of them."""
+    best, least = (first, first), np.inf
+    for one in range(first, last):
+        for other in range(first, one):
+            apart = np.int64(terms.dimension[one]) ^ np.int64(terms.dimension[other])
+            both = store.presence[terms.dimension[one]] * store.presence[terms.dimension[other]]
+            cost = both * (1.0 + _LOOK / max(1, apart & -apart))
+            if apart and cost < least:
+                best, least = (one, other), cost
+    return best
 
 
 @inlined
@@ -233,7 +252,7 @@ def count_rarest(store: Store, terms: Terms) -> None:
 def _count_rarest(store: Store, terms: Terms) -> None:
     for row in range(len(terms.rows)):
         if terms.start[row] < terms.start[row + 1]:
-            term = rarest(store, terms, terms.start[row], terms.start[row + 1], -1)
+            term = rarest(store, terms, terms.start[row], terms.start[row + 1])
             store.dimensions[terms.dimension[term], ALONE] += 1
 
 

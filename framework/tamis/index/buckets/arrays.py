@@ -82,8 +82,14 @@ def _shape(name: str, length: int) -> int | tuple[int, int]:
 
 
 def new_array(name: str, length: int, fill: int = 0) -> NDArray[Any]:
-    """An array for a store."""
-    return np.full(_shape(name, length), fill, _TYPES[name][0])
+    """An array for a store; it begins with a line of the caches, which chunks of lanes fill."""
+    shape, dtype = _shape(name, length), np.dtype(_TYPES[name][0])
+    size = int(np.prod(shape)) * dtype.itemsize
+    room = np.empty(size + CHUNK, np.uint8)
+    first = -room.ctypes.data % CHUNK
+    array = room[first : first + size].view(dtype).reshape(shape)
+    array[...] = fill
+    return array
 
 
 def empty_store() -> Store:

@@ -60,14 +60,14 @@ def fetch_ahead(typing: Any, address: Any) -> Any:
 
 @intrinsic
 def _vector_masks(
-    typing: Any, table: Any, lanes: Any, capacity: Any, chunks: Any, count: Any, masks: Any
+    typing: Any, table: Any, lanes: Any, room: Any, chunks: Any, count: Any, masks: Any
 ) -> Any:
     """Tests chunks of 64 entries, all lanes of each; addresses in, masks out."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not has_vectors():
             return context.get_dummy_value()
-        table, lanes, capacity, chunks, count, masks = arguments
+        table, lanes, room, chunks, count, masks = arguments
 
         def load(address: Any) -> Any:
             loaded = builder.load(builder.inttoptr(address, ir.PointerType(_BYTES)))
@@ -78,19 +78,22 @@ def _vector_masks(
         look_up = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(_BYTES, [_BYTES] * 3), _LOOK_UP
         )
-        stride = builder.mul(capacity, _WORD(3))
-        held = cgutils.alloca_once(builder, _WORD)
+        held, here = cgutils.alloca_once(builder, _WORD), cgutils.alloca_once(builder, _WORD)
+        builder.store(lanes, here)
         with cgutils.for_range(builder, chunks) as chunk:
-            here = builder.add(lanes, builder.mul(chunk.index, _WORD(64)))
+            left = builder.sub(room, builder.mul(chunk.index, _WORD(64)))
+            full = builder.icmp_signed(">=", left, _WORD(64))
+            stride = builder.select(full, _WORD(64), left)
             builder.store(_WORD(-1), held)
-            with cgutils.for_range(builder, count) as lane:
-                slots = builder.add(here, builder.mul(lane.index, stride))
-                lows = builder.add(slots, capacity)
-                codes = builder.call(look_up, [first, load(slots), second])
+            with cgutils.for_range(builder, count):
+                slots = builder.load(here)
+                lows = builder.add(slots, stride)
+                widths = builder.add(lows, stride)
+                codes = builder.call(look_up, [first, load(slots), second], attrs=("convergent",))
                 above = builder.sub(codes, load(lows))
-                holds = builder.icmp_unsigned("<=", above, load(builder.add(lows, capacity)))
-                left = builder.and_(builder.load(held), builder.bitcast(holds, _WORD))
-                builder.store(left, held)
+                holds = builder.bitcast(builder.icmp_unsigned("<=", above, load(widths)), _WORD)
+                builder.store(builder.and_(builder.load(held), holds), held)
+                builder.store(builder.add(widths, stride), here)
             target = builder.add(masks, builder.mul(chunk.index, _WORD(8)))
             builder.store(builder.load(held), builder.inttoptr(target, ir.PointerType(_WORD)))
         return context.get_dummy_value()
@@ -107,16 +110,16 @@ def copy(target: Any, to: int, source: Any, begin: int, count: int) -> None:
 
 @inlined
 def vector_masks(
-    table: Bytes, lanes: Bytes, at: int, capacity: int, entries: int, count: int, masks: Masks,
+    table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Masks,
     first: int,
 ) -> None:  # fmt: skip
     """A mask for each 64 entries of those whose first lane begins at `at`: who holds in all.
 
-    Bits beyond the last entry mean nothing."""
+    There is room for `room` entries. Bits beyond the last entry mean nothing."""
     _vector_masks(
         table.ctypes.data,
         lanes.ctypes.data + at,
-        capacity,
+        room,
         (entries + 63) >> 6,
         count,
         masks.ctypes.data + 8 * first,
@@ -125,19 +128,20 @@ def vector_masks(
 
 @inlined
 def portable_masks(
-    table: Bytes, lanes: Bytes, at: int, capacity: int, entries: int, count: int, masks: Masks,
+    table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Masks,
     first: int,
 ) -> None:  # fmt: skip
     """The same on any processor: the first lane of all entries, the others of those that held."""
     for chunk in range((entries + 63) >> 6):
-        here = at + 64 * chunk
+        here = at + 3 * count * 64 * chunk
+        stride = min(64, room - 64 * chunk)
         mask = np.uint64(0)
         if count == 0:
             mask = ~mask
         else:
             slots = lanes[here : here + 64]
-            lows = lanes[here + capacity : here + capacity + 64]
-            widths = lanes[here + 2 * capacity : here + 2 * capacity + 64]
+            lows = lanes[here + stride : here + stride + 64]
+            widths = lanes[here + 2 * stride : here + 2 * stride + 64]
             for entry in range(min(64, entries - 64 * chunk)):
                 above = np.uint8(table[slots[entry] & 127] - lows[entry])
                 mask |= np.uint64(above <= widths[entry]) << np.uint64(entry)
@@ -146,9 +150,9 @@ def portable_masks(
             entry = lowest_bit(left)
             left &= left - np.uint64(1)
             for lane in range(1, count):
-                place = here + 3 * capacity * lane + entry
-                above = np.uint8(table[lanes[place] & 127] - lanes[place + capacity])
-                if above > lanes[place + 2 * capacity]:
+                place = here + 3 * stride * lane + entry
+                above = np.uint8(table[lanes[place] & 127] - lanes[place + stride])
+                if above > lanes[place + 2 * stride]:
                     mask &= ~(np.uint64(1) << np.uint64(entry))
                     break
         masks[first + chunk] = mask

@@ -14,7 +14,7 @@ from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE,
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.records import write_record
-from tamis.index.buckets.segments import write_entry
+from tamis.index.buckets.segments import columns_of, write_entry
 from tamis.index.buckets.store import (
     BAG,
     CAPACITY,
@@ -131,6 +131,8 @@ def _lay_out(
                     stamp[terms.dimension[term]] = first
             last += 1
         capacity = last - first
+        if capacity >= CHUNK:
+            tops[TOP_LANES] = (tops[TOP_LANES] + CHUNK - 1) // CHUNK * CHUNK
         if write:
             segment = tops[TOP_SEGMENTS]
             fields = store.segments[segment]
@@ -247,11 +249,10 @@ def _read_lanes(
 ) -> int:
     """The terms that codes decide."""
     fields = store.segments[segment]
-    capacity = fields[CAPACITY]
-    for lane in range(fields[LANES]):
-        place = fields[LANES_AT] + 3 * capacity * lane + entry
-        low = np.int64(store.lanes[place + capacity])
-        width = np.int64(store.lanes[place + 2 * capacity])
+    place, stride = columns_of(fields, entry)
+    for _ in range(fields[LANES]):
+        low = np.int64(store.lanes[place + stride])
+        width = np.int64(store.lanes[place + 2 * stride])
         if width == EVERYTHING:
             break
         if write:
@@ -265,5 +266,6 @@ def _read_lanes(
             terms.high[count] = (
                 np.inf if low + width >= last else before(store.cuts[first + low + width])
             )
+        place += 3 * stride
         count += 1
     return count

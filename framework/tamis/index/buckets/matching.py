@@ -217,14 +217,15 @@ def _test(
 ) -> int:  # fmt: skip
     """Queues the masks of a stretch of a segment, those with a bit set; how many there are now."""
     fields = store.segments[segment]
-    at, capacity, lanes = fields[LANES_AT] + done, fields[CAPACITY], fields[LANES]
+    lanes, room = fields[LANES], fields[CAPACITY] - done
+    at = fields[LANES_AT] + 3 * lanes * done
     table = use.codes
     if store.tops[WIDE]:
         table = use.table
     if vectors:
-        vector_masks(table, store.lanes, at, capacity, entries, lanes, use.masks, queued)
+        vector_masks(table, store.lanes, at, room, entries, lanes, use.masks, queued)
     else:
-        portable_masks(table, store.lanes, at, capacity, entries, lanes, use.masks, queued)
+        portable_masks(table, store.lanes, at, room, entries, lanes, use.masks, queued)
     chunks, rest = (entries + CHUNK - 1) // CHUNK, entries % CHUNK
     if rest:
         use.masks[queued + chunks - 1] &= (np.uint64(1) << np.uint64(rest)) - np.uint64(1)

@@ -77,6 +77,14 @@ def slot_of(store: Store, segment: int, dimension: int) -> int:
 
 
 @inlined
+def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
+    """Where the first column has an entry of a segment, and how far on the next one has it."""
+    chunk = entry // CHUNK * CHUNK
+    place = fields[LANES_AT] + 3 * fields[LANES] * chunk + entry - chunk
+    return place, min(np.int64(CHUNK), fields[CAPACITY] - chunk)
+
+
+@inlined
 def _access_dimensions(store: Store, node: int) -> tuple[int, int]:
     """The last dimensions of a node, -1 for none: events in the node have them for certain."""
     inner, outer = -1, -1
@@ -92,7 +100,7 @@ def _access_dimensions(store: Store, node: int) -> tuple[int, int]:
 def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) -> None:
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
-    capacity, place = fields[CAPACITY], fields[LANES_AT] + entry
+    place, stride = columns_of(fields, entry)
     first, last = batch.about[row, FIRST], lanes_end(batch, row)
     inner, outer = _access_dimensions(store, fields[NODE])
     written, before = 0, -1
@@ -106,25 +114,24 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
                 best, least = term, order
         code, before = batch.codes[best], least
         store.lanes[place] = slot_of(store, segment, dimension_of(code))
-        store.lanes[place + capacity] = low_of(code)
-        store.lanes[place + 2 * capacity] = width_of(code)
-        place += 3 * capacity
+        store.lanes[place + stride] = low_of(code)
+        store.lanes[place + 2 * stride] = width_of(code)
+        place += 3 * stride
         written += 1
     _pad(store, segment, entry, written)
     store.rows[fields[ROWS_AT] + entry] = batch.about[row, ROW]
     if fields[RECORDED]:
-        store.rows[fields[ROWS_AT] + capacity + entry] = batch.about[row, RECORD]
+        store.rows[fields[ROWS_AT] + fields[CAPACITY] + entry] = batch.about[row, RECORD]
 
 
 @inlined
 def _pad(store: Store, segment: int, entry: int, lane: int) -> None:
     """Lanes that hold always, from `lane` on."""
     fields = store.segments[segment]
-    capacity = fields[CAPACITY]
-    for padded in range(lane, fields[LANES]):
-        place = fields[LANES_AT] + 3 * capacity * padded + entry
-        store.lanes[place], store.lanes[place + capacity] = 0, 0
-        store.lanes[place + 2 * capacity] = EVERYTHING
+    place, stride = columns_of(fields, entry)
+    for padded in range(place + 3 * lane * stride, place + 3 * fields[LANES] * stride, 3 * stride):
+        store.lanes[padded], store.lanes[padded + stride] = 0, 0
+        store.lanes[padded + 2 * stride] = EVERYTHING
 
 
 @inlined
@@ -141,12 +148,15 @@ def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
     store.tops[TOP_LANES] += 3 * capacity * lanes
     store.tops[TOP_ROWS] += per_entry * capacity
     store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * per_entry * old_capacity
-    for column in range(3 * old_lanes):
-        old = fields[LANES_AT] + column * old_capacity
-        copy(store.lanes, lanes_at + column * capacity, store.lanes, old, count)
     for column in range(per_entry):
         old = fields[ROWS_AT] + column * old_capacity
         copy(store.rows, rows_at + column * capacity, store.rows, old, count)
+    for chunk in range(0, count, CHUNK):
+        old, old_stride = columns_of(fields, chunk)
+        place, stride = lanes_at + 3 * lanes * chunk, min(CHUNK, capacity - chunk)
+        for column in range(3 * old_lanes):
+            to, entries = place + column * stride, min(CHUNK, count - chunk)
+            copy(store.lanes, to, store.lanes, old + column * old_stride, entries)
     fields[LANES_AT], fields[ROWS_AT] = lanes_at, rows_at
     fields[LANES], fields[CAPACITY] = lanes, capacity
     for entry in range(count):
@@ -307,9 +317,10 @@ def _leave(store: Store, segment: int, row: int) -> int:
         record = np.int64(store.rows[at + entry])
         store.rows[at + entry] = store.rows[at + last]
     store.rows[fields[ROWS_AT] + entry] = store.rows[fields[ROWS_AT] + last]
+    to, stride = columns_of(fields, entry)
+    place, last_stride = columns_of(fields, last)
     for column in range(3 * fields[LANES]):
-        at = fields[LANES_AT] + column * capacity
-        store.lanes[at + entry] = store.lanes[at + last]
+        store.lanes[to + column * stride] = store.lanes[place + column * last_stride]
     fields[COUNT] = last
     return record
 

@@ -3,11 +3,12 @@
 A *space* is what an event can be in: one value of a dimension (a point), a stretch of its cells, or
 the whole of it (a root). A *node* is a sequence of spaces of different dimensions: node 0 is the
 empty one, and an event is in a node when it is in all of its spaces. A node has a chain of
-*segments*, in which its rows lie in columns of bytes, the *lanes*: entry `e` of a segment of
-capacity `c` has the slot, the low code and the width of its lane `l` at `LANES_AT + 3 * l * c + e`
-and `c` and `2 * c` further on. The code of an event in a dimension is the number of the cell that
-holds its value, `NOWHERE` if it has none; a lane holds when `code - low <= width`, in bytes without
-sign. A lane with `EVERYTHING` as its width holds always.
+*segments*, in which its rows lie in chunks of 64 entries, a chunk in columns of bytes, three for
+each of its *lanes*: the slots, the low codes and the widths. A chunk with all its lanes lies in one
+piece, so that a segment is read from its first byte to its last; the last chunk is as wide as the
+capacity leaves. The code of an event in a dimension is the number of the cell that holds its value,
+`NOWHERE` if it has none; a lane holds when `code - low <= width`, in bytes without sign. A lane
+with `EVERYTHING` as its width holds always.
 
 A slot names a dimension: it is its number while there are at most `SLOTS`, else a place in the
 dictionary of the segment. What codes cannot decide is in the *record* of a row, where a segment is
