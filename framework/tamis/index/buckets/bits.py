@@ -22,8 +22,9 @@ from tamis.kernels import inlined
 Masks = NDArray[np.uint64]
 
 _BYTE, _WORD, _BIT = ir.IntType(8), ir.IntType(64), ir.IntType(1)
-_BYTES = ir.VectorType(_BYTE, 64)
+_BYTES, _NUMBERS = ir.VectorType(_BYTE, 64), ir.VectorType(ir.IntType(32), 16)
 _LOOK_UP = "llvm.x86.avx512.vpermi2var.qi.512"
+_COMPRESS = "llvm.x86.avx512.mask.compress.v16i32"
 
 
 def has_vectors() -> bool:
@@ -99,6 +100,43 @@ def _vector_masks(
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 6), generate
+
+
+@intrinsic
+def write_chosen(typing: Any, rows: Any, mask: Any, out: Any) -> Any:
+    """Writes those of 64 numbers that a mask has, without gaps; addresses in, how many out.
+
+    What lies behind them, up to 16 numbers, is overwritten."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not has_vectors():
+            return _WORD(0)
+        rows, mask, out = arguments
+        module, written = builder.module, _WORD(0)
+        chosen = ir.VectorType(_BIT, 16)
+        kinds = [_NUMBERS.as_pointer(), ir.IntType(32), chosen, _NUMBERS]
+        load = cgutils.get_or_insert_function(
+            module, ir.FunctionType(_NUMBERS, kinds), "llvm.masked.load.v16i32.p0"
+        )
+        compress = cgutils.get_or_insert_function(
+            module, ir.FunctionType(_NUMBERS, [_NUMBERS, _NUMBERS, chosen]), _COMPRESS
+        )
+        nothing = ir.Constant(_NUMBERS, [0] * 16)
+        for part in range(4):
+            bits = builder.trunc(builder.lshr(mask, _WORD(16 * part)), ir.IntType(16))
+            these = builder.bitcast(bits, chosen)
+            source = builder.inttoptr(builder.add(rows, _WORD(64 * part)), _NUMBERS.as_pointer())
+            found = builder.call(load, [source, ir.IntType(32)(4), these, nothing])
+            target = builder.add(out, builder.shl(written, _WORD(2)))
+            stored = builder.store(
+                builder.call(compress, [found, nothing, these]),
+                builder.inttoptr(target, _NUMBERS.as_pointer()),
+            )
+            stored.align = 4
+            written = builder.add(written, builder.zext(builder.ctpop(bits), _WORD))
+        return written
+
+    return types.int64(types.intp, types.uint64, types.intp), generate
 
 
 @inlined

@@ -14,6 +14,7 @@ from tamis.index.buckets.bits import (
     lowest_bit,
     portable_masks,
     vector_masks,
+    write_chosen,
 )  # fmt: skip
 from tamis.index.buckets.cells import code_of
 from tamis.index.buckets.handles import opened_scratch, opened_store
@@ -186,20 +187,25 @@ def _nodes_of(store: Store, count: int, use: Scratch) -> int:
 
 
 @inlined
-def _emit(store: Store, readings: Readings, use: Scratch, queued: int, found: int) -> int:
+def _emit(
+    store: Store, readings: Readings, vectors: bool, use: Scratch, queued: int, found: int
+) -> int:
     """Writes the rows of the masks in the queue; how many there are now."""
     out = use.out
     for place in range(queued):
         mask, segment, first = use.masks[place], use.queue[place, 0], use.queue[place, 1]
         fields = store.segments[segment]
         at = fields[ROWS_AT] + first
-        if not fields[RECORDED]:
+        if vectors and not fields[RECORDED]:
+            found += write_chosen(
+                store.rows.ctypes.data + 4 * at, mask, out.ctypes.data + 4 * found
+            )
+        elif not fields[RECORDED]:
             while mask:
                 out[found] = store.rows[at + lowest_bit(mask)]
                 mask &= mask - np.uint64(1)
                 found += 1
-            continue
-        while mask:
+        while mask and fields[RECORDED]:
             entry = at + lowest_bit(mask)
             mask &= mask - np.uint64(1)
             record = np.int64(store.rows[entry + fields[CAPACITY]])
@@ -258,14 +264,14 @@ def _match(
             while done < count:
                 entries = min(count - done, CHUNK * (QUEUE // 2))
                 if queued + (entries + CHUNK - 1) // CHUNK > QUEUE:
-                    found = _emit(store, readings, use, queued, found)
+                    found = _emit(store, readings, vectors, use, queued, found)
                     queued = 0
                 queued = _test(store, segment, done, entries, vectors, use, queued)
                 done += entries
             use.tested[0] += count
             segment = fields[NEXT]
     _forget_lines(readings, event, use)
-    return _emit(store, readings, use, queued, found)
+    return _emit(store, readings, vectors, use, queued, found)
 
 
 @kernel
