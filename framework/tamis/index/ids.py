@@ -30,6 +30,7 @@ class Ids:
     def __init__(self) -> None:
         self._rows: dict[Id, int] = {}
         self._sorted: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._gapless = False
         self._integers = Growing(np.int64)
         self._names: dict[int, Id] = {}
         self._named = Growing(np.bool_)
@@ -76,7 +77,9 @@ class Ids:
 
     def _in_block(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of integers that still have the rows they began with."""
-        rows = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
+        rows = np.clip(ids - self._sorted[0], 0, len(self._sorted) - 1)
+        if not self._gapless:
+            rows = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
         holds = (self._sorted[rows] == ids) & self._alive.view[rows]
         holds &= self._integers.view[rows] == ids
         holds &= ~self._named.view[rows]
@@ -86,6 +89,7 @@ class Ids:
         """Rows for new ids, all or none; `ValueError` if one is taken."""
         if not self._count and _ascends(ids):
             self._sorted = np.array(ids, np.int64)
+            self._gapless = bool(self._sorted[-1] - self._sorted[0] + 1 == len(ids))
             self._integers = Growing(np.int64, self._sorted.copy())
             self._alive = Growing(np.bool_, np.ones(len(ids), np.bool_))
             self._named = Growing(np.bool_, np.zeros(len(ids), np.bool_))
@@ -108,7 +112,7 @@ class Ids:
         rows = [*reused, *range(first, first + more)]
         self._rows.update(zip(taken, rows, strict=True))
         found = np.array(rows, np.int64)
-        self._name(found, taken)
+        self._name(found, ids if _are_integers(ids) else taken)
         self._alive[found] = True
         self._count += len(taken)
         return found
@@ -123,11 +127,11 @@ class Ids:
             self.remove(ids)
             raise
 
-    def _name(self, rows: NDArray[np.int64], ids: list[Id]) -> None:
+    def _name(self, rows: NDArray[np.int64], ids: Sequence[Id] | NDArray[Any]) -> None:
         """Notes what rows are called: in an array where that can hold it."""
+        named = not (_are_integers(ids) or _only_integers(ids))
         try:
-            self._integers[rows] = np.array(ids, np.int64) if _only_integers(ids) else 0
-            named = not _only_integers(ids)
+            self._integers[rows] = 0 if named else _as_array(ids)
         except OverflowError:
             named = True
         self._named[rows] = named
@@ -212,7 +216,7 @@ def _ascends(ids: Sequence[Id] | NDArray[Any]) -> bool:
     return bool((ids[1:] > ids[:-1]).all()) and bool(len(ids) == 0 or ids.max() < 2**63)
 
 
-def _only_integers(ids: list[Id]) -> bool:
+def _only_integers(ids: Sequence[Id] | NDArray[Any]) -> bool:
     return not any(type(id) is str for id in ids)
 
 
@@ -225,6 +229,8 @@ def _twice(ids: list[Id]) -> Id:
 def _checked(ids: Sequence[Id] | NDArray[Any]) -> list[Id]:
     """The ids as strings and integers of Python's own; `ValueError` names one that is neither."""
     taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    if _are_integers(ids):
+        return taken
     for place, id in enumerate(taken):
         if type(id) is not str and type(id) is not int:
             if not isinstance(id, Integral) or isinstance(id, bool):

@@ -243,3 +243,24 @@ def test_nbytes_grows_with_what_is_held() -> None:
     small = build({"a": [("x", "=", 1)]}).nbytes
     large = build({number: [("x", "=", number)] for number in range(1_000)}).nbytes
     assert 0 < small < large
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_ids_of_columns_with_and_without_gaps(step: int) -> None:
+    def boxes(first: int, count: int) -> tamis.index.Columns:
+        ids = first + step * np.arange(count)
+        return tamis.index.Columns(
+            ids, ["a"], np.arange(count + 1), [0] * count, np.arange(count), [99] * count
+        )
+
+    index = tamis.index.build("lanes", boxes(10, 50))
+    with pytest.raises(KeyError):
+        index.delete_many(np.array([10, 9]))
+    with pytest.raises(KeyError):
+        index.delete_many(np.array([10 + 50 * step]))
+    with pytest.raises(ValueError, match="taken"):
+        index.insert_many(boxes(10 + 49 * step, 2))
+    index.delete_many(np.array([10, 10 + 49 * step]))
+    index.insert_many(boxes(10 + 49 * step, 2))
+    assert 10 not in index
+    assert sorted(index.match({"a": 1}).tolist()) == [10 + step, 10 + 49 * step, 10 + 50 * step]

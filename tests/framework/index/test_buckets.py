@@ -14,7 +14,7 @@ import tamis
 from tamis.errors import IndexFolderError
 from tamis.index import AttributeIndex, Columns, build
 from tamis.index.buckets.bits import has_vectors
-from tamis.index.buckets.store import MOST_CELLS, SLOTS
+from tamis.index.buckets.store import MOST_CELLS, SLOTS, TOP_NODES
 from tamis.index.lanes import Lanes
 from tamis.index.pstbloom import PSTBloom
 from tamis.index.psthash import PSTHash
@@ -222,6 +222,44 @@ def test_statistics_spare_candidates(name: str) -> None:
         index.match_many(history)
         tested.append(inside.tested)
     assert tested[1] < 0.8 * tested[0]
+
+
+def test_rows_of_many_attributes_meet_in_few_pairs() -> None:
+    """Rows that could lie in any of 435 pairs lie in so few that an event looks into fewer."""
+    chance = random.Random(4)
+    rows = {
+        number: [(f"a{at}", "<", 1 + chance.randrange(9)) for at in chance.sample(range(30), 5)]
+        for number in range(20_000)
+    }
+    index = build("lanes", rows.items())
+    inside: Any = index._index
+    roots, nodes = 30, int(inside._store.tops[TOP_NODES])
+    assert nodes - 1 - roots < 435 / 2
+    event = {f"a{at}": chance.randrange(9) for at in chance.sample(range(30), 15)}
+    right = sorted(id for id, clauses in rows.items() if satisfies(event, clauses))
+    assert right
+    assert sorted(index.match(event).tolist()) == right
+
+
+def test_replacing_rows_in_batches_takes_little_memory() -> None:
+    """Full segments move, and are packed where room ends."""
+    chance = random.Random(5)
+    rows = {number: drawn_clauses(chance, 20, 40) for number in range(8_000)}
+    index = build("lanes", rows.items())
+    fresh = index.nbytes
+    for batch in range(8):
+        gone = np.array(list(rows)[: 500 + batch])
+        index.delete_many(gone)
+        for id in gone.tolist():
+            del rows[id]
+        new = {100_000 * (batch + 1) + at: drawn_clauses(chance, 20, 40) for at in range(len(gone))}
+        index.insert_many(new.items())
+        rows |= new
+    assert index.nbytes < 2 * fresh
+    for _ in range(20):
+        event = drawn_event(chance, 20, 40)
+        right = sorted(id for id, clauses in rows.items() if satisfies(event, clauses))
+        assert sorted(index.match(event).tolist()) == right
 
 
 @pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash", "scan"])

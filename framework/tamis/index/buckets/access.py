@@ -193,11 +193,10 @@ def _best_pair(store: Store, terms: Terms, first: int, last: int) -> tuple[int, 
     best, least = (first, first), np.inf
     for one in range(first, last):
         for other in range(first, one):
-            apart = np.int64(terms.dimension[one]) ^ np.int64(terms.dimension[other])
+            apart = int(terms.dimension[one]) ^ int(terms.dimension[other])
             both = store.presence[terms.dimension[one]] * store.presence[terms.dimension[other]]
-            cost = both * (1.0 + _LOOK / max(1, apart & -apart))
-            if apart and cost < least:
-                best, least = (one, other), cost
+            if apart and both * (1.0 + _LOOK / (apart & -apart)) < least:
+                best, least = (one, other), both * (1.0 + _LOOK / (apart & -apart))
     return best
 
 

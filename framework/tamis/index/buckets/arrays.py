@@ -14,10 +14,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from tamis.errors import IndexFolderError
 from tamis.index.buckets.hashing import enter_all
+from tamis.index.buckets.segments import pack
 from tamis.index.buckets.store import (
     CELLS,
     CHUNK,
     CUTS,
+    DEAD_LANES,
     DIMENSION_FIELDS,
     GONE,
     ROOT,
@@ -177,14 +179,35 @@ def with_arenas(store: Store, sizes: dict[str, int]) -> Store:
 def with_more_room(store: Store) -> Store:
     """The store with more room in the arenas that are rather full, in one of them at least."""
     for part in (4, 1):
-        sizes = {}
-        for name in _ARENAS:
-            room, used = len(getattr(store, name)), int(store.tops[_IN_USE[name]])
-            if (room - used) * part <= room:
-                sizes[name] = room + room // 4 + _ROOM
-        if sizes:
+        full = [
+            name
+            for name in _ARENAS
+            if (len(getattr(store, name)) - int(store.tops[_IN_USE[name]])) * part
+            <= len(getattr(store, name))
+        ]
+        if full:
             break
-    return with_arenas(store, sizes)
+    if "lanes" in full or "rows" in full:
+        return _packed(store)
+    return with_arenas(store, {name: _roomy(len(getattr(store, name))) for name in full})
+
+
+def _roomy(used: int, least: int = 0) -> int:
+    return used + max(used // 4 + _ROOM, least)
+
+
+def _packed(store: Store) -> Store:
+    """The store with segments one behind the other, and after them twice the room there was."""
+    used = pack(store, store.lanes, store.rows, False)
+    tops, places = store.tops, [TOP_LANES, TOP_ROWS]
+    vacant = np.array([len(store.lanes), len(store.rows)]) - tops[places]
+    lanes, rows = (
+        new_array(name, _roomy(size, 2 * int(room)) + CHUNK)
+        for name, size, room in zip(("lanes", "rows"), used, vacant, strict=True)
+    )
+    tops[places] = pack(store, lanes, rows, True)
+    tops[DEAD_LANES] = 0
+    return store._replace(lanes=lanes, rows=rows)
 
 
 def trimmed(store: Store) -> Store:

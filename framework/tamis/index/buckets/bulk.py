@@ -14,7 +14,7 @@ from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE,
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.records import write_record
-from tamis.index.buckets.segments import columns_of, write_entry
+from tamis.index.buckets.segments import columns_of, line_after, write_entry
 from tamis.index.buckets.store import (
     BAG,
     CAPACITY,
@@ -132,7 +132,7 @@ def _lay_out(
             last += 1
         capacity = last - first
         if capacity >= CHUNK:
-            tops[TOP_LANES] = (tops[TOP_LANES] + CHUNK - 1) // CHUNK * CHUNK
+            tops[TOP_LANES] = line_after(tops[TOP_LANES])
         if write:
             segment = tops[TOP_SEGMENTS]
             fields = store.segments[segment]

@@ -1,7 +1,7 @@
 """How rows come into segments and leave them, one at a time and in place.
 
-A segment that is full moves to a place with room for half as many more; a row that leaves is
-replaced by the last one. What is left behind counts as dead until everything is laid out anew.
+A segment that is full moves to a place with room for an eighth more; a row that leaves is
+replaced by the last one. What is left behind counts as dead until segments are packed or laid out.
 Kernels that may lack room say so and are called again once the caller has made some.
 Cost: O(lanes) amortized to append; O(rows of the segment) to remove, read in one stretch.
 """
@@ -55,7 +55,7 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.terms import Ints, Terms
+from tamis.index.terms import Bytes, Ints, SmallInts, Terms
 from tamis.kernels import inlined, kernel
 
 _FIRST_CAPACITY = 8
@@ -74,6 +74,12 @@ def slot_of(store: Store, segment: int, dimension: int) -> int:
     store.dictionary[at + count] = dimension
     store.segments[segment, DICTIONARY_COUNT] = count + 1
     return np.int64(count)
+
+
+@inlined
+def line_after(place: int) -> int:
+    """The first place from this one on where a line of the caches begins."""
+    return (place + CHUNK - 1) // CHUNK * CHUNK
 
 
 @inlined
@@ -140,28 +146,66 @@ def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
     fields = store.segments[segment]
     old_lanes, old_capacity, count = fields[LANES], fields[CAPACITY], fields[COUNT]
     per_entry = 1 + fields[RECORDED]
-    lanes_at, rows_at = store.tops[TOP_LANES], store.tops[TOP_ROWS]
+    lanes_at, rows_at = line_after(store.tops[TOP_LANES]), store.tops[TOP_ROWS]
     if lanes_at + 3 * capacity * lanes + CHUNK > len(store.lanes):
         return False
     if rows_at + per_entry * capacity > len(store.rows):
         return False
-    store.tops[TOP_LANES] += 3 * capacity * lanes
+    store.tops[TOP_LANES] = lanes_at + 3 * capacity * lanes
     store.tops[TOP_ROWS] += per_entry * capacity
     store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * per_entry * old_capacity
-    for column in range(per_entry):
-        old = fields[ROWS_AT] + column * old_capacity
-        copy(store.rows, rows_at + column * capacity, store.rows, old, count)
+    _move(store, segment, capacity, lanes, store.lanes, lanes_at, store.rows, rows_at)
+    for entry in range(count):
+        _pad(store, segment, entry, old_lanes)
+    return True
+
+
+@inlined
+def _more_than(count: int) -> int:
+    """The capacity of a segment that has so many entries and takes more: what is vacant is read."""
+    return max(count + _FIRST_CAPACITY, count + count // 8)
+
+
+@kernel
+def pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int, int]:
+    """Moves all segments to where they lie one behind the other; only counts without `write`."""
+    return _pack(store, lanes, rows, write)
+
+
+@inlined
+def _pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int, int]:
+    lanes_at, rows_at = 0, 0
+    for segment in range(store.tops[TOP_SEGMENTS]):
+        fields = store.segments[segment]
+        capacity = min(fields[CAPACITY], _more_than(fields[COUNT]))
+        if capacity >= CHUNK:
+            lanes_at = line_after(lanes_at)
+        if write:
+            _move(store, segment, capacity, fields[LANES], lanes, lanes_at, rows, rows_at)
+        lanes_at += 3 * fields[LANES] * capacity
+        rows_at += (1 + fields[RECORDED]) * capacity
+    return lanes_at, rows_at
+
+
+@inlined
+def _move(
+    store: Store, segment: int, capacity: int, lanes: int, to: Bytes, lanes_at: int,
+    rows: SmallInts, rows_at: int,
+) -> None:  # fmt: skip
+    """Moves a segment to where it has this room for entries and lanes."""
+    fields = store.segments[segment]
+    count, old_lanes = fields[COUNT], fields[LANES]
+    for column in range(1 + fields[RECORDED]):
+        old = fields[ROWS_AT] + column * fields[CAPACITY]
+        copy(rows, rows_at + column * capacity, store.rows, old, count)
     for chunk in range(0, count, CHUNK):
         old, old_stride = columns_of(fields, chunk)
         place, stride = lanes_at + 3 * lanes * chunk, min(CHUNK, capacity - chunk)
         for column in range(3 * old_lanes):
-            to, entries = place + column * stride, min(CHUNK, count - chunk)
-            copy(store.lanes, to, store.lanes, old + column * old_stride, entries)
+            entries = min(CHUNK, count - chunk)
+            copy(to, place + column * stride, store.lanes, old + column * old_stride, entries)
     fields[LANES_AT], fields[ROWS_AT] = lanes_at, rows_at
     fields[LANES], fields[CAPACITY] = lanes, capacity
-    for entry in range(count):
-        _pad(store, segment, entry, old_lanes)
-    return True
 
 
 @inlined
@@ -233,7 +277,7 @@ def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int)
     if fields[COUNT] == fields[CAPACITY] or fields[LANES] < lanes:
         capacity = fields[CAPACITY]
         if fields[COUNT] == capacity:
-            capacity = max(_FIRST_CAPACITY, capacity + capacity // 2)
+            capacity = _more_than(capacity)
         if not _resize(store, best, capacity, max(lanes, fields[LANES])):
             return -1
     return np.int64(best)
