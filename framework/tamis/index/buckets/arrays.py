@@ -197,12 +197,14 @@ def _roomy(used: int, least: int = 0) -> int:
 
 
 def _packed(store: Store) -> Store:
-    """The store with segments one behind the other, and after them twice the room there was."""
+    """The store with segments one behind the other, and room after them for half as many.
+
+    It is at least twice the room there was: what lacked room finds it after a few times."""
     used = pack(store, store.lanes, store.rows, False)
     tops, places = store.tops, [TOP_LANES, TOP_ROWS]
     vacant = np.array([len(store.lanes), len(store.rows)]) - tops[places]
     lanes, rows = (
-        new_array(name, _roomy(size, 2 * int(room)) + CHUNK)
+        new_array(name, _roomy(size, max(size // 2, 2 * int(room))) + CHUNK)
         for name, size, room in zip(("lanes", "rows"), used, vacant, strict=True)
     )
     tops[places] = pack(store, lanes, rows, True)
