@@ -169,3 +169,8 @@ def test_an_account_is_a_mapping() -> None:
     assert found.as_dict()["operators"]["seen"]["calls"] == 1
     with pytest.raises(KeyError):
         found["add"]
+
+
+def test_a_condition_on_the_event_alone_needs_no_call() -> None:
+    found = account({"s1": "seen(a)", "s2": "speed + altitude < 3"}, {"altitude": 0, "speed": 0})
+    assert (found.calls, found.needed_at_least) == (0, 0)
