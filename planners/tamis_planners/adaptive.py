@@ -32,6 +32,7 @@ from tamis_planners.adaptive_state import (
     OWN,
     OWNER,
     PRICE,
+    SURVIVAL,
     UNIT,
     WEIGHTED,
     State,
@@ -68,33 +69,23 @@ def opened(
     problem: Problem, shape: Shape, selectivity: NDArray[np.float64], weighted: bool
 ) -> State:
     """The state before anything is known."""
-    calls, units = problem.calls, len(shape.unit_start) - 1
+    calls, units = problem.calls, shape.units
     state = State(
         **{name: getattr(shape, name) for name in FIXED},
-        alternatives=np.zeros((problem.alternatives, 7), np.int32),
-        calls=np.zeros((calls, 5), np.int32),
-        units=np.zeros((units, 2), np.int32),
-        siblings=np.zeros(len(shape.subscription_start) - 1, np.int32),
+        alternatives=np.zeros((problem.alternatives, 9), np.int32),
+        calls=np.zeros((calls, 7), np.int32),
+        units=np.zeros((units, 3), np.int32),
+        siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(problem.tests, np.int8),
         numbers=np.zeros(6, np.int32),
-        certain=np.zeros(problem.alternatives, np.int32),
-        changed=np.zeros(units, np.int32),
-        listed=np.zeros(problem.alternatives, np.int32),
-        unseen=np.zeros(calls, np.int32),
-        seen=np.zeros(calls, np.int32),
         selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
-        base=np.zeros(problem.alternatives),
-        true=np.zeros(problem.alternatives),
-        alone=np.zeros(problem.alternatives),
-        weight=np.zeros(problem.alternatives),
-        push=np.zeros(problem.alternatives),
-        worth=np.zeros((calls, 5)),
+        weights=np.zeros((problem.alternatives, 5)),
+        worth=np.zeros((calls, 6)),
         prices=np.zeros((units, 2)),
         key=np.full(units, NEVER),
         best=np.full(-(-units // BLOCK), NEVER),
-        survival=np.full(calls, -1.0),
         sums=np.zeros(2),
         ordered=np.zeros((shape.widest + 1, 3)),
         ended=np.zeros(2 * problem.tests),
@@ -105,8 +96,7 @@ def opened(
     state.alternatives[:, FREE] = ~problem.alternative_binds
     state.alternatives[:, OPEN] = 1
     state.alternatives[:, LEFT] = np.diff(shape.need_start)
-    state.calls[:, NEEDED] = np.diff(shape.call_start)
-    state.siblings[:] = np.diff(shape.subscription_start)
+    state.calls[:, NEEDED] = np.diff(shape.call_needs[: calls + 1])
     _set_costs(problem, shape, state)
     weigh_all(state)
     return state
@@ -131,6 +121,7 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
     priced[priced] = (prices > 0.0)[problem.call_group[priced]]
     state.worth[:, COST] = cost
     state.worth[:, OWN] = np.where(worthwhile, marginal, cost)
+    state.worth[:, SURVIVAL] = -1.0
     state.worth[:, FAILURE] = problem.call_failure
     state.calls[:, BATCH] = np.where(worthwhile, problem.call_batch, -1)
     state.calls[:, GROUP] = np.where(priced, calls + batches + problem.call_group, -1)

@@ -17,6 +17,10 @@ from tamis_planners.adaptive_state import (
     CERTAIN,
     COST,
     GROUP,
+    IN_CERTAIN,
+    IN_LISTED,
+    IN_SEEN,
+    IN_UNSEEN,
     IS_ASKED,
     IS_OPEN,
     IS_SETTLED,
@@ -30,6 +34,7 @@ from tamis_planners.adaptive_state import (
     PRICE,
     QUEUED,
     SPENT,
+    SURVIVAL,
     UNIT,
     UNSEEN,
     WASTED,
@@ -58,7 +63,7 @@ def certain_call(state: State) -> int:
     """A call that every planner must make, -1 when none is known."""
     while state.numbers[CERTAIN] > 0:
         state.numbers[CERTAIN] -= 1
-        alternative = state.certain[state.numbers[CERTAIN]]
+        alternative = state.alternatives[state.numbers[CERTAIN], IN_CERTAIN]
         state.alternatives[alternative, QUEUED] = 0
         if (
             not state.alternatives[alternative, OPEN]
@@ -80,7 +85,7 @@ def best_call(state: State) -> int:
     if unit < len(state.calls):
         return int(unit)
     found, highest = -1, -1.0
-    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+    for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
         call = state.unit_calls[at]
         if is_wanted(state, call) and state.calls[call, UNIT] == unit:
             mine = benefit(state, call) / state.worth[call, COST]
@@ -95,7 +100,7 @@ def needless_chance(state: State, call: int) -> float:
 
     Alternatives that the same call is likeliest to end are taken to end together."""
     chance, listed = 1.0, 0
-    for at in range(state.call_start[call], state.call_start[call + 1]):
+    for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
         alternative = state.needs[need, ALTERNATIVE]
         if state.stage[need] != IS_OPEN or not state.alternatives[alternative, OPEN]:
@@ -109,14 +114,14 @@ def needless_chance(state: State, call: int) -> float:
                 survives *= 1.0 - state.ends[other]
                 if state.ends[other] > ends:
                     deadliest, ends = state.needs[other, CALL], state.ends[other]
-        if state.survival[deadliest] < 0.0:
-            state.seen[listed] = deadliest
+        if state.worth[deadliest, SURVIVAL] < 0.0:
+            state.calls[listed, IN_SEEN] = deadliest
             listed += 1
-        state.survival[deadliest] = max(survives, state.survival[deadliest])
+        state.worth[deadliest, SURVIVAL] = max(survives, state.worth[deadliest, SURVIVAL])
     for at in range(listed):
-        deadliest = state.seen[at]
-        chance *= 1.0 - state.survival[deadliest]
-        state.survival[deadliest] = -1.0
+        deadliest = state.calls[at, IN_SEEN]
+        chance *= 1.0 - state.worth[deadliest, SURVIVAL]
+        state.worth[deadliest, SURVIVAL] = -1.0
     return chance
 
 
@@ -127,7 +132,7 @@ def is_worth_adding(state: State, call: int) -> bool:
     if wanted >= 1.0:
         return False
     spared = 1.0
-    for at in range(state.call_start[call], state.call_start[call + 1]):
+    for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
         alternative = state.needs[need, ALTERNATIVE]
         if state.stage[need] != IS_OPEN or not state.alternatives[alternative, OPEN]:
@@ -168,7 +173,7 @@ def ask(state: State, call: int, cost: float, picks: LongInts, asked: int) -> in
         cost += state.prices[group, PRICE]
         state.units[group, PAID] = 1
     state.sums[SPENT] += cost
-    state.unseen[state.numbers[UNSEEN]] = call
+    state.calls[state.numbers[UNSEEN], IN_UNSEEN] = call
     state.numbers[UNSEEN] += 1
     picks[asked] = call
     return asked + 1
@@ -180,21 +185,21 @@ def list_affected(state: State, told: LongInts, outcomes: int, end: int) -> None
     for at in range(outcomes):
         test = told[at]
         if not state.known[test]:
-            for place in range(state.test_start[test], state.test_start[test + 1]):
+            for place in range(state.test_edges[test], state.test_edges[test + 1]):
                 need = state.edges[state.test_edges[place], NEED]
                 affect(state, state.needs[need, ALTERNATIVE])
     for at in range(2 * outcomes, end):
         affect(state, told[at])
     for at in range(state.numbers[UNSEEN]):
-        call = state.unseen[at]
+        call = state.calls[at, IN_UNSEEN]
         unit = state.calls[call, UNIT]
         if unit == state.calls[call, GROUP]:
-            start, stop = state.unit_start[unit], state.unit_start[unit + 1]
+            start, stop = state.unit_calls[unit], state.unit_calls[unit + 1]
         else:
             start, stop = 0, 1
         for member in range(start, stop):
-            mine = state.unit_calls[member] if stop > 1 or start > 0 else call
-            for place in range(state.call_start[mine], state.call_start[mine + 1]):
+            mine = state.unit_calls[member] if start > 0 else call
+            for place in range(state.call_needs[mine], state.call_needs[mine + 1]):
                 need = state.call_needs[place]
                 if state.stage[need] == IS_OPEN:
                     affect(state, state.needs[need, ALTERNATIVE])
@@ -205,23 +210,23 @@ def update(state: State, told: LongInts, outcomes: int, end: int) -> None:
     """Takes in what was told, and that calls are asked; weights and scores follow."""
     list_affected(state, told, outcomes, end)
     for at in range(state.numbers[LISTED]):
-        share(state, state.listed[at], -1.0)
+        share(state, state.alternatives[at, IN_LISTED], -1.0)
     for at in range(outcomes):
         learn(state, told[at], told[outcomes + at])
     for at in range(2 * outcomes, end):
         if state.alternatives[told[at], OPEN]:
             close(state, told[at])
     for at in range(state.numbers[UNSEEN]):
-        call = state.unseen[at]
+        call = state.calls[at, IN_UNSEEN]
         await_answer(state, call)
         if state.calls[call, UNIT] == state.calls[call, GROUP]:
             split_up(state, state.calls[call, UNIT])
     state.numbers[UNSEEN] = 0
     for at in range(state.numbers[LISTED]):
-        if state.alternatives[state.listed[at], OPEN]:
-            weigh(state, state.listed[at])
+        if state.alternatives[state.alternatives[at, IN_LISTED], OPEN]:
+            weigh(state, state.alternatives[at, IN_LISTED])
     for at in range(state.numbers[LISTED]):
-        alternative = state.listed[at]
+        alternative = state.alternatives[at, IN_LISTED]
         state.alternatives[alternative, MARKED] = 0
         if state.alternatives[alternative, OPEN]:
             give(state, alternative)
@@ -255,7 +260,7 @@ def advance(state: State, told: LongInts, outcomes: int, limit: int, picks: Long
         batch = state.calls[call, BATCH]
         if batch >= 0:
             unit = len(state.calls) + batch
-            for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+            for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
                 other = state.unit_calls[at]
                 if is_wanted(state, other) and is_worth_adding(state, other):
                     asked = ask(state, other, state.worth[other, OWN], picks, asked)

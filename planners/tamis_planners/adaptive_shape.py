@@ -26,7 +26,9 @@ NEED, TEST, WANTED = 0, 1, 2
 
 
 class Shape(NamedTuple):
-    """What depends neither on expectations nor on outcomes."""
+    """What depends neither on expectations nor on outcomes.
+
+    Lists by number are one array: entries `n` and `n + 1` say where in it those of `n` lie."""
 
     needs: Ints
     """Of each need its alternative, its call, and the first of its edges; one more row ends it."""
@@ -34,26 +36,21 @@ class Shape(NamedTuple):
     """Of each edge its need, its test, and the outcome that the alternative wants."""
     need_start: Ints
     """By alternative."""
-    test_start: Ints
     test_edges: Ints
-    call_start: Ints
     call_needs: Ints
-    subscription_start: Ints
-    subscription_alternatives: Ints
-    call_test_start: Ints
+    owned: Ints
     call_tests: Ints
-    implied_start: Ints
     implied: Ints
     """What outcomes decide beside themselves: outcome `o` of test `t` is the number `2 * t + o`."""
-    unit_start: Ints
     unit_calls: Ints
     """The calls of batches and preparations; units that are calls have none."""
+    units: int
     batches: int
     widest: int
     """The most needs that an alternative has."""
 
 
-FIXED = frozenset(Shape._fields) - {"batches", "widest"}
+FIXED = frozenset(Shape._fields) - {"units", "batches", "widest"}
 
 
 def shape_of(problem: Problem) -> Shape:
@@ -81,27 +78,28 @@ def shape_of(problem: Problem) -> Shape:
     given = 2 * problem.implications[:, 0] + problem.implications[:, 1]
     by_given = np.argsort(given, kind="stable")
     subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
+    implied = 2 * problem.implications[by_given, 2] + problem.implications[by_given, 3]
+    units = calls + batches + groups
     return Shape(
         needs,
         edges,
         need_start,
-        *_sorted_by(edges[:, TEST].copy(), problem.tests),
-        *_sorted_by(needs[:-1, CALL].copy(), calls),
-        *_sorted_by(problem.alternative_subscription.astype(np.int32), subscriptions),
-        *_sorted_by(problem.test_call.astype(np.int32), calls),
-        _starts(given[by_given], 2 * problem.tests),
-        (2 * problem.implications[by_given, 2] + problem.implications[by_given, 3]).astype(
-            np.int32
-        ),
-        _starts(unit, calls + batches + groups),
-        np.concatenate([by_batch, by_group]).astype(np.int32),
+        _by_number(edges[:, TEST].copy(), problem.tests),
+        _by_number(needs[:-1, CALL].copy(), calls),
+        _by_number(problem.alternative_subscription.astype(np.int32), subscriptions),
+        _by_number(problem.test_call.astype(np.int32), calls),
+        _sorted_lists(given[by_given], implied, 2 * problem.tests),
+        _sorted_lists(unit, np.concatenate([by_batch, by_group]), units),
+        units,
         batches,
         int(np.diff(need_start).max(initial=0)),
     )
 
 
-def _starts(sorted_numbers: LongInts, count: int) -> Ints:
-    return np.searchsorted(sorted_numbers, np.arange(count + 1)).astype(np.int32)
+def _sorted_lists(numbers: LongInts, things: LongInts, count: int) -> Ints:
+    """Lists of things that lie by their numbers already."""
+    start = np.searchsorted(numbers, np.arange(count + 1)) + count + 1
+    return np.concatenate([start, things]).astype(np.int32)
 
 
 @kernel
@@ -167,16 +165,19 @@ def _needs_and_edges(
 
 
 @kernel
-def _sorted_by(numbers: Ints, count: int) -> tuple[Ints, Ints]:
-    """Where the places of each number start, and the places by their numbers."""
-    start = np.zeros(count + 2, np.int32)
+def _by_number(numbers: Ints, count: int) -> Ints:
+    """The places of each number."""
+    lists = np.zeros(count + 2 + len(numbers), np.int32)
     for number in numbers:
-        start[number + 2] += 1
+        lists[number + 2] += 1
+    lists[1] = count + 1
     for at in range(2, count + 2):
-        start[at] += start[at - 1]
+        lists[at] += lists[at - 1]
     places = np.empty(len(numbers), np.int32)
     for place in range(len(numbers)):
         number = numbers[place]
-        places[start[number + 1]] = place
-        start[number + 1] += 1
-    return start[: count + 1].copy(), places
+        places[lists[number + 1] - count - 1] = place
+        lists[number + 1] += 1
+    lists[0] = count + 1
+    lists[count + 1 : count + 1 + len(numbers)] = places
+    return lists[: count + 1 + len(numbers)].copy()

@@ -20,16 +20,20 @@ from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, 
 Bytes = NDArray[np.int8]
 Floats = NDArray[np.float64]
 
-# alternatives
-LEFT, AWAITED, OPEN, QUEUED, MARKED, OWNER, FREE = range(7)
-# calls
-NEEDED, ASKED, GROUP, BATCH, UNIT = range(5)
+# alternatives; the last two columns are lists: of those of which one need is left that nothing can
+# make needless, and of those that are about to change
+LEFT, AWAITED, OPEN, QUEUED, MARKED, OWNER, FREE, IN_CERTAIN, IN_LISTED = range(9)
+# calls; lists of those that were asked for since weights were computed, and for a search
+NEEDED, ASKED, GROUP, BATCH, UNIT, IN_UNSEEN, IN_SEEN = range(7)
+# weights of alternatives: by itself, the chance to come out true, the expected cost of deciding it
+# alone, the weight among its siblings, and what its calls gain for their cost when it is true
+BASE, TRUE, ALONE, WEIGHT, PUSH = range(5)
 # worth of calls
-COST, OWN, SCORE, PEAK, FAILURE = range(5)
+COST, OWN, SCORE, PEAK, FAILURE, SURVIVAL = range(6)
 # prices of units
 PRICE, JOINT = range(2)
-# units
-DIRTY, PAID = range(2)
+# units; the last column is a list of those whose keys are not what they were
+DIRTY, PAID, IN_CHANGED = range(3)
 # numbers of the run
 CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING = range(6)
 # sums of the run
@@ -55,17 +59,11 @@ class State(NamedTuple):
     needs: Ints
     edges: Ints
     need_start: Ints
-    test_start: Ints
     test_edges: Ints
-    call_start: Ints
     call_needs: Ints
-    subscription_start: Ints
-    subscription_alternatives: Ints
-    call_test_start: Ints
+    owned: Ints
     call_tests: Ints
-    implied_start: Ints
     implied: Ints
-    unit_start: Ints
     unit_calls: Ints
     alternatives: Ints
     calls: Ints
@@ -75,35 +73,16 @@ class State(NamedTuple):
     stage: Bytes
     known: Bytes
     numbers: Ints
-    certain: Ints
-    """Alternatives of which one need is left that nothing can make needless."""
-    changed: Ints
-    """Units whose keys are not what they were."""
-    listed: Ints
-    """Alternatives that are about to change."""
-    unseen: Ints
-    """Calls that were asked for since weights were computed."""
-    seen: Ints
     selectivity: Floats
     ends: Floats
     """By need: the chance that its call ends the alternative."""
-    base: Floats
-    """What an open alternative weighs by itself."""
-    true: Floats
-    """The chance that it comes out true."""
-    alone: Floats
-    """The expected cost of deciding it alone."""
-    weight: Floats
-    """What it weighs among its siblings."""
-    push: Floats
-    """What its calls gain for their cost by the chance that it is true."""
+    weights: Floats
     worth: Floats
     prices: Floats
     key: Floats
     """By unit: benefit for cost, below zero when nobody needs it."""
     best: Floats
     """The highest key of each block of units."""
-    survival: Floats
     sums: Floats
     ordered: Floats
     ended: Floats
@@ -115,14 +94,17 @@ def touch(state: State, unit: int) -> None:
     """Notes that the key of a unit is to be computed anew."""
     if not state.units[unit, DIRTY]:
         state.units[unit, DIRTY] = 1
-        state.changed[state.numbers[CHANGED]] = unit
+        state.units[state.numbers[CHANGED], IN_CHANGED] = unit
         state.numbers[CHANGED] += 1
 
 
 @inlined
 def share(state: State, alternative: int, sign: float) -> None:
     """Gives the weight of an open alternative to its calls and their units, or takes it back."""
-    weight, push = sign * state.weight[alternative], sign * state.push[alternative]
+    weight, push = (
+        sign * state.weights[alternative, WEIGHT],
+        sign * state.weights[alternative, PUSH],
+    )
     singles = len(state.calls)
     unit, passes = -1, 1.0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
@@ -196,9 +178,9 @@ def weigh(state: State, alternative: int) -> None:
             batch = its_batch
         passes *= 1.0 - state.ends[need]
         true *= 1.0 - state.ends[need]
-    state.alone[alternative] = 0.0
-    state.true[alternative] = survives * true
-    state.base[alternative] = survives
+    state.weights[alternative, ALONE] = 0.0
+    state.weights[alternative, TRUE] = survives * true
+    state.weights[alternative, BASE] = survives
     if not state.numbers[WEIGHTED]:
         return
     if unit >= 0:
@@ -209,8 +191,8 @@ def weigh(state: State, alternative: int) -> None:
         alone += reached * state.ordered[at, EXPENSE]
         reached *= state.ordered[at, PASSES]
         damping *= DAMPING
-    state.alone[alternative] = alone
-    state.base[alternative] = survives * alone**EXPONENT * damping
+    state.weights[alternative, ALONE] = alone
+    state.weights[alternative, BASE] = survives * alone**EXPONENT * damping
 
 
 @inlined
@@ -220,22 +202,22 @@ def temper(state: State, alternative: int) -> None:
     It counts with the chance that none of them makes it needless; that it is true itself is worth
     what it and they weigh, and all its calls share that by their costs."""
     owner = state.alternatives[alternative, OWNER]
-    weight, push = state.base[alternative], 0.0
+    weight, push = state.weights[alternative, BASE], 0.0
     if state.numbers[WEIGHTED] and 1 < state.siblings[owner] <= SIBLINGS_AT_MOST:
         spared = 0.0
-        for at in range(state.subscription_start[owner], state.subscription_start[owner + 1]):
-            other = state.subscription_alternatives[at]
+        for at in range(state.owned[owner], state.owned[owner + 1]):
+            other = state.owned[at]
             if other == alternative or not state.alternatives[other, OPEN]:
                 continue
             if state.alternatives[alternative, FREE]:
-                weight *= 1.0 - state.true[other]
+                weight *= 1.0 - state.weights[other, TRUE]
             if state.alternatives[other, FREE]:
-                spared += state.base[other]
-        if spared > 0.0 and state.alone[alternative] > 0.0:
-            spared += state.base[alternative]
-            push = state.true[alternative] * spared / state.alone[alternative]
-    state.weight[alternative] = weight
-    state.push[alternative] = push
+                spared += state.weights[other, BASE]
+        if spared > 0.0 and state.weights[alternative, ALONE] > 0.0:
+            spared += state.weights[alternative, BASE]
+            push = state.weights[alternative, TRUE] * spared / state.weights[alternative, ALONE]
+    state.weights[alternative, WEIGHT] = weight
+    state.weights[alternative, PUSH] = push
 
 
 @inlined
@@ -244,14 +226,14 @@ def affect(state: State, alternative: int) -> None:
     if not state.alternatives[alternative, OPEN]:
         return
     owner = state.alternatives[alternative, OWNER]
-    start, end = state.subscription_start[owner], state.subscription_start[owner + 1]
+    start, end = state.owned[owner], state.owned[owner + 1]
     if not state.numbers[WEIGHTED] or not 1 < state.siblings[owner] <= SIBLINGS_AT_MOST:
         end = start + 1
     for at in range(start, end):
-        mine = alternative if end == start + 1 else state.subscription_alternatives[at]
+        mine = alternative if end == start + 1 else state.owned[at]
         if state.alternatives[mine, OPEN] and not state.alternatives[mine, MARKED]:
             state.alternatives[mine, MARKED] = 1
-            state.listed[state.numbers[LISTED]] = mine
+            state.alternatives[state.numbers[LISTED], IN_LISTED] = mine
             state.numbers[LISTED] += 1
 
 
@@ -269,7 +251,7 @@ def notice(state: State, alternative: int) -> None:
         )
     ):
         state.alternatives[alternative, QUEUED] = 1
-        state.certain[state.numbers[CERTAIN]] = alternative
+        state.alternatives[state.numbers[CERTAIN], IN_CERTAIN] = alternative
         state.numbers[CERTAIN] += 1
 
 
@@ -283,8 +265,8 @@ def close(state: State, alternative: int) -> None:
     owner = state.alternatives[alternative, OWNER]
     state.siblings[owner] -= 1
     if state.siblings[owner] == 1:
-        for at in range(state.subscription_start[owner], state.subscription_start[owner + 1]):
-            notice(state, state.subscription_alternatives[at])
+        for at in range(state.owned[owner], state.owned[owner + 1]):
+            notice(state, state.owned[at])
 
 
 @inlined
@@ -319,7 +301,7 @@ def learn(state: State, test: int, outcome: int) -> None:
     if state.known[test]:
         return
     state.known[test] = 1
-    for at in range(state.test_start[test], state.test_start[test + 1]):
+    for at in range(state.test_edges[test], state.test_edges[test + 1]):
         edge = state.test_edges[at]
         need = state.edges[edge, NEED]
         alternative = state.needs[need, ALTERNATIVE]
@@ -341,7 +323,7 @@ def learn(state: State, test: int, outcome: int) -> None:
 @inlined
 def await_answer(state: State, call: int) -> None:
     """Whoever needs a call that is asked counts from now on with the chance to survive it."""
-    for at in range(state.call_start[call], state.call_start[call + 1]):
+    for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
         is_open = state.alternatives[state.needs[need, ALTERNATIVE], OPEN]
         if is_open and state.stage[need] == IS_OPEN:
@@ -353,7 +335,7 @@ def split_up(state: State, unit: int) -> None:
     """A preparation is paid: its calls are units of their own now, or batches."""
     touch(state, unit)
     singles = len(state.calls)
-    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+    for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
         call = state.unit_calls[at]
         batch = state.calls[call, BATCH]
         mine = call if batch < 0 else singles + batch
@@ -370,12 +352,12 @@ def score(state: State, call: int) -> float:
         state.worth[call, PEAK] = 0.0
     elif found < _STALE * state.worth[call, PEAK]:
         found = 0.0
-        for at in range(state.call_start[call], state.call_start[call + 1]):
+        for at in range(state.call_needs[call], state.call_needs[call + 1]):
             need = state.call_needs[at]
             alternative = state.needs[need, ALTERNATIVE]
             if state.stage[need] == IS_OPEN and state.alternatives[alternative, OPEN]:
-                found += state.weight[alternative] * state.ends[need]
-                found += state.push[alternative] * state.worth[call, OWN]
+                found += state.weights[alternative, WEIGHT] * state.ends[need]
+                found += state.weights[alternative, PUSH] * state.worth[call, OWN]
         state.worth[call, PEAK] = found
     state.worth[call, PEAK] = max(found, state.worth[call, PEAK])
     state.worth[call, SCORE] = found
@@ -388,13 +370,13 @@ def benefit(state: State, call: int) -> float:
     found = max(0.0, score(state, call))
     if state.numbers[IMPLYING]:
         answers = 1.0 - state.worth[call, FAILURE]
-        for at in range(state.call_test_start[call], state.call_test_start[call + 1]):
+        for at in range(state.call_tests[call], state.call_tests[call + 1]):
             test = state.call_tests[at]
             for outcome in range(2):
                 ended = 0.0
                 for place in range(
-                    state.implied_start[2 * test + outcome],
-                    state.implied_start[2 * test + outcome + 1],
+                    state.implied[2 * test + outcome],
+                    state.implied[2 * test + outcome + 1],
                 ):
                     ended += state.ended[state.implied[place]]
                 share_true = state.selectivity[test]
@@ -420,7 +402,7 @@ def key_of(state: State, unit: int) -> float:
         return NEVER
     price = total = state.prices[unit, PRICE]
     highest, batch, extra = NEVER, -1, 0.0
-    for at in range(state.unit_start[unit], state.unit_start[unit + 1]):
+    for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
         call = state.unit_calls[at]
         if not is_wanted(state, call) or state.calls[call, UNIT] != unit:
             continue
@@ -444,7 +426,7 @@ def best_unit(state: State) -> int:
     """The unit of the highest key, -1 when nobody needs anything: two levels, only what changed."""
     units = len(state.units)
     for at in range(state.numbers[CHANGED]):
-        unit = state.changed[at]
+        unit = state.units[at, IN_CHANGED]
         state.key[unit] = key_of(state, unit)
         state.best[unit // BLOCK] = np.inf
         state.units[unit, DIRTY] = 0
