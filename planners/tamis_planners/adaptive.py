@@ -1,45 +1,17 @@
-"""Which call is next, by what every outcome so far has left to gain: the run of adaptive planners.
+"""Which call is next, by what every outcome so far has left to gain: planners that score calls.
 
-What depends on a problem alone is prepared once for it, its shape even when expectations change;
-a run copies what outcomes change. Told outcomes wait until the next question, so that a call takes
-one kernel. Invariant: prepared arrays are never written, so that threads may begin at once.
-Cost: O(edges) to prepare a problem, a copy to begin an event.
+What depends on a problem alone is prepared once for it, its shape even when expectations change.
+Kernels are imported with the first problem. Cost: see `adaptive_run`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from tamis.planning import Problem, Run
-from tamis_planners.adaptive_kernels import advance
-from tamis_planners.adaptive_scenes import Belief, Likelihood
-from tamis_planners.adaptive_shape import FIXED, Shape, shape_of
-from tamis_planners.adaptive_state import (
-    BATCH,
-    BLOCK,
-    COST,
-    FAILURE,
-    FREE,
-    GROUP,
-    IMPLYING,
-    LEFT,
-    NEEDED,
-    NEVER,
-    OPEN,
-    OWN,
-    OWNER,
-    PRICE,
-    SURVIVAL,
-    UNIT,
-    WEIGHTED,
-    State,
-    weigh_all,
-)
 
-_FREE_OF_COST = 1e-9
+if TYPE_CHECKING:
+    from tamis_planners.adaptive_run import Prepared
 
 
 class Adaptive:
@@ -48,115 +20,13 @@ class Adaptive:
     weighted: bool
 
     def __init__(self) -> None:
-        self._prepared: tuple[Problem, Shape, State, Likelihood | None] | None = None
+        self._prepared: Prepared | None = None
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
         known = self._prepared
-        if known is None or known[0] is not problem:
-            if known is not None and known[0].edge_test is problem.edge_test:
-                shape = known[1]
-            else:
-                shape = shape_of(problem)
-            likelihood = None if problem.scenes is None else Likelihood(problem.scenes)
-            expected = problem.test_selectivity if likelihood is None else likelihood.mixture
-            state = opened(problem, shape, expected, self.weighted)
-            known = self._prepared = (problem, shape, state, likelihood)
-        return AdaptiveRun(known[2], known[3])
+        if known is None or known.problem is not problem:
+            from tamis_planners.adaptive_run import Prepared
 
-
-def opened(
-    problem: Problem, shape: Shape, selectivity: NDArray[np.float64], weighted: bool
-) -> State:
-    """The state before anything is known."""
-    calls, units = problem.calls, shape.units
-    state = State(
-        **{name: getattr(shape, name) for name in FIXED},
-        alternatives=np.zeros((problem.alternatives, 9), np.int32),
-        calls=np.zeros((calls, 7), np.int32),
-        units=np.zeros((units, 3), np.int32),
-        siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
-        stage=np.zeros(len(shape.needs) - 1, np.int8),
-        known=np.zeros(problem.tests, np.int8),
-        numbers=np.zeros(6, np.int32),
-        selectivity=np.array(selectivity, np.float64),
-        ends=np.zeros(len(shape.needs) - 1),
-        weights=np.zeros((problem.alternatives, 5)),
-        worth=np.zeros((calls, 6)),
-        prices=np.zeros((units, 2)),
-        key=np.full(units, NEVER),
-        best=np.full(-(-units // BLOCK), NEVER),
-        sums=np.zeros(2),
-        ordered=np.zeros((shape.widest + 1, 3)),
-        ended=np.zeros(2 * problem.tests),
-    )
-    state.numbers[WEIGHTED] = weighted
-    state.numbers[IMPLYING] = len(problem.implications) > 0
-    state.alternatives[:, OWNER] = problem.alternative_subscription
-    state.alternatives[:, FREE] = ~problem.alternative_binds
-    state.alternatives[:, OPEN] = 1
-    state.alternatives[:, LEFT] = np.diff(shape.need_start)
-    state.calls[:, NEEDED] = np.diff(shape.call_needs[: calls + 1])
-    _set_costs(problem, shape, state)
-    weigh_all(state)
-    return state
-
-
-def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
-    """Costs of calls and prices of units; what is paid together only where that saves."""
-    calls, batches = problem.calls, shape.batches
-    dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
-    least = _FREE_OF_COST * dearest if dearest > 0.0 else 1.0
-    cost = np.maximum(problem.call_cost, least)
-    marginal = np.clip(problem.call_marginal, least, cost)
-    batched = problem.call_batch >= 0
-    saving = np.zeros(batches, np.bool_)
-    np.logical_or.at(saving, problem.call_batch[batched], (marginal < cost)[batched])
-    worthwhile = batched.copy()
-    worthwhile[batched] = saving[problem.call_batch[batched]]
-    groups = len(state.units) - calls - batches
-    prices: NDArray[np.float64] = problem.group_price[:groups]
-    state.prices[calls + batches :, PRICE] = prices
-    priced = problem.call_group >= 0
-    priced[priced] = (prices > 0.0)[problem.call_group[priced]]
-    state.worth[:, COST] = cost
-    state.worth[:, OWN] = np.where(worthwhile, marginal, cost)
-    state.worth[:, SURVIVAL] = -1.0
-    state.worth[:, FAILURE] = problem.call_failure
-    state.calls[:, BATCH] = np.where(worthwhile, problem.call_batch, -1)
-    state.calls[:, GROUP] = np.where(priced, calls + batches + problem.call_group, -1)
-    alone = np.where(worthwhile, calls + problem.call_batch, np.arange(calls))
-    state.calls[:, UNIT] = np.where(priced, state.calls[:, GROUP], alone)
-
-
-class AdaptiveRun:
-    """One event being decided."""
-
-    def __init__(self, prepared: State, likelihood: Likelihood | None) -> None:
-        self._state = State._make(
-            array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
-        )
-        self._picks = np.empty(len(prepared.calls), np.int64)
-        self._belief = None if likelihood is None else Belief(likelihood)
-        self._tests: list[int] = []
-        self._outcomes: list[int] = []
-        self._decided: list[int] = []
-
-    def next(self, limit: int) -> Sequence[int]:
-        tests = len(self._tests)
-        told = np.array([*self._tests, *self._outcomes, *self._decided], np.int64)
-        if self._belief is not None:
-            self._belief.hear(self._state, told, tests)
-        picked = advance(self._state, told, tests, limit, self._picks)
-        self._tests.clear()
-        self._outcomes.clear()
-        self._decided.clear()
-        calls: list[int] = self._picks[:picked].tolist()
-        return calls
-
-    def observe(
-        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
-    ) -> None:
-        self._tests.extend(tests)
-        self._outcomes.extend(outcomes)
-        self._decided.extend(decided)
+            known = self._prepared = Prepared(problem, self.weighted, known)
+        return known.run()

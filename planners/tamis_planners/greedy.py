@@ -1,7 +1,7 @@
 """Which call is next: the one expected to end most alternatives for its cost.
 
 The adaptive greedy rule for shared filters (Munagala, Srivastava, Widom, PODS 2007): the largest
-(1-p)·(open alternatives that need it)/cost. Cost: see `adaptive`.
+(1-p)·(open alternatives that need it)/cost. Cost: see `adaptive_run`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,156 @@
+"""What an adaptive planner makes of a problem, and one event being decided.
+
+A run copies what outcomes change. Told outcomes wait until the next question, so that a call takes
+one kernel. Invariant: prepared arrays are never written, so that threads may begin at once.
+Cost: O(edges) to prepare a problem, a copy to begin an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.planning import Problem
+from tamis_planners.adaptive_kernels import advance
+from tamis_planners.adaptive_scenes import Belief, Likelihood
+from tamis_planners.adaptive_shape import FIXED, Shape, has_same_shape, shape_of
+from tamis_planners.adaptive_state import (
+    BATCH,
+    BLOCK,
+    COST,
+    FAILURE,
+    FREE,
+    GROUP,
+    IMPLYING,
+    LEFT,
+    NEEDED,
+    NEVER,
+    OPEN,
+    OWN,
+    OWNER,
+    PRICE,
+    SURVIVAL,
+    UNIT,
+    WEIGHTED,
+    State,
+    weigh_all,
+)
+
+_FREE_OF_COST = 1e-9
+
+
+class Prepared:
+    """A problem made ready: good for every event that has the same problem."""
+
+    def __init__(self, problem: Problem, weighted: bool, before: Prepared | None) -> None:
+        self.problem = problem
+        is_known = before is not None and has_same_shape(before.problem, problem)
+        self.shape: Shape = before.shape if before and is_known else shape_of(problem)
+        self._likelihood = None if problem.scenes is None else Likelihood(problem.scenes)
+        expected = problem.test_selectivity
+        if self._likelihood is not None:
+            expected = self._likelihood.mixture
+        self._state = opened(problem, self.shape, expected, weighted)
+
+    def run(self) -> AdaptiveRun:
+        """A run for one event."""
+        return AdaptiveRun(self._state, self._likelihood)
+
+
+def opened(
+    problem: Problem, shape: Shape, selectivity: NDArray[np.float64], weighted: bool
+) -> State:
+    """The state before anything is known."""
+    calls, units = problem.calls, shape.units
+    state = State(
+        **{name: getattr(shape, name) for name in FIXED},
+        alternatives=np.zeros((problem.alternatives, 9), np.int32),
+        calls=np.zeros((calls, 7), np.int32),
+        units=np.zeros((units, 3), np.int32),
+        siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
+        stage=np.zeros(len(shape.needs) - 1, np.int8),
+        known=np.zeros(problem.tests, np.int8),
+        numbers=np.zeros(6, np.int32),
+        selectivity=np.array(selectivity, np.float64),
+        ends=np.zeros(len(shape.needs) - 1),
+        weights=np.zeros((problem.alternatives, 5)),
+        worth=np.zeros((calls, 6)),
+        prices=np.zeros((units, 2)),
+        key=np.full(units, NEVER),
+        best=np.full(-(-units // BLOCK), NEVER),
+        sums=np.zeros(2),
+        ordered=np.zeros((shape.widest + 1, 3)),
+        ended=np.zeros(2 * problem.tests),
+    )
+    state.numbers[WEIGHTED] = weighted
+    state.numbers[IMPLYING] = len(problem.implications) > 0
+    state.alternatives[:, OWNER] = problem.alternative_subscription
+    state.alternatives[:, FREE] = ~problem.alternative_binds
+    state.alternatives[:, OPEN] = 1
+    state.alternatives[:, LEFT] = np.diff(shape.need_start)
+    state.calls[:, NEEDED] = np.diff(shape.call_needs[: calls + 1])
+    _set_costs(problem, shape, state)
+    weigh_all(state)
+    return state
+
+
+def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
+    """Costs of calls and prices of units; what is paid together only where that saves."""
+    calls, batches = problem.calls, shape.batches
+    dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
+    least = _FREE_OF_COST * dearest if dearest > 0.0 else 1.0
+    cost = np.maximum(problem.call_cost, least)
+    marginal = np.clip(problem.call_marginal, least, cost)
+    batched = problem.call_batch >= 0
+    saving = np.zeros(batches, np.bool_)
+    np.logical_or.at(saving, problem.call_batch[batched], (marginal < cost)[batched])
+    worthwhile = batched.copy()
+    worthwhile[batched] = saving[problem.call_batch[batched]]
+    groups = len(state.units) - calls - batches
+    prices: NDArray[np.float64] = problem.group_price[:groups]
+    state.prices[calls + batches :, PRICE] = prices
+    priced = problem.call_group >= 0
+    priced[priced] = (prices > 0.0)[problem.call_group[priced]]
+    state.worth[:, COST] = cost
+    state.worth[:, OWN] = np.where(worthwhile, marginal, cost)
+    state.worth[:, SURVIVAL] = -1.0
+    state.worth[:, FAILURE] = problem.call_failure
+    state.calls[:, BATCH] = np.where(worthwhile, problem.call_batch, -1)
+    state.calls[:, GROUP] = np.where(priced, calls + batches + problem.call_group, -1)
+    alone = np.where(worthwhile, calls + problem.call_batch, np.arange(calls))
+    state.calls[:, UNIT] = np.where(priced, state.calls[:, GROUP], alone)
+
+
+class AdaptiveRun:
+    """One event being decided."""
+
+    def __init__(self, prepared: State, likelihood: Likelihood | None) -> None:
+        self._state = State._make(
+            array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
+        )
+        self._picks = np.empty(len(prepared.calls), np.int64)
+        self._belief = None if likelihood is None else Belief(likelihood)
+        self._tests: list[int] = []
+        self._outcomes: list[int] = []
+        self._decided: list[int] = []
+
+    def next(self, limit: int) -> Sequence[int]:
+        tests = len(self._tests)
+        told = np.array([*self._tests, *self._outcomes, *self._decided], np.int64)
+        if self._belief is not None:
+            self._belief.hear(self._state, told, tests)
+        picked = advance(self._state, told, tests, limit, self._picks)
+        self._tests.clear()
+        self._outcomes.clear()
+        self._decided.clear()
+        calls: list[int] = self._picks[:picked].tolist()
+        return calls
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        self._tests.extend(tests)
+        self._outcomes.extend(outcomes)
+        self._decided.extend(decided)
