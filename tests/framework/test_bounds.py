@@ -6,7 +6,7 @@ import itertools
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -37,6 +37,8 @@ class Tiny:
     cost: tuple[float, ...]
     group: tuple[int, ...]
     price: tuple[float, ...]
+    batch: tuple[int, ...]
+    marginal: tuple[float, ...]
     implications: tuple[tuple[int, int, int, int], ...] = ()
 
     @property
@@ -67,8 +69,8 @@ class Tiny:
             call_failure=np.array(failure),
             call_group=np.array(self.group, np.int64),
             group_price=np.array(self.price),
-            call_batch=np.full(len(self.cost), -1),
-            call_marginal=np.array(self.cost),
+            call_batch=np.array(self.batch, np.int64),
+            call_marginal=np.array(self.marginal),
             implications=np.array(self.implications, np.int64).reshape(-1, 4),
         )
 
@@ -100,27 +102,39 @@ class Tiny:
     def _is_true(edges: tuple[tuple[int, int], ...], seen: list[int]) -> bool:
         return all(seen[test] == (TRUE if sign > 0 else FALSE) for test, sign in edges)
 
-    def to_pay(self, call: int, made: frozenset[int]) -> float:
-        group = self.group[call]
-        paid = group < 0 or any(self.group[other] == group for other in made)
-        return self.cost[call] + (0.0 if paid else self.price[group])
+    def to_pay(self, calls: frozenset[int], made: frozenset[int]) -> float:
+        """What calls cost that are made at once: one of each batch in full, the cheapest way."""
+        total = 0.0
+        for group in {self.group[call] for call in calls} - {-1}:
+            if all(self.group[other] != group for other in made):
+                total += self.price[group]
+        for batch in {self.batch[call] for call in calls}:
+            mine = [call for call in calls if self.batch[call] == batch]
+            if batch < 0:
+                total += sum(self.cost[call] for call in mine)
+            else:
+                rest = sum(self.marginal[call] for call in mine)
+                total += rest + min(self.cost[call] - self.marginal[call] for call in mine)
+        return total
 
     def clairvoyant(self, outcomes: list[int]) -> float:
         """The least that a set of calls costs which decides everything."""
         best = math.inf
-        for size in range(len(self.cost) + 1):
-            for calls in itertools.combinations(range(len(self.cost)), size):
-                seen = [NOTHING] * len(outcomes)
-                for call in calls:
-                    for test in self.tests_of[call]:
-                        seen[test] = outcomes[test]
-                if self.is_decided(seen):
-                    paid, made = 0.0, frozenset[int]()
-                    for call in calls:
-                        paid += self.to_pay(call, made)
-                        made |= {call}
-                    best = min(best, paid)
+        for calls in subsets(range(len(self.cost))):
+            seen = [NOTHING] * len(outcomes)
+            for call in calls:
+                for test in self.tests_of[call]:
+                    seen[test] = outcomes[test]
+            if self.is_decided(seen):
+                best = min(best, self.to_pay(calls, frozenset()))
         return best
+
+    def invocations(self, left: frozenset[int]) -> Iterator[frozenset[int]]:
+        """What may be made next at once: a call, or several of a batch."""
+        for calls in subsets(sorted(left)):
+            batches = {self.batch[call] for call in calls}
+            if len(calls) == 1 or (len(batches) == 1 and -1 not in batches):
+                yield calls
 
     def best_method(self) -> float:
         """The expected cost of the best adaptive method, by looking at all."""
@@ -131,23 +145,30 @@ class Tiny:
             if self.is_decided(list(seen)):
                 return 0.0
             best = math.inf
-            for call in set(range(len(self.cost))) - made:
-                expected = self.to_pay(call, made)
-                for chance, answer in self.answers[call]:
+            for calls in self.invocations(frozenset(range(len(self.cost))) - made):
+                expected = self.to_pay(calls, made)
+                for picked in itertools.product(*(self.answers[call] for call in calls)):
                     after = list(seen)
-                    for test, outcome in zip(tests_of[call], answer, strict=True):
-                        after[test] = outcome
-                    if chance:
-                        expected += chance * least(tuple(after), made | {call})
+                    for call, (_, answer) in zip(calls, picked, strict=True):
+                        for test, outcome in zip(tests_of[call], answer, strict=True):
+                            after[test] = outcome
+                    chance = math.prod(chance for chance, _ in picked)
+                    expected += chance * least(tuple(after), made | calls)
                 best = min(best, expected)
             return best
 
         return least((NOTHING,) * sum(map(len, tests_of)), frozenset())
 
 
+def subsets(calls: Sequence[int]) -> Iterator[frozenset[int]]:
+    """All of them, the empty one too."""
+    for size in range(len(calls) + 1):
+        yield from map(frozenset, itertools.combinations(calls, size))
+
+
 @st.composite
 def tiny(draw: st.DrawFn, *, plain: bool = False) -> Tiny:
-    """Up to four calls; without `plain` with signs, siblings, failures and preparations."""
+    """Up to four calls; without `plain` with signs, siblings, failures, preparations, batches."""
     calls = draw(st.integers(1, 4))
     answers: list[tuple[tuple[float, Answer], ...]] = []
     for _ in range(calls):
@@ -177,14 +198,17 @@ def tiny(draw: st.DrawFn, *, plain: bool = False) -> Tiny:
         else sorted(draw(st.lists(st.integers(0, 2), min_size=count, max_size=count)))
     )
     dense = {owner: at for at, owner in enumerate(dict.fromkeys(owners))}
+    cost = [draw(st.sampled_from([0.0, 1.0, 1.0, 2.5])) for _ in range(calls)]
     return Tiny(
         alternatives=tuple(alternatives),
         owner=tuple(dense[owner] for owner in owners),
         binds=tuple(not plain and draw(st.booleans()) for _ in range(count)),
         answers=tuple(answers),
-        cost=tuple(draw(st.sampled_from([0.0, 1.0, 1.0, 2.5])) for _ in range(calls)),
+        cost=tuple(cost),
         group=tuple(-1 if plain else draw(st.sampled_from([-1, 0, 1])) for _ in range(calls)),
         price=(1.0, 3.0),
+        batch=tuple(-1 if plain else draw(st.sampled_from([-1, -1, 0])) for _ in range(calls)),
+        marginal=tuple(each * draw(st.sampled_from([0.0, 0.3, 1.0])) for each in cost),
     )
 
 
