@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-JUDGED = "savings"
+from tamis.matcher import DEFAULT_PLANNER
+
+JUDGED = DEFAULT_PLANNER
 """The planner that the goals are about."""
 OVER_BOUND = {
     "Zipf 1 5K/20K/5": 1.015,

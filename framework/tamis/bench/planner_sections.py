@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tamis.bench import groups, learning, rounds
+from tamis.bench import groups, learning, rounds, scenes
 from tamis.bench import planners as figures
 from tamis.bench.effort import Effort
 
 SECTIONS: dict[str, Callable[[Effort], Iterator[dict[str, Any]]]] = {
     "groups": groups.run,
     "rounds": rounds.run,
+    "scenes": scenes.run,
     "learning": learning.run,
 }
 TITLES = {
     **figures.TITLES,
     "groups": "One invocation answers many predicates",
     "rounds": "Calls made at once",
+    "scenes": "Hidden scenes, after 300 observed events",
     "learning": "What is learned while events are matched",
 }
 

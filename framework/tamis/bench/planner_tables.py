@@ -70,7 +70,7 @@ def closing(rows: Iterable[Mapping[str, Any]]) -> str:
         for goal in row["goals"]
     }
     if not found:
-        return "\nGoals are for the whole size: --scale 1, and savings among --planner."
+        return "\nGoals are for the whole size: --scale 1, and the default planner among --planner."
     missed = [goal for goal in found.values() if not goal["reached"]]
     lines = [f"\n{len(found) - len(missed)} of {len(found)} goals reached"]
     lines += [f"{goal['workload']}: {said(goal)}" for goal in missed]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.bench import groups, learning, rounds
+from tamis.bench import groups, learning, rounds, scenes
 from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import GROUPED, ROUNDS
+from tamis.bench.planner_goals import GROUPED, JUDGED, ROUNDS
 from tamis.bench.planners import measure
 from tamis.bench.workloads import Shape, Workload
 
@@ -19,7 +19,7 @@ SMALL = Shape(250, 1_000)
 
 def alone() -> float:
     """What the planner that goals are about makes of the same events, measured by itself."""
-    calls: float = measure(SMALL, ["savings"], EFFORT)["planners"]["savings"]["calls"]
+    calls: float = measure(SMALL, [JUDGED], EFFORT)["planners"][JUDGED]["calls"]
     return calls
 
 
@@ -62,8 +62,8 @@ def test_learning_begins_without_anything_and_comes_near() -> None:
 
 def first_events(count: int) -> float:
     """The mean calls for the first events with the true selectivities."""
-    row = measure(SMALL, ["savings"], Effort(seed=3, events=count, workloads=1))
-    calls: float = row["planners"]["savings"]["calls"]
+    row = measure(SMALL, [JUDGED], Effort(seed=3, events=count, workloads=1))
+    calls: float = row["planners"][JUDGED]["calls"]
     return calls
 
 
@@ -100,3 +100,17 @@ def test_scenes_are_equally_frequent_and_have_their_own_selectivities() -> None:
     assert np.abs(workload.scene_passes - workload.passes).max() > 0.1
     each = workload.statistics(scene=1)
     assert each.selectivity("p(7)") == workload.scene_passes[1, 7]
+
+
+def test_knowing_scenes_spares_calls() -> None:
+    rows = list(scenes.run(Effort(seed=3, scale=0.1, events=12, workloads=2)))
+    assert [row["workload"] for row in rows] == [str(each.scaled(0.1)) for each in scenes.SHAPES]
+    for row in rows:
+        known = {each["known"]: each for each in row["table"]}
+        cost = {name: each["cost"] for name, each in known.items()}
+        gap = cost["independent"] - cost["told"]
+        assert gap > 0
+        assert known["fitted"]["recovered"] == (cost["independent"] - cost["fitted"]) / gap
+        assert (known["independent"]["recovered"], known["told"]["recovered"]) == (0, 1)
+    for name in ("fitted", "mixture"):
+        assert known[name]["recovered"] > 0.5
