@@ -17,7 +17,7 @@ class Effort:
     seed: int = 1
     scale: float = 1.0
     events: int = 100
-    workloads: int = 4
+    workloads: int = 2
     progress: Callable[[str], None] = _quiet
 
     def share(self, part: float) -> Effort:

@@ -62,7 +62,7 @@ outcomes beforehand costs less than that bound on average. A clairvoyant's cost 
 _LARGE = 20_000
 """From how many subscriptions events, workloads and bounds are fewer."""
 _BOUNDED_WHERE_LARGE = 12
-_REST = 0.25
+_REST = 0.1
 _TINY_ONLY = ("optimal",)
 """Planners that search through all methods: only for a few predicates."""
 
@@ -210,7 +210,7 @@ def run(
 ) -> Iterator[dict[str, Any]]:
     """The rows of the figures, one after the other; a workload of several is measured once.
 
-    Rows that no goal is about have a quarter of the events."""
+    Rows that no goal is about have a tenth of the events."""
     chosen = compared(planners)
     known: dict[Shape, dict[str, Any]] = {}
     for figure in figures:

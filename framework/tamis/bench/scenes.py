@@ -24,9 +24,11 @@ from tamis.statistics import Statistics
 
 SHAPES = tuple(
     Shape(5_000, 20_000, scenes=scenes, contrast=contrast)
-    for scenes, contrast in ((4, 1.0), (8, 1.0), (2, 2.0), (4, 2.0), (8, 2.0))
+    for scenes, contrast in ((4, 1.0), (8, 1.0), (4, 2.0), (8, 2.0), (8, 3.0))
 )
 OBSERVED = 300
+_PART = 0.5
+"""Of the events of other sections: each is matched four times."""
 INDEPENDENT, FITTED, MIXTURE, TOLD = "independent", "fitted", "mixture", "told"
 ARMS = (INDEPENDENT, FITTED, MIXTURE, TOLD)
 
@@ -67,7 +69,7 @@ def run(effort: Effort) -> Iterator[dict[str, Any]]:
     for full in SHAPES:
         shape = full.scaled(effort.scale)
         cost: dict[str, list[int]] = {arm: [] for arm in ARMS}
-        for seed, events in effort.parts():
+        for seed, events in effort.share(_PART).parts():
             effort.progress(f"scenes: {shape}")
             for arm, mine in _costs(Workload(shape, seed), events).items():
                 cost[arm] += mine

@@ -57,11 +57,11 @@ def planners(
     ] = 100,
     workloads: Annotated[
         int, typer.Option(min=1, help="Workloads among which the events of a row are shared out.")
-    ] = 4,
+    ] = 2,
     seed: Seed = 1,
     scale: Scale = 1.0,
     quick: Annotated[
-        bool, typer.Option("--quick", help="--scale 0.05 --events 8 --workloads 2: a minute.")
+        bool, typer.Option("--quick", help="As --scale 0.05 --events 8: about a minute.")
     ] = False,
     plots: Annotated[
         str | None, typer.Option(metavar="DIR", help="Draw every figure into this folder (SVG).")
@@ -84,7 +84,7 @@ def planners(
     for name in planner or ():
         installed().planner(name)
     if quick:
-        scale, events, workloads = 0.05, 8, 2
+        scale, events = 0.05, 8
     effort = Effort(seed, scale, events, workloads, say if sys.stderr.isatty() else _quiet)
     if plots is not None:
         from tamis.bench.plots import drawable
