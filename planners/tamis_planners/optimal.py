@@ -9,6 +9,7 @@ pay less. Cost: exponential in the calls that hang together; beyond `CALLS` of t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
@@ -111,9 +112,11 @@ class Solver:
         if found is None:
             if len(calls_of(state)) > CALLS:
                 raise _TooLargeError
-            found = min(
-                (self._expected_after(state, calls), calls) for calls in self._invocations(state)
-            )
+            found = (math.inf, ())
+            for calls in self._invocations(state):
+                expected = self._expected_after(state, calls, found[0])
+                if expected < found[0]:
+                    found = (expected, calls)
             if len(self._known) >= STATES:
                 raise _TooLargeError
             self._known[state] = found
@@ -140,7 +143,8 @@ class Solver:
             for count in range(1, len(members) + 1):
                 yield from combinations(members, count)
 
-    def _expected_after(self, state: State, calls: tuple[int, ...]) -> float:
+    def _expected_after(self, state: State, calls: tuple[int, ...], ceiling: float) -> float:
+        """What is expected from these calls on; infinity once it is no less than a ceiling."""
         cost = sum(self._marginal[call] for call in calls)
         cost += min(self._cost[call] - self._marginal[call] for call in calls)
         groups = {self._group[call] for call in calls} - state.paid - {-1}
@@ -166,6 +170,8 @@ class Solver:
             for each_chance, each in together:
                 chance *= each_chance
                 outcomes |= each
+            if cost >= ceiling:
+                return math.inf
             if chance > 0.0:
                 cost += chance * self.expected_cost(State(after(state.open, outcomes), paid))
         return cost

@@ -15,7 +15,8 @@ from tamis.testing import check_planner
 
 @pytest.mark.parametrize("name", sorted(installed().planners))
 def test_installed_planner_obeys_the_law(name: str) -> None:
-    check_planner(name)
+    # trying all takes seconds in the largest of these worlds
+    check_planner(name, examples=40 if name == "optimal" else None)
 
 
 @pytest.mark.parametrize("name", sorted(installed().planners))
