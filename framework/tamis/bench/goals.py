@@ -137,4 +137,4 @@ def said(goal: Mapping[str, Any]) -> str:
 
 
 def _number(figure: float) -> str:
-    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{figure:.3g}"
+    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{figure:.4g}"
