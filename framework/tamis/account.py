@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -37,6 +38,7 @@ class OperatorAccount(_Fields):
     """What one operator was asked."""
 
     calls: int = 0
+    invocations: int = 0
     evaluations: int = 0
     failed: int = 0
     implied: int = 0
@@ -56,6 +58,8 @@ class Account(_Fields):
     candidates: int = 0
     """Subscriptions that the index left."""
     calls: int = 0
+    invocations: int = 0
+    """Times that an operator ran: several calls may be made together."""
     evaluations: int = 0
     """Tests that were decided; several may share a call."""
     implied: int = 0
@@ -74,7 +78,10 @@ class Account(_Fields):
     @property
     def calls_text(self) -> str:
         """How many calls were made, beside what had to be and what would have been."""
-        words = f"called {self.calls:,}, at least {self.needed_at_least:,} were needed"
+        words = f"called {self.calls:,}"
+        if self.invocations < self.calls:
+            words += f" in {self.invocations:,} invocations"
+        words += f", at least {self.needed_at_least:,} were needed"
         if self.naive_expected is not None:
             words += f", {round(self.naive_expected):,} expected of naive"
         return words
@@ -89,7 +96,7 @@ class Account(_Fields):
     def add(self, other: Account) -> None:
         """Adds another account to this one."""
         for name in (
-            "events", "rejected", "candidates", "calls", "evaluations", "implied",
+            "events", "rejected", "candidates", "calls", "invocations", "evaluations", "implied",
             "memoized", "spared", "needed_at_least", "matches", "undetermined",
         ):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -116,6 +123,7 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
     skeleton = decision.skeleton
     accounts: dict[str, OperatorAccount] = {}
     made = set(decision.made)
+    together: dict[str, float] = defaultdict(float)
     for at, call in enumerate(skeleton.calls):
         account = accounts.setdefault(call.specification.name, OperatorAccount())
         if at not in made:
@@ -123,6 +131,7 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
         else:
             answer = decision.answers[at]
             account.calls += 1
+            together[call.specification.name] += 1 / answer.together
             account.seconds += answer.whole_seconds
             account.failed += answer.failure is not None
     for test, how in decision.outcomes.items():
@@ -130,6 +139,8 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
         account.evaluations += 1
         account.implied += how == IMPLIED
         account.memoized += how == MEMO
+    for name, invocations in together.items():
+        accounts[name].invocations = round(invocations)
     return accounts
 
 

@@ -476,6 +476,7 @@ def weigh_all(state: State) -> None:
                 if state.stage[need] != IS_SETTLED:
                     state.ends[need] = chance_to_end(state, need)
             weigh(state, alternative)
-    for alternative in range(len(state.alternatives)):
+    # backwards, so that of what is certain the first subscribed is asked for first
+    for alternative in range(len(state.alternatives) - 1, -1, -1):
         if state.alternatives[alternative, OPEN]:
             give(state, alternative)

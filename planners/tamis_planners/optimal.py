@@ -17,8 +17,8 @@ from typing import NamedTuple
 from tamis.errors import PlannerError
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
 
-CALLS = 14
-STATES = 30_000
+CALLS = 12
+STATES = 10_000
 OUTCOMES = 4_096
 _LONE = -1
 

@@ -75,7 +75,9 @@ def test_calls_of_a_batch_are_one_invocation() -> None:
         "shows(b, ?1)",
         "shows(c, ?1)",
     ]
-    assert result.account.calls == 3
+    assert (result.account.calls, result.account.invocations) == (3, 1)
+    assert result.account.operators["shows"].invocations == 1
+    assert result.account.calls_text.startswith("called 3 in 1 invocations, at least ")
 
 
 def test_what_fails_together_is_asked_one_by_one() -> None:

@@ -58,15 +58,20 @@ def test_the_numbers_of_one_event() -> None:
     assert found.naive_expected is None
     assert {name: dict(each) for name, each in found.operators.items()} == {
         "seen": operator(
-            calls=2, evaluations=2, failed=1, spared=1, seconds=pytest.approx(0, abs=1)
+            calls=2,
+            invocations=2,
+            evaluations=2,
+            failed=1,
+            spared=1,
+            seconds=pytest.approx(0, abs=1),
         ),
         "heard": operator(spared=1),
-        "count": operator(calls=1, evaluations=3, seconds=pytest.approx(0, abs=1)),
+        "count": operator(calls=1, invocations=1, evaluations=3, seconds=pytest.approx(0, abs=1)),
     }
 
 
 def operator(**numbers: Any) -> dict[str, Any]:
-    names = ("calls", "evaluations", "failed", "implied", "memoized", "spared")
+    names = ("calls", "invocations", "evaluations", "failed", "implied", "memoized", "spared")
     return {**dict.fromkeys(names, 0), "seconds": 0.0, **numbers}
 
 
