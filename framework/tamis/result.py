@@ -111,8 +111,10 @@ class Match:
     def as_dict(self) -> dict[str, Any]:
         """The match as the command line writes it."""
         plain: dict[str, Any] = {"subscription": self.subscription, "bindings": self.bindings}
-        plain |= {name: True for name in ("incomplete", "truncated") if getattr(self, name)}
-        return plain | ({"data": self.data} if self.data else {})
+        if self._result._seen.decision is not None:
+            plain |= {name: True for name in ("incomplete", "truncated") if getattr(self, name)}
+        data = self.data
+        return plain | {"data": data} if data else plain
 
     def __repr__(self) -> str:
         return f"<match {self.subscription} {self.bindings}>"
@@ -304,6 +306,8 @@ class Result:
 
     def _bindings(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
         """The assignments of a matched subscription, and whether some were cut."""
+        if self._seen.decision is None:
+            return [{}], False
         known = self._bound.get(row)
         if known is None:
             known = self._bound[row] = self._bind(row)

@@ -112,6 +112,7 @@ def test_the_report_says_what_rejected_and_what_was_remembered(tamis: Tamis, fol
     report = strict((folder / "R.json").read_text())
     assert (report["calls"], report["memoized"], report["evaluations"]) == (2, 2, 4)
     assert report["rejected_by"] == {"soft()": 1}
+    assert report["summary"].endswith("; called 2, at least 2 were needed")
     assert report["memo"]["soft"]["hits"] == 2
     assert report["workers"] == 2
 

@@ -138,6 +138,7 @@ def match(
         }
         memo = {name: vars(each) for name, each in matcher.memo.account().items()}
         rejected_by = dict(run.rejected_by.most_common(_MOST_REJECTING))
+        facts["summary"] = f"{account.outcome_text}; {account.calls_text}"
         facts |= account.as_dict() | {"memo": memo, "rejected_by": rejected_by}
         if run.shadow is not None:
             facts["shadow"] = run.shadow.as_dict()
