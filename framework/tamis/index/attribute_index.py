@@ -29,7 +29,7 @@ from tamis.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
 Clauses = Iterable[tuple[Id, Iterable[Clause]]] | Columns
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _IDS = "ids.json"
 _PART = 1 << 20
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tamis.errors import IndexFolderError
-from tamis.index.buckets.hashing import enter_all
+from tamis.index.buckets.hashing import enter_all, pair_place
 from tamis.index.buckets.segments import pack
 from tamis.index.buckets.store import (
     CELLS,
@@ -22,6 +22,8 @@ from tamis.index.buckets.store import (
     DEAD_LANES,
     DIMENSION_FIELDS,
     GONE,
+    MOST_PAIRED,
+    ORDERED,
     ROOT,
     SEGMENT_FIELDS,
     TOP_DICTIONARY,
@@ -48,6 +50,7 @@ _TYPES: dict[str, tuple[DTypeLike, int]] = {
     "nodes": (np.int64, 0),
     "node_table": (np.int32, 0),
     "chains": (np.int32, 0),
+    "pairs": (np.int32, 0),
     "children": (np.int32, 0),
     "node_rows": (np.int32, 0),
     "segments": (np.int64, SEGMENT_FIELDS),
@@ -124,7 +127,12 @@ def with_dimensions(store: Store, count: int) -> Store:
     dimensions[known:, ROOT] = -1
     dimensions[known:, CELLS] = 1
     dimensions[known:, CUTS] = len(store.cuts) - 1
-    return store._replace(dimensions=dimensions, presence=_grown("presence", store.presence, count))
+    pairs = pair_place(count, 0) if store.tops[ORDERED] and count <= MOST_PAIRED else 0
+    return store._replace(
+        dimensions=dimensions,
+        presence=_grown("presence", store.presence, count),
+        pairs=_grown("pairs", store.pairs[:pairs], pairs, -1),
+    )
 
 
 def with_rows(store: Store, count: int) -> Store:

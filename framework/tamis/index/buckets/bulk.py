@@ -13,6 +13,7 @@ import numpy as np
 from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
+from tamis.index.buckets.hashing import begin_chain
 from tamis.index.buckets.records import write_record
 from tamis.index.buckets.segments import columns_of, line_after, write_entry
 from tamis.index.buckets.store import (
@@ -28,7 +29,6 @@ from tamis.index.buckets.store import (
     EVERYTHING,
     LANES,
     LANES_AT,
-    NEXT,
     NODE,
     RECORDED,
     ROWS_AT,
@@ -141,8 +141,7 @@ def _lay_out(
             fields[RECORDED], fields[NODE] = recorded, node
             fields[DICTIONARY_AT], fields[DICTIONARY_COUNT] = tops[TOP_DICTIONARY], 0
             fields[DICTIONARY_CAPACITY] = slots
-            fields[NEXT] = store.chains[node]
-            store.chains[node] = segment
+            begin_chain(store, node, segment)
             for entry in range(capacity):
                 _fetch_rows(batch, ordered, row_of, first + entry)
                 replica = ordered[first + entry]

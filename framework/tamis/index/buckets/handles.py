@@ -77,14 +77,15 @@ def opened_store(handle: Ints) -> Store:
         _small_ints(handle, 10),
         _small_ints(handle, 11),
         _small_ints(handle, 12),
-        _table(handle, 13, SEGMENT_FIELDS),
-        _bytes(handle, 14),
-        _small_ints(handle, 15),
-        _doubles(handle, 16),
-        _small_ints(handle, 17),
+        _small_ints(handle, 13),
+        _table(handle, 14, SEGMENT_FIELDS),
+        _bytes(handle, 15),
+        _small_ints(handle, 16),
+        _doubles(handle, 17),
         _small_ints(handle, 18),
         _small_ints(handle, 19),
-        _ints(handle, 20),
+        _small_ints(handle, 20),
+        _ints(handle, 21),
     )
 
 

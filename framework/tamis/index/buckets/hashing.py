@@ -9,6 +9,7 @@ import numpy as np
 
 from tamis.index.buckets.store import (
     LEVELS,
+    NEXT,
     POINTS,
     ROOT,
     TOP_NODES,
@@ -106,6 +107,25 @@ def node_number(store: Store, node: int, space: int) -> int:
         store.space_deep[space] = 1
         _enter_node(store, found)
     return found
+
+
+@inlined
+def pair_place(one: int, other: int) -> int:
+    """Where two dimensions are among all pairs."""
+    larger = max(one, other)
+    return larger * (larger - 1) // 2 + min(one, other)
+
+
+@inlined
+def begin_chain(store: Store, node: int, segment: int) -> None:
+    """Makes a segment the first one of a node."""
+    store.segments[segment, NEXT] = store.chains[node]
+    store.chains[node] = segment
+    parent = store.nodes[node] >> 32
+    if parent and len(store.pairs):
+        one = store.spaces[store.nodes[parent] & 0xFFFFFFFF, 0] >> 1
+        other = store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1
+        store.pairs[pair_place(one, other)] = segment
 
 
 @inlined

@@ -18,7 +18,7 @@ from tamis.index.buckets.bits import (
 )  # fmt: skip
 from tamis.index.buckets.cells import code_of
 from tamis.index.buckets.handles import opened_scratch, opened_store
-from tamis.index.buckets.hashing import find_node, find_space, point
+from tamis.index.buckets.hashing import find_node, find_space, pair_place, point
 from tamis.index.buckets.records import record_holds
 from tamis.index.buckets.scratch import QUEUE, Scratch
 from tamis.index.buckets.store import (
@@ -72,8 +72,8 @@ def _forget_lines(readings: Readings, event: int, to: Scratch) -> None:
 
 
 @inlined
-def _by_dimension(readings: Readings, event: int, order: Ints, keys: Ints) -> int:
-    """The event's lines and bags in the order of dimensions: their places, bags as `-1 - place`."""
+def _in_order(readings: Readings, event: int, sort: bool, order: Ints, keys: Ints) -> int:
+    """The event's lines and bags: their places, bags as `-1 - place`; by dimension if sorted."""
     first, last = readings.line_start[event], readings.line_start[event + 1]
     first_bag, last_bag = readings.bag_start[event], readings.bag_start[event + 1]
     count = last - first + last_bag - first_bag
@@ -84,8 +84,8 @@ def _by_dimension(readings: Readings, event: int, order: Ints, keys: Ints) -> in
     for bag in range(first_bag, last_bag):
         order[at], keys[at] = -1 - bag, readings.bag[bag]
         at += 1
-    step = 1
-    while step < count // 9:
+    step = 1 if sort else 0
+    while sort and step < count // 9:
         step = 3 * step + 1
     while step:
         for place in range(step, count):
@@ -109,10 +109,12 @@ def _add_point(store: Store, dimension: int, value: float, spaces: Ints, count: 
 
 
 @inlined
-def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> int:
-    """The spaces that an event is in, in the order of dimensions; how many."""
-    spaces, count = use.spaces, 0
-    for at in range(_by_dimension(readings, event, use.order, use.keys)):
+def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tuple[int, int]:
+    """The spaces that an event is in, in the order of dimensions where that matters; how many, and
+    how many roots, whose dimensions are in `keys`."""
+    spaces, count, roots = use.spaces, 0, 0
+    ordered = store.tops[ORDERED] and not len(store.pairs)
+    for at in range(_in_order(readings, event, ordered, use.order, use.keys)):
         line = use.order[at]
         if line < 0:
             bag = -1 - line
@@ -123,8 +125,9 @@ def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> in
                 continue
         fields = store.dimensions[dimension]
         if fields[ROOT] >= 0:
-            spaces[count] = fields[ROOT]
+            spaces[count], use.keys[roots] = fields[ROOT], dimension
             count += 1
+            roots += 1
         if fields[POINTS]:
             if line < 0:
                 for member in range(readings.member_start[bag], readings.member_start[bag + 1]):
@@ -140,11 +143,11 @@ def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> in
                     if space >= 0:
                         spaces[count] = space
                         count += 1
-    return count
+    return count, roots
 
 
 @inlined
-def _nodes_of(store: Store, count: int, use: Scratch) -> int:
+def _nodes_of(store: Store, count: int, roots: int, use: Scratch) -> int:
     """The nodes with rows that an event is in: those of its spaces, and what begins with them."""
     spaces, deep, visits, stack, found = use.spaces, use.deep, use.visits, use.stack, 0
     if store.chains[0] >= 0:
@@ -154,7 +157,7 @@ def _nodes_of(store: Store, count: int, use: Scratch) -> int:
         if store.space_deep[spaces[at]]:
             deep[last_deep] = at
             last_deep += 1
-    after = 0
+    after, paired = 0, len(store.pairs) > 0
     for at in range(count):
         node = np.int64(store.space_node[spaces[at]])
         while after < last_deep and deep[after] <= at:
@@ -164,7 +167,7 @@ def _nodes_of(store: Store, count: int, use: Scratch) -> int:
         if store.chains[node] >= 0:
             visits[found] = store.chains[node]
             found += 1
-        if not store.children[node]:
+        if paired or not store.children[node]:
             continue
         depth, stack[0, 0], stack[0, 1] = 0, node, after if store.tops[ORDERED] else 0
         while depth >= 0:
@@ -183,6 +186,17 @@ def _nodes_of(store: Store, count: int, use: Scratch) -> int:
                 depth += 1
                 stack[depth, 0] = child
                 stack[depth, 1] = place + 1 if store.tops[ORDERED] else 0
+    return _add_pairs(store, roots, use, found) if paired else found
+
+
+@inlined
+def _add_pairs(store: Store, roots: int, use: Scratch, found: int) -> int:
+    """Adds the nodes of pairs of roots; how many nodes there are."""
+    for later in range(roots):
+        for sooner in range(later):
+            segment = store.pairs[pair_place(use.keys[later], use.keys[sooner])]
+            use.visits[found] = segment
+            found += segment >= 0
     return found
 
 
@@ -250,7 +264,8 @@ def _match(
 ) -> int:
     """Appends the rows that an event matches; how many there are now."""
     _read_lines(store, readings, event, use)
-    visits = _nodes_of(store, _spaces_of(store, readings, event, use), use)
+    count, roots = _spaces_of(store, readings, event, use)
+    visits = _nodes_of(store, count, roots, use)
     queued = 0
     for visit in range(visits):
         segment = use.visits[visit]
@@ -312,5 +327,5 @@ def _has_room(store: Store, readings: Readings, event: int, use: Scratch) -> boo
     return bool(
         spaces <= len(use.spaces)
         and lines + last_bag - first_bag <= len(use.order)
-        and nodes <= len(use.visits)
+        and nodes < len(use.visits)
     )

@@ -63,7 +63,7 @@ def roomier(scratch: Scratch, readings: Readings, store: Store) -> Scratch:
     """The scratch with room for events as large as any of these."""
     lines = int(np.diff(readings.line_start).max() + np.diff(readings.bag_start).max())
     spaces = MOST_PER_LINE * lines + len(readings.members)
-    nodes = min(int(store.tops[TOP_NODES]), spaces * spaces)
+    nodes = min(int(store.tops[TOP_NODES]), spaces * spaces) + 1
     wanted = {"spaces": spaces, "deep": spaces, "order": lines, "keys": lines, "visits": nodes}
     return scratch._replace(
         **{

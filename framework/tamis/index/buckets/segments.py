@@ -25,6 +25,7 @@ from tamis.index.buckets.batch import (
     width_of,
 )
 from tamis.index.buckets.bits import copy
+from tamis.index.buckets.hashing import begin_chain
 from tamis.index.buckets.records import record_size, write_record
 from tamis.index.buckets.store import (
     CAPACITY,
@@ -269,8 +270,7 @@ def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int)
         if not _resize(store, best, _FIRST_CAPACITY, lanes):
             return -1
         store.tops[TOP_SEGMENTS] += 1
-        fields[NEXT] = store.chains[node]
-        store.chains[node] = best
+        begin_chain(store, node, best)
     fields = store.segments[best]
     if not _widen_dictionary(store, best, lanes):
         return -1

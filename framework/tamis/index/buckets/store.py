@@ -30,6 +30,8 @@ MOST_CELLS = 254
 MOST_LANES = 63
 CHUNK = 64
 MOST_ACCESSES = 8
+MOST_PAIRED = 256
+"""Up to how many dimensions there is a place for each pair of them."""
 
 # columns of `dimensions`
 CUTS, CELLS, COARSE, POINTS, LEVELS, ROOT, ALONE, BAG, DIMENSION_FIELDS = range(9)
@@ -69,6 +71,10 @@ class Store(NamedTuple):
     """The node without its last space times 2**32, and that space."""
     node_table: SmallInts
     chains: SmallInts
+    """The first segment of each node, -1 if it has none."""
+    pairs: SmallInts
+    """By pair of dimensions the first segment of the node of their roots, -1 if there is none; empty
+    where there are more than `MOST_PAIRED`, or where dimensions are in no order in nodes."""
     children: SmallInts
     node_rows: SmallInts
     """How many rows were put into each node, whether or not they left."""
