@@ -25,7 +25,8 @@ from tamis.event import Event
 from tamis.index.bags import Bag, Elements, Odd, needles, patterns
 from tamis.index.columns import Columns
 from tamis.index.labels import Labels, Moved
-from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Ints, Readings, Terms
+from tamis.index.readings import packed
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Ints, Terms
 from tamis.indexing import Entry
 from tamis.predicate import AttributePredicate
 from tamis.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
@@ -248,8 +249,8 @@ class Dimensions:
 
     # events
 
-    def read(self, events: Iterable[Event]) -> Readings:
-        """What events have on the dimensions."""
+    def read(self, events: Iterable[Event]) -> Ints:
+        """What events have on the dimensions, packed."""
         line: list[int] = []
         values: list[float] = []
         line_start, bag_start, member_start = [0], [0], [0]
@@ -277,15 +278,7 @@ class Dimensions:
                 self._read(found, event, line, values, bag, member_start, members)
             line_start.append(len(line))
             bag_start.append(len(bag))
-        return Readings(
-            np.array(line_start, np.int64),
-            np.array(line, np.int32),
-            np.array(values, np.float64),
-            np.array(bag_start, np.int64),
-            np.array(bag, np.int32),
-            np.array(member_start, np.int64),
-            np.array(members, np.float64),
-        )
+        return packed(line_start, line, values, bag_start, bag, member_start, members)
 
     def _read(
         self,

@@ -66,7 +66,8 @@ from tamis.index.printed_bloom_store import (
 )
 from tamis.index.ps_tree import PSTrees, values_of
 from tamis.index.ps_tree_arrays import SPACES, Floats, Ints, SmallInts
-from tamis.index.terms import OUTSIDE, Readings, Terms, joined
+from tamis.index.readings import event_count
+from tamis.index.terms import OUTSIDE, Terms, joined
 from tamis.indexing import Entry, Rows
 from tamis.predicate import AttributePredicate
 from tamis.statistics import Statistics
@@ -352,8 +353,8 @@ class PrintedBloom:
         readings = [self._dimensions.read((event,)) for event in events]
         return lambda place: self._match(readings[place])[0]
 
-    def _match(self, readings: Readings) -> list[Rows]:
-        store, count = self._store, len(readings.line_start) - 1
+    def _match(self, readings: Ints) -> list[Rows]:
+        store, count = self._store, event_count(readings)
         here, value, out = self._taken_scratch()
         ends = np.zeros(count, np.int64)
         found: list[Rows] = []

@@ -35,14 +35,15 @@ from tamis.index.printed_bloom_store import (
 )
 from tamis.index.ps_tree_arrays import Floats, Ints, SmallInts
 from tamis.index.ps_tree_kernels import NOWHERE, leaf_at
-from tamis.index.terms import ANY, Readings
+from tamis.index.readings import Readings, opened_readings
+from tamis.index.terms import ANY
 from tamis.kernels import inlined, kernel
 
 
 @kernel
 def match_events(
     store: Store,
-    readings: Readings,
+    packed: Ints,
     event: int,
     here: SmallInts,
     value: Floats,
@@ -52,6 +53,7 @@ def match_events(
 ) -> int:
     """Writes the rows that events satisfy, from one event on while there is room for all rows, and
     where the rows of each end; the first event that is left (Algorithm 5)."""
+    readings = opened_readings(packed)
     written = 0
     begun = event
     while event < len(readings.line_start) - 1 and written + store.tops[LIVE] <= len(out):

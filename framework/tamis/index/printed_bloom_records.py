@@ -35,7 +35,8 @@ from tamis.index.printed_bloom_store import (
 )
 from tamis.index.ps_tree_arrays import INFINITY, SPACES, Floats, Ints, SmallInts
 from tamis.index.ps_tree_bulk import events_below
-from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Readings, Terms
+from tamis.index.readings import Readings
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
 from tamis.kernels import inlined, kernel
 
 COARSE_LEAF, MIDDLE_LEAF, FINE_LEAF, BAG, HERE_FIELDS = range(5)

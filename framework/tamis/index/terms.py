@@ -1,4 +1,4 @@
-"""What indexes of arrays know of predicates and events: terms over dimensions of doubles.
+"""What indexes of arrays know of predicates: terms over dimensions of doubles.
 
 A dimension is a *line* (an event has one value of it, such as a number or a string's place in the
 order of strings) or a *bag* (an event has several, such as the elements of an array). A row of an
@@ -61,21 +61,6 @@ class Terms(NamedTuple):
             self.high[terms],
             self.members,
         )
-
-
-class Readings(NamedTuple):
-    """What events have on the dimensions of an index, in no particular order within an event.
-
-    Lines of event `e` are those from `line_start[e]` to `line_start[e + 1]`; a NaN counts as
-    absent. Its bags likewise, the members of bag `b` from `member_start[b]` on, sorted."""
-
-    line_start: Ints
-    line: SmallInts
-    value: Floats
-    bag_start: Ints
-    bag: SmallInts
-    member_start: Ints
-    members: Floats
 
 
 def joined(first: Terms, second: Terms) -> Terms:

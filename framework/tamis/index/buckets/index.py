@@ -48,7 +48,8 @@ from tamis.index.columns import Columns
 from tamis.index.dimensions import Dimensions
 from tamis.index.known import Known
 from tamis.index.labels import Moved, relabeled
-from tamis.index.terms import RANGE, Ints, Readings, Terms, joined
+from tamis.index.readings import event_count
+from tamis.index.terms import RANGE, Ints, Terms, joined
 from tamis.indexing import Entry, Index, Rows
 from tamis.predicate import AttributePredicate
 from tamis.statistics import Statistics
@@ -302,7 +303,7 @@ class BucketIndex(Index):
         readings = [self._dimensions.read((event,)) for event in events]
         return lambda place: self._match_one(readings[place])
 
-    def _match_one(self, readings: Readings) -> Rows:
+    def _match_one(self, readings: Ints) -> Rows:
         """The rows of a single event, by the shortest way when there is room for it."""
         taken = scratch, handle = self._taken_scratch(1)
         try:
@@ -312,8 +313,8 @@ class BucketIndex(Index):
             self._scratch.append(taken)
         return self._match(readings)[0]
 
-    def _match(self, readings: Readings) -> list[Rows]:
-        count = len(readings.line_start) - 1
+    def _match(self, readings: Ints) -> list[Rows]:
+        count = event_count(readings)
         scratch, handle = self._taken_scratch(count)
         ends = np.zeros(count, np.int64)
         found: list[Rows] = []

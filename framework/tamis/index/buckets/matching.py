@@ -42,7 +42,8 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.terms import Ints, Readings
+from tamis.index.readings import Readings, opened_readings
+from tamis.index.terms import Ints
 from tamis.kernels import inlined, kernel
 
 _MOST_PER_LINE = 10
@@ -291,13 +292,18 @@ def _match(
 
 @kernel
 def match_events(
-    store: Ints, scratch: Ints, readings: Readings, first: int, vectors: bool, ends: Ints
+    store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints
 ) -> int:
     """Matches events from `first` on, as long as there is room; how many were matched.
 
-    Store and scratch come as handles. Rows are in the scratch's `out`, up to `ends` for each."""
+    Store and scratch come as handles, readings packed. Rows are in the scratch's `out`, up to `ends` for each."""
     return _match_events(
-        opened_store(store), opened_scratch(scratch), readings, first, vectors, ends
+        opened_store(store),
+        opened_scratch(scratch),
+        opened_readings(readings),
+        first,
+        vectors,
+        ends,
     )
 
 

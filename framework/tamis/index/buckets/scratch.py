@@ -8,7 +8,8 @@ import numpy as np
 
 from tamis.index.buckets.bits import Masks
 from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, TOP_NODES, Store
-from tamis.index.terms import Bytes, Floats, Ints, Readings, SmallInts
+from tamis.index.readings import most_at_once
+from tamis.index.terms import Bytes, Floats, Ints, SmallInts
 
 QUEUE = 4_096
 MOST_PER_LINE = 10
@@ -59,10 +60,10 @@ def new_scratch(dimensions: int, rows: int) -> Scratch:
     )
 
 
-def roomier(scratch: Scratch, readings: Readings, store: Store) -> Scratch:
+def roomier(scratch: Scratch, readings: Ints, store: Store) -> Scratch:
     """The scratch with room for events as large as any of these."""
-    lines = int(np.diff(readings.line_start).max() + np.diff(readings.bag_start).max())
-    spaces = MOST_PER_LINE * lines + len(readings.members)
+    lines, members = most_at_once(readings)
+    spaces = MOST_PER_LINE * lines + members
     nodes = min(int(store.tops[TOP_NODES]), spaces * spaces) + 1
     wanted = {"spaces": spaces, "deep": spaces, "order": lines, "keys": lines, "visits": nodes}
     return scratch._replace(
