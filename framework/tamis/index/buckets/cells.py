@@ -15,6 +15,7 @@ import numpy as np
 from tamis.index.buckets.batch import Batch, code_for
 from tamis.index.buckets.store import (
     CELLS,
+    COARSE,
     CUTS,
     MOST_CELLS,
     Flags,
@@ -153,6 +154,28 @@ def find_cuts(terms: Terms, dimensions: int) -> Cuts:
     return Cuts(start, cells, cuts, coarse, table_start, table, ranks)
 
 
+@kernel
+def cuts_of(store: Store) -> Cuts:
+    """The cuts that a store has."""
+    fields, dimensions = store.dimensions, len(store.presence)
+    cells, coarse = fields[:, CELLS].copy(), fields[:, COARSE] != 0
+    table_start = np.zeros(dimensions + 1, np.int64)
+    for dimension in range(dimensions):
+        size = 2
+        while size < 2 * cells[dimension]:
+            size *= 2
+        table_start[dimension + 1] = table_start[dimension] + size
+    table, ranks = np.full(table_start[-1], np.nan), np.zeros(table_start[-1], np.uint8)
+    for dimension in range(dimensions):
+        first = table_start[dimension]
+        mask = table_start[dimension + 1] - first - 1
+        for rank in range(cells[dimension] - 1):
+            cut = store.cuts[fields[dimension, CUTS] + rank]
+            place = _place_of(table, first, mask, cut)
+            table[place], ranks[place] = cut, rank
+    return Cuts(fields[:, CUTS].copy(), cells, store.cuts, coarse, table_start, table, ranks)
+
+
 @inlined
 def code_of(store: Store, dimension: int, value: float) -> int:
     """The number of the cell that holds a value: how many cuts are at or below it."""
@@ -179,7 +202,7 @@ def _encode(store: Store, batch: Batch) -> None:
 
 @kernel
 def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
-    """The same for terms among which the cuts were found."""
+    """The same, sooner for terms whose bounds are among the cuts."""
     _encode_all(store, batch, cuts)
 
 
@@ -194,16 +217,22 @@ def _encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
 
 @inlined
 def _known_code(store: Store, terms: Terms, term: int, cuts: Cuts) -> int:
-    """The code of a range whose bounds are cuts."""
+    """The code of a range whose bounds most likely are cuts."""
     dimension = np.int64(terms.dimension[term])
     first = cuts.table_start[dimension]
     mask = cuts.table_start[dimension + 1] - first - 1
     lower, upper = bounds_of(terms, term)
     low, end, exact = 0, cuts.cells[dimension] - 1, 1
     if lower != -np.inf:
-        low = 1 + np.int64(cuts.ranks[_place_of(cuts.table, first, mask, lower)])
+        place = _place_of(cuts.table, first, mask, lower)
+        if cuts.table[place] != lower:
+            return _code(store, terms, term)
+        low = 1 + np.int64(cuts.ranks[place])
     if upper != np.inf:
-        end = np.int64(cuts.ranks[_place_of(cuts.table, first, mask, upper)])
+        place = _place_of(cuts.table, first, mask, upper)
+        if cuts.table[place] != upper:
+            return _code(store, terms, term)
+        end = np.int64(cuts.ranks[place])
     elif terms.high[term] != np.inf:
         exact = 0
     return code_for(store, dimension, exact, low, end - low)

@@ -16,7 +16,7 @@ from tamis.event import Event
 from tamis.index.buckets import access, arrays, bulk, segments
 from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
-from tamis.index.buckets.cells import Cuts, encode, encode_all, find_cuts
+from tamis.index.buckets.cells import Cuts, cuts_of, encode, encode_all, find_cuts
 from tamis.index.buckets.handles import handle_of
 from tamis.index.buckets.matching import match_events
 from tamis.index.buckets.records import describe_rows
@@ -268,7 +268,10 @@ class BucketIndex(Index):
         self._store = arrays.with_rows(store, _length(terms.rows))
         terms = self._without_empty(terms)
         batch = new_batch(terms)
-        encode(self._store, batch)
+        if len(batch.codes) > len(self._store.cuts):
+            encode_all(self._store, batch, cuts_of(self._store))
+        else:
+            encode(self._store, batch)
         access.count_rarest(self._store, terms)
         row_of, node_of = self._assign(batch)
         segment_of, done = np.zeros_like(row_of), 0

@@ -24,7 +24,7 @@ from tamis.index.buckets.batch import (
     passing_of,
     width_of,
 )
-from tamis.index.buckets.bits import copy
+from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.hashing import begin_chain
 from tamis.index.buckets.records import record_size, write_record
 from tamis.index.buckets.store import (
@@ -46,6 +46,7 @@ from tamis.index.buckets.store import (
     NODE,
     RECORDED,
     ROWS_AT,
+    SEGMENT_FIELDS,
     SLOTS,
     TOP_DICTIONARY,
     TOP_LANES,
@@ -60,6 +61,8 @@ from tamis.index.terms import Bytes, Ints, SmallInts, Terms
 from tamis.kernels import inlined, kernel
 
 _FIRST_CAPACITY = 8
+_AHEAD, _SOON = 16, 8
+"""How many rows ahead headers of segments are asked for, and columns."""
 
 
 @inlined
@@ -283,6 +286,26 @@ def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int)
     return np.int64(best)
 
 
+@inlined
+def _fetch_header(store: Store, segment: int) -> None:
+    """Asks for what is known of a segment, if it is one."""
+    if segment >= 0:
+        header = store.segments.ctypes.data + 8 * SEGMENT_FIELDS * segment
+        fetch_ahead(header)
+        fetch_ahead(header + 8 * (SEGMENT_FIELDS - 1))
+
+
+@inlined
+def _fetch_entry(store: Store, segment: int) -> None:
+    """Asks for the columns of the last entry of a segment, if it is one."""
+    if segment >= 0:
+        fields = store.segments[segment]
+        fetch_ahead(store.rows.ctypes.data + 4 * (fields[ROWS_AT] + fields[COUNT]))
+        place, stride = columns_of(fields, fields[COUNT])
+        for column in range(3 * fields[LANES]):
+            fetch_ahead(store.lanes.ctypes.data + place + column * stride)
+
+
 @kernel
 def append(
     store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
@@ -296,6 +319,9 @@ def _append_all(
     store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
 ) -> int:
     for replica in range(first, len(row_of)):
+        if replica + _AHEAD < len(row_of):
+            _fetch_header(store, np.int64(store.chains[node_of[replica + _AHEAD]]))
+            _fetch_entry(store, np.int64(store.chains[node_of[replica + _SOON]]))
         segment_of[replica] = _append(store, batch, row_of[replica], node_of[replica])
         if segment_of[replica] < 0:
             return replica
@@ -369,6 +395,15 @@ def _leave(store: Store, segment: int, row: int) -> int:
     return record
 
 
+@inlined
+def _fetch_rows(store: Store, segment: int) -> None:
+    """Asks for the rows of a segment, if it is one."""
+    if segment >= 0:
+        fields = store.segments[segment]
+        for row in range(fields[ROWS_AT], fields[ROWS_AT] + fields[COUNT], 16):
+            fetch_ahead(store.rows.ctypes.data + 4 * row)
+
+
 @kernel
 def remove(store: Store, rows: Ints) -> None:
     """Takes rows out that are there."""
@@ -377,7 +412,13 @@ def remove(store: Store, rows: Ints) -> None:
 
 @inlined
 def _remove(store: Store, rows: Ints) -> None:
-    for row in rows:
+    for number, row in enumerate(rows):
+        if number + 2 * _AHEAD < len(rows):
+            fetch_ahead(store.places.ctypes.data + 4 * rows[number + 2 * _AHEAD])
+            _fetch_header(store, np.int64(store.places[rows[number + _AHEAD]]))
+            soon = np.int64(store.places[rows[number + _SOON]])
+            _fetch_entry(store, soon)
+            _fetch_rows(store, soon)
         place = np.int64(store.places[row])
         store.places[row] = GONE
         store.tops[LIVE] -= 1
