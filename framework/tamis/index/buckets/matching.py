@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.bits import (
+    fetch_ahead,
     lowest_bit,
     portable_masks,
     vector_masks,
@@ -21,6 +22,7 @@ from tamis.index.buckets.handles import opened_scratch, opened_store
 from tamis.index.buckets.hashing import find_node, find_space, pair_place, point
 from tamis.index.buckets.records import record_holds
 from tamis.index.buckets.scratch import QUEUE, Scratch
+from tamis.index.buckets.segments import fetch_header
 from tamis.index.buckets.store import (
     CAPACITY,
     CHUNK,
@@ -46,6 +48,7 @@ from tamis.index.readings import Readings, opened_readings
 from tamis.index.terms import Ints
 from tamis.kernels import inlined, kernel
 
+_AHEAD = 3
 _MOST_PER_LINE = 10
 """The spaces of one value: a point, a root and eight levels."""
 
@@ -260,6 +263,14 @@ def _test(
 
 
 @inlined
+def _fetch_dictionary(store: Store, segment: int) -> None:
+    """Asks for the dictionary of a segment, whose header is there by now."""
+    first = store.segments[segment, DICTIONARY_AT]
+    for place in range(first, first + store.segments[segment, DICTIONARY_COUNT], 16):
+        fetch_ahead(store.dictionary.ctypes.data + 4 * place)
+
+
+@inlined
 def _match(
     store: Store, readings: Readings, event: int, vectors: bool, use: Scratch, found: int
 ) -> int:
@@ -269,6 +280,9 @@ def _match(
     visits = _nodes_of(store, count, roots, use)
     queued = 0
     for visit in range(visits):
+        if visit + 2 * _AHEAD < visits:
+            fetch_header(store, use.visits[visit + 2 * _AHEAD])
+            _fetch_dictionary(store, use.visits[visit + _AHEAD])
         segment = use.visits[visit]
         while segment >= 0:
             fields = store.segments[segment]
@@ -296,7 +310,8 @@ def match_events(
 ) -> int:
     """Matches events from `first` on, as long as there is room; how many were matched.
 
-    Store and scratch come as handles, readings packed. Rows are in the scratch's `out`, up to `ends` for each."""
+    Store and scratch come as handles, readings packed. Rows are in the scratch's `out`, up to
+    `ends` for each."""
     return _match_events(
         opened_store(store),
         opened_scratch(scratch),

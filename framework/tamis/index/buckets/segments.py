@@ -287,7 +287,7 @@ def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int)
 
 
 @inlined
-def _fetch_header(store: Store, segment: int) -> None:
+def fetch_header(store: Store, segment: int) -> None:
     """Asks for what is known of a segment, if it is one."""
     if segment >= 0:
         header = store.segments.ctypes.data + 8 * SEGMENT_FIELDS * segment
@@ -320,7 +320,7 @@ def _append_all(
 ) -> int:
     for replica in range(first, len(row_of)):
         if replica + _AHEAD < len(row_of):
-            _fetch_header(store, np.int64(store.chains[node_of[replica + _AHEAD]]))
+            fetch_header(store, np.int64(store.chains[node_of[replica + _AHEAD]]))
             _fetch_entry(store, np.int64(store.chains[node_of[replica + _SOON]]))
         segment_of[replica] = _append(store, batch, row_of[replica], node_of[replica])
         if segment_of[replica] < 0:
@@ -415,7 +415,7 @@ def _remove(store: Store, rows: Ints) -> None:
     for number, row in enumerate(rows):
         if number + 2 * _AHEAD < len(rows):
             fetch_ahead(store.places.ctypes.data + 4 * rows[number + 2 * _AHEAD])
-            _fetch_header(store, np.int64(store.places[rows[number + _AHEAD]]))
+            fetch_header(store, np.int64(store.places[rows[number + _AHEAD]]))
             soon = np.int64(store.places[rows[number + _SOON]])
             _fetch_entry(store, soon)
             _fetch_rows(store, soon)

@@ -73,8 +73,8 @@ class Store(NamedTuple):
     chains: SmallInts
     """The first segment of each node, -1 if it has none."""
     pairs: SmallInts
-    """By pair of dimensions the first segment of the node of their roots, -1 if there is none; empty
-    where there are more than `MOST_PAIRED`, or where dimensions are in no order in nodes."""
+    """By pair of dimensions the first segment of the node of their roots, -1 if there is none;
+    empty with more than `MOST_PAIRED`, or where dimensions are in no order in nodes."""
     children: SmallInts
     node_rows: SmallInts
     """How many rows were put into each node, whether or not they left."""
