@@ -61,6 +61,11 @@ def inlined(function: F) -> F:
     return cast(F, _njit(nogil=True, forceinline=True, _nrt=False)(function))
 
 
+def opening(function: F) -> F:
+    """Compiles the beginning of a kernel: what makes views of the arrays that it is given."""
+    return cast(F, _njit(nogil=True, forceinline=True)(function))
+
+
 class _Kept(NullCache):
     """The machine code of one kernel, as numba asks for it."""
 

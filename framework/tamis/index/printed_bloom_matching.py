@@ -35,7 +35,8 @@ from tamis.index.printed_bloom_store import (
 )
 from tamis.index.ps_tree_arrays import Floats, Ints, SmallInts
 from tamis.index.ps_tree_kernels import NOWHERE, leaf_at
-from tamis.index.readings import Readings, opened_readings
+from tamis.index.reading_kernels import opened_readings
+from tamis.index.readings import Readings
 from tamis.index.terms import ANY
 from tamis.kernels import inlined, kernel
 

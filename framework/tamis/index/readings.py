@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamis.index.terms import Floats, Ints
 
-_HEAD = 4
+HEAD = 4
+"""How many integers come before the columns."""
 
 
 class Readings(NamedTuple):
@@ -45,7 +45,7 @@ def packed(
     """One array: how many events, lines, bags and members, then the columns, integers first."""
     counts = len(line_start) - 1, len(line), len(bag), len(members)
     integers = 2 * (counts[0] + 1) + len(line) + 2 * len(bag) + 1
-    form = f"{_HEAD + integers}q{len(value) + len(members)}d"
+    form = f"{HEAD + integers}q{len(value) + len(members)}d"
     content = struct.pack(
         form, *counts, *line_start, *bag_start, *line, *bag, *member_start, *value, *members
     )
@@ -60,26 +60,6 @@ def event_count(readings: Ints) -> int:
 def most_at_once(readings: Ints) -> tuple[int, int]:
     """At most how many lines and bags an event has, and how many members all events have."""
     places = event_count(readings) + 1
-    lines = readings[_HEAD : _HEAD + places]
-    bags = readings[_HEAD + places : _HEAD + 2 * places]
+    lines = readings[HEAD : HEAD + places]
+    bags = readings[HEAD + places : HEAD + 2 * places]
     return int(np.diff(lines).max() + np.diff(bags).max()), int(readings[3])
-
-
-@njit(nogil=True, forceinline=True)
-def opened_readings(readings: Ints) -> Readings:
-    """The columns of an array of readings, for kernels."""
-    events, lines, bags, members = readings[0], readings[1], readings[2], readings[3]
-    bag_start = _HEAD + events + 1
-    line = bag_start + events + 1
-    bag = line + lines
-    member_start = bag + bags
-    value = member_start + bags + 1
-    return Readings(
-        readings[_HEAD:bag_start],
-        readings[line:bag],
-        readings[value : value + lines].view(np.float64),
-        readings[bag_start:line],
-        readings[bag:member_start],
-        readings[member_start:value],
-        readings[value + lines : value + lines + members].view(np.float64),
-    )

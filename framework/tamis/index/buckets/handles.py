@@ -9,20 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray, njit, types
+from numba import carray, types
 from numba.extending import intrinsic
 
 from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
 from tamis.index.terms import Ints
+from tamis.kernels import opening
 
 
 def handle_of(arrays: tuple[Any, ...]) -> Ints:
     """Address and length of each array."""
     return np.array([number for array in arrays for number in (array.ctypes.data, len(array))])
-
-
-_opening = njit(nogil=True, forceinline=True)
 
 
 @intrinsic
@@ -35,32 +33,32 @@ def _pointer(typing: Any, address: Any) -> Any:
     return types.voidptr(types.intp), generate
 
 
-@_opening
+@opening
 def _ints(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int64)
 
 
-@_opening
+@opening
 def _small_ints(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int32)
 
 
-@_opening
+@opening
 def _doubles(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.float64)
 
 
-@_opening
+@opening
 def _bytes(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.uint8)
 
 
-@_opening
+@opening
 def _table(handle: Ints, place: int, fields: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1], fields), np.int64)
 
 
-@_opening
+@opening
 def opened_store(handle: Ints) -> Store:
     """The store of a handle."""
     return Store(
@@ -89,7 +87,7 @@ def opened_store(handle: Ints) -> Store:
     )
 
 
-@_opening
+@opening
 def opened_scratch(handle: Ints) -> Scratch:
     """The scratch of a handle."""
     return Scratch(

@@ -44,7 +44,8 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.readings import Readings, opened_readings
+from tamis.index.reading_kernels import opened_readings
+from tamis.index.readings import Readings
 from tamis.index.terms import Ints
 from tamis.kernels import inlined, kernel
 
