@@ -9,12 +9,14 @@ import argparse
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import tamis
 
 from .compare import Engine, run_world
+from .modern import modern_world
+from .modern_compare import run_modern
 from .shrink import shrink
 from .worlds import make_world
 
@@ -30,6 +32,12 @@ def run_seed(seed: int, planners: list[str], index: str) -> tuple[int, int, list
     return seed, count, shown
 
 
+def run_modern_seed(seed: int) -> tuple[int, int, list[str]]:
+    """The seed, how many differences there are in a modern world, and the first."""
+    differences = run_modern(tamis, modern_world(seed))
+    return seed, len(differences), [f"{found}\n  {found.engine}" for found in differences[:1]]
+
+
 def main() -> int:
     """Runs the seeds and tells how it went."""
     parser = argparse.ArgumentParser(
@@ -43,8 +51,11 @@ def main() -> int:
     parser.add_argument("--index", default="scan")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--stop-after", type=int, default=5, help="seeds that differ")
+    parser.add_argument("--modern", action="store_true", help="modern worlds, under all settings")
     given = parser.parse_args()
-    work = partial(run_seed, planners=given.planner, index=given.index)
+    work: Callable[[int], tuple[int, int, list[str]]] = run_modern_seed
+    if not given.modern:
+        work = partial(run_seed, planners=given.planner, index=given.index)
     seeds = range(given.start, given.start + given.seeds)
     if given.workers == 1:
         return report(map(work, seeds), given.seeds, given.stop_after)

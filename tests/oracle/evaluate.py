@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .operators import HOLE, Operators
+from .operators import HOLE, CallKey, Operators, token
 from .tree import (
     Arithmetic,
     Atom,
@@ -154,6 +154,17 @@ def _text(atom: Text, value: str) -> bool:
     return re.search(atom.value, value, re.ASCII) is not None
 
 
+NOTHING: Mapping[CallKey, bool] = {}
+
+
+def call_key(predicate: Predicate, operators: Operators) -> CallKey:
+    """The call that decides a predicate."""
+    constants = operators[predicate.operator].constants(predicate.arguments)
+    return predicate.operator, tuple(
+        ("?", "") if place is HOLE else token(place) for place in constants
+    )
+
+
 @dataclass
 class Answer:
     """What a known operator predicate allows; `raw` has every value as the operator wrote it."""
@@ -162,18 +173,27 @@ class Answer:
     raw: list[tuple[str, object]] = field(default_factory=list)
 
 
-def ask(predicate: Predicate, event: Mapping[str, object], operators: Operators) -> Answer | None:
+def ask(
+    predicate: Predicate,
+    event: Mapping[str, object],
+    operators: Operators,
+    implied: Mapping[CallKey, bool] = NOTHING,
+) -> Answer | None:
     """The assignments an operator predicate allows; None when unknown.
 
-    A predicate without variables that is true allows the one empty assignment.
+    A predicate without variables that is true allows the one empty assignment. `implied` is what
+    is known of calls that fail.
     """
     spec = operators[predicate.operator]
-    if any(is_absent(look_up(event, name)) for name in spec.inputs or ()):
+    if any(is_absent(look_up(event, name)) for name in spec.required):
         return Answer([])
     constants = spec.constants(predicate.arguments)
     reply = spec.reply(event, constants)
     if reply.failure is not None:
-        return None
+        known = implied.get(call_key(predicate, operators))
+        if known is None:
+            return None
+        return Answer([{}] if known != predicate.negated else [])
     found = Answer([])
     if reply.solutions is None:
         found.assignments = [{}] if reply.truth else []
@@ -222,7 +242,10 @@ def join(answers: list[list[Assignment]]) -> list[Assignment]:
 
 
 def judge_alternative(
-    atoms: list[Atom], event: Mapping[str, object], operators: Operators
+    atoms: list[Atom],
+    event: Mapping[str, object],
+    operators: Operators,
+    implied: Mapping[CallKey, bool] = NOTHING,
 ) -> Verdict:
     """One alternative: false neighbors decide first, then the known part, then the unknown."""
     constraints: list[Atom] = []
@@ -230,7 +253,7 @@ def judge_alternative(
     unknown = false = False
     for atom in atoms:
         if isinstance(atom, Predicate):
-            answer = ask(atom, event, operators)
+            answer = ask(atom, event, operators, implied)
             if answer is None:
                 unknown = True
             else:
@@ -282,13 +305,18 @@ def is_doubtful(
     return False
 
 
-def judge(condition: Condition, event: Mapping[str, object], operators: Operators) -> Verdict:
+def judge(
+    condition: Condition,
+    event: Mapping[str, object],
+    operators: Operators,
+    implied: Mapping[CallKey, bool] = NOTHING,
+) -> Verdict:
     """A whole subscription on an opened event."""
     matched = unknown = incomplete = doubtful = False
     size = 0
     assignments: list[Assignment] = []
     for alternative in alternatives(condition):
-        verdict = judge_alternative(alternative, event, operators)
+        verdict = judge_alternative(alternative, event, operators, implied)
         has_variables = any(variables(atom) for atom in alternative)
         size += verdict.size
         doubtful = doubtful or verdict.doubtful

@@ -104,6 +104,25 @@ def _broken(good: object) -> Iterator[object]:
 
 
 @dataclass(frozen=True)
+class Work:
+    """What several operators share: it reads some inputs, and may fail."""
+
+    name: str
+    inputs: tuple[str, ...]
+    seed: int
+    failure_rate: float
+
+    def result(self, event: Mapping[str, object]) -> str:
+        """What it gives for an event."""
+        return f"{self.name} of {[token(read(event, name)) for name in self.inputs]}"
+
+    def fails(self, event: Mapping[str, object]) -> bool:
+        """Whether it does."""
+        rng = random.Random(f"{self.seed}|{self.result(event)}")
+        return rng.random() < self.failure_rate
+
+
+@dataclass(frozen=True)
 class Spec:
     """One operator of a world."""
 
@@ -116,6 +135,39 @@ class Spec:
     true_rate: float
     failure_rate: float
     most_solutions: int
+    many: str = ""
+    """How it answers several argument lists at once, empty where it does not."""
+    states: int = 0
+    """Where not 0, its truths are those of sets of so many states: constants stand for the sets."""
+    says: str = ""
+    """What it declares of its answers: `all` that is true, `half` of it, or it is `broken`."""
+    deterministic: bool = False
+    asynchronous: bool = False
+    isolated: bool = False
+    work: Work | None = None
+    """What it shares with others."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The inputs without which it is not called."""
+        return (*(self.inputs or ()), *(self.work.inputs if self.work else ()))
+
+    def set_of(self, asked: tuple[Token, ...]) -> frozenset[int]:
+        """The states that constants stand for, small sets and large ones."""
+        rng = random.Random(f"{self.seed}|{self.name}|set|{asked}")
+        return frozenset(rng.sample(range(self.states), rng.randint(0, self.states)))
+
+    def implied(
+        self, asked: tuple[Token, ...], other: tuple[Token, ...]
+    ) -> Iterator[tuple[bool, bool]]:
+        """What is true of another one, and declared, when one is: `(truth, conclusion)`."""
+        mine, others = self.set_of(asked), self.set_of(other)
+        everything = frozenset(range(self.states))
+        for truth, states in ((True, mine), (False, everything - mine)):
+            for conclusion, theirs in ((True, others), (False, everything - others)):
+                rng = random.Random(f"{self.seed}|{self.name}|{truth}{asked}{conclusion}{other}")
+                if states <= theirs and (self.says == "all" or rng.random() < 0.5):
+                    yield truth, conclusion
 
     def constants(self, arguments: Sequence[Constant | Variable]) -> tuple[Place, ...]:
         """The constants of its call, a hole where it is asked: by variable or declared output."""
@@ -126,11 +178,20 @@ class Spec:
 
     def reply(self, event: Mapping[str, object], constants: tuple[Place, ...]) -> Reply:
         """What it answers; the event is any mapping with the names it reads."""
-        seen = tuple(token(_read(event, name)) for name in self.reads)
+        seen = tuple(token(read(event, name)) for name in self.reads)
         asked = tuple("?" if place is HOLE else token(place) for place in constants)
+        tokens = tuple(token(place) for place in constants if place is not HOLE)
         rng = random.Random(f"{self.seed}|{self.name}|{seen}|{asked}")
         width = sum(place is HOLE for place in constants)
         fails = rng.random() < self.failure_rate
+        if self.work is not None and self.work.fails(event):
+            return Reply(failure="raise")
+        if not width and self.states:
+            state = random.Random(f"{self.seed}|{self.name}|state|{seen}").randrange(self.states)
+            failure = rng.choice(FAILURES_ANYWHERE + FAILURES_CLOSED) if fails else None
+            return Reply(
+                state in self.set_of(tokens), None, failure, rng.choice(["plain", "other"])
+            )
         if not width:
             failure = rng.choice(FAILURES_ANYWHERE + FAILURES_CLOSED) if fails else None
             manner = rng.choice(["plain", "other"])
@@ -156,7 +217,7 @@ class Spec:
 Operators = Mapping[str, Spec]
 
 
-def _read(event: Mapping[str, object], name: str) -> object:
+def read(event: Mapping[str, object], name: str) -> object:
     """One value as an operator sees it, in an event or in the view that tamis hands over."""
     try:
         value = event[name]
@@ -196,7 +257,7 @@ def make_function(spec: Spec, variable: type, log: Log) -> Callable[..., object]
                 log.complaints.append(f"{spec.name} got {argument!r} as {parameter}")
                 places.append(HOLE)
         for name in spec.inputs or ():
-            if is_absent(_read(event, name)):
+            if is_absent(read(event, name)):
                 log.complaints.append(f"{spec.name} was called without its input {name}")
         asked = tuple(("?", "") if place is HOLE else token(place) for place in places)
         log.calls.append((spec.name, asked))
@@ -252,7 +313,7 @@ def describe(
     spec: Spec, event: Mapping[str, object], arguments: Sequence[Constant | Variable]
 ) -> str:
     """One line for a failure message: the call and what it answers."""
-    absent = [name for name in spec.inputs or () if is_absent(look_up(event, name))]
+    absent = [name for name in spec.required if is_absent(look_up(event, name))]
     constants = spec.constants(arguments)
     if absent:
         return f"{spec.name}{constants}: input {', '.join(absent)} is absent"

@@ -65,7 +65,7 @@ def fixed(
 ) -> Fixed:
     """A fixed operator of as many parameters as its replies have constants."""
     parameters = ("a", "b", "c")[: len(next(iter(replies)))]
-    return Fixed(name, parameters, inputs, outputs, inputs or (), 0, 0.5, 0.0, 4, replies)
+    return Fixed(name, parameters, inputs, outputs, inputs or (), 0, 0.5, 0.0, 4, replies=replies)
 
 
 def solutions(*found: Scalar | tuple[Scalar, ...]) -> Reply:

@@ -9,6 +9,8 @@ import pytest
 import tamis
 
 from .compare import Engine, run_world
+from .modern import modern_world
+from .modern_compare import run_modern
 from .shrink import shrink
 from .worlds import make_world
 
@@ -34,6 +36,15 @@ def test_what_was_wrong_once_stays_right(planner: str) -> None:
 def test_suborder_agrees_too() -> None:
     """Fewer worlds: what it adds is an order."""
     agree("suborder", range(1_000, 1_060))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_modern_worlds_agree_under_all_settings(block: int) -> None:
+    """Batches, implications, memory, shared work, threads, learning: every planner."""
+    for seed in range(block * 3, (block + 1) * 3):
+        differences = run_modern(tamis, modern_world(seed))
+        if differences:
+            pytest.fail(f"{differences[0]}\n  {differences[0].engine}", pytrace=False)
 
 
 def agree(planner: str, seeds: Iterable[int]) -> None:

@@ -46,7 +46,7 @@ class World:
     steps: tuple[Step, ...]
 
 
-class _Script:
+class Script:
     """Draws the steps and keeps in mind what is live."""
 
     def __init__(self, rng: random.Random, seed: int, conditions: Conditions) -> None:
@@ -102,7 +102,7 @@ def make_world(seed: int) -> World:
     operators = random_operators(rng, seed)
     events = tuple(random_event(rng) for _ in range(rng.randint(3, 5)))
     atoms = Atoms(rng, operators, [open_event(event) for event in events])
-    script = _Script(rng, seed, Conditions(rng, atoms))
+    script = Script(rng, seed, Conditions(rng, atoms))
     script.begin()
     for number in range(len(events)):
         script.steps.append(Step("match", event=number))
