@@ -3,8 +3,8 @@
 Dynamic programming over what is open: a state is the set of open alternatives, each by what it has
 left to ask, and the preparations that are paid; what shares nothing is solved apart. Tests are
 taken to be independent: scenes and implications are not looked at. Invariant: no planner expects to
-pay less. Cost: exponential in the calls that hang together; beyond `CALLS` of them, or `STATES`, a
-`PlannerError`.
+pay less. Cost: exponential in the calls that hang together; beyond `CALLS` of them, or `STATES`, or
+`STEPS` from one state to another (some ten seconds), a `PlannerError`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
 CALLS = 12
 STATES = 10_000
 OUTCOMES = 4_096
+STEPS = 1_000_000
 _LONE = -1
 
 Wanted = tuple[tuple[int, int], ...]
@@ -70,6 +71,7 @@ class Solver:
         self._batch: list[int] = problem.call_batch.tolist()
         self._selectivity: list[float] = problem.test_selectivity.tolist()
         self._known: dict[State, tuple[float, tuple[int, ...]]] = {}
+        self._steps = 0
 
     def expected_cost(self, state: State) -> float:
         """The expected cost of deciding all that is open, at best."""
@@ -173,6 +175,9 @@ class Solver:
             if cost >= ceiling:
                 return math.inf
             if chance > 0.0:
+                self._steps += 1
+                if self._steps > STEPS:
+                    raise _TooLargeError
                 cost += chance * self.expected_cost(State(after(state.open, outcomes), paid))
         return cost
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,3 +78,16 @@ def test_what_is_too_large_is_an_error() -> None:
     problem = problem_of(alternatives, [0.5] * 40, [1.0] * 40)
     with pytest.raises(PlannerError, match="60 alternatives over 40 calls, too many"):
         made("optimal", problem).begin(problem).next(1)
+
+
+def test_what_would_take_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches have as many sets as states: it took minutes."""
+    chance = np.random.default_rng(1)
+    alternatives = [
+        [(test, 1) for test in chance.choice(12, 4, replace=False).tolist()] for _ in range(12)
+    ]
+    problem = problem_of(alternatives, [0.5] * 12, [1.0] * 12)
+    together = replace(problem, call_batch=np.zeros(12, np.int64), call_marginal=np.full(12, 0.1))
+    monkeypatch.setattr("tamis_planners.optimal.STEPS", 2_000)
+    with pytest.raises(PlannerError, match="12 alternatives over 12 calls, too many"):
+        made("optimal", together).begin(together).next(1)
