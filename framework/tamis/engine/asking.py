@@ -62,6 +62,7 @@ class Call:
     __slots__ = (
         "arguments",
         "asynchronous",
+        "asynchronous_together",
         "batched",
         "key",
         "number",
@@ -84,6 +85,7 @@ class Call:
         self.operator = operator
         self.asynchronous = inspect.iscoroutinefunction(operator.solve)
         self.batched = operator.answers_many
+        self.asynchronous_together = inspect.iscoroutinefunction(operator.solve_many)
         self.specification = specification
         self.arguments = arguments
         self.width = width

@@ -195,7 +195,7 @@ class Gateway:
                 if throttle is not None:
                     throttle.leave()
 
-        if call.asynchronous:
+        if call.asynchronous if calls == 1 else call.asynchronous_together:
             # a loop of the lane's own: what blocks or ends it harms no other call
             return self._lanes.run(work, timeout, specification.name, GRACE)
         if timeout is None and specification.isolation == "inline":

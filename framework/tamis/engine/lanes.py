@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
@@ -49,6 +50,11 @@ class Lanes:
     An operator that has left too many behind is not called until one of them ends."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """No lanes; after a fork too, which takes no threads along."""
+        self._process = os.getpid()
         self._idle: queue.SimpleQueue[queue.SimpleQueue[Any]] = queue.SimpleQueue()
         self._late: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -57,6 +63,8 @@ class Lanes:
         self, work: Callable[[], Any], timeout: float | None, name: str, grace: float = 0.0
     ) -> Any:
         """The result of the work, or its exception, or that it is late."""
+        if self._process != os.getpid():
+            self._begin()
         if self._late[name] >= _MOST_LATE:
             raise LateError(f"{self._late[name]} earlier calls of {name} have not ended yet")
         try:
