@@ -125,6 +125,10 @@ class Specification:
         if len(set(self.outputs)) != len(self.outputs):
             raise OperatorError(f"{name} declares an output twice")
         _check_numbers(self, name, "timeout", "concurrency", "calls_per_second", *_COSTS)
+        if not isinstance(self.deterministic, bool):
+            raise OperatorError(
+                f"deterministic of {name} is True or False, not {self.deterministic!r}"
+            )
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise OperatorError(f"preparation of {name} is a tamis.Preparation")
         if self.isolation not in ISOLATIONS:
@@ -305,6 +309,11 @@ def operator(
 
     def decorate(function: Callable[..., Any]) -> FunctionOperator:
         given = name if name is not None else getattr(function, "__name__", "")
+        for what, part in (
+            ("check", check), ("solve_many", solve_many), ("implications", implications),
+        ):  # fmt: skip
+            if part is not None and not callable(part):
+                raise OperatorError(f"{what} of {given} is a function, not {part!r:.80}")
         parameters, variadic = signature_of(function, given)
         for setting in rest:
             if setting not in _SETTINGS:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Protocol
 
 from tamis.engine.asking import Call
@@ -121,7 +122,9 @@ class _Course:
         for specification, numbers in decision.skeleton.deterministic:
             shelf = self._shelves[specification.name] = memo.about(specification, digests)
             if shelf is not None:
-                self._answered += [(call, answer, MEMO) for call, answer in shelf.known(numbers)]
+                # in the order of the calls: which of them were made first is a matter of timing
+                known = sorted(shelf.known(numbers), key=itemgetter(0))
+                self._answered += [(call, answer, MEMO) for call, answer in known]
         self.spent.operators += self._decider.timer() - started
 
     def run(self, decision: Decision) -> None:

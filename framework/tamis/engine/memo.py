@@ -112,9 +112,11 @@ class Memo:
         clock: Callable[[], float] = time.time,
     ) -> None:
         if type(most_bytes) is not int or most_bytes < 0:
-            raise TamisError(f"most_bytes of a memo is a whole number, not {most_bytes!r}")
-        if oldest_seconds is not None and not oldest_seconds > 0:
-            raise TamisError(f"oldest_seconds of a memo is above 0, not {oldest_seconds!r}")
+            raise TamisError(f"memo_bytes is a whole number, 0 to keep nothing, not {most_bytes!r}")
+        if oldest_seconds is not None and not _is_above_zero(oldest_seconds):
+            raise TamisError(
+                f"memo_seconds is a number above 0, or None for ever, not {oldest_seconds!r}"
+            )
         self.most_bytes = most_bytes
         self.oldest_seconds = oldest_seconds
         self._clock = clock
@@ -442,6 +444,10 @@ class Shelf:
         with self._memo._lock:
             self._operator.account.hits += 1
         return _without_seconds(flight.answer)
+
+
+def _is_above_zero(number: object) -> bool:
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0
 
 
 def _all_inputs(specification: Specification) -> tuple[str, ...] | None:
