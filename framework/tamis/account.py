@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
+
+import numpy as np
 
 from tamis.engine.decision import IMPLIED, MEMO, SPARED, Decision
 from tamis.planning import FALSE, TRUE
@@ -167,27 +169,31 @@ def needed_at_least(decision: Decision) -> int:
 
 
 class _Reach:
-    """Calls together with those whose answers may decide them by implication."""
+    """Calls together with those whose answers may decide them by implication.
+
+    These are found once for all that hang together: O(implications) an event."""
 
     def __init__(self, decision: Decision) -> None:
-        self._implicants = decision.skeleton.implicants
-        self._tests = decision.skeleton.call_tests
-        self._call: list[int] = decision.skeleton.problem.test_call.tolist()
+        problem = decision.skeleton.problem
+        self._together: dict[int, list[int]] = {}
+        calls = problem.test_call[problem.implications[:, [0, 2]]]
+        for pair in np.unique(calls[:, 0] * problem.calls + calls[:, 1]).tolist():
+            one, other = divmod(pair, problem.calls)
+            first = self._together.setdefault(one, [one])
+            second = self._together.setdefault(other, [other])
+            if first is not second:
+                fewer, more = sorted((first, second), key=len)
+                more += fewer
+                self._together.update(dict.fromkeys(fewer, more))
 
-    def of(self, calls: Sequence[int]) -> Sequence[int]:
+    def of(self, calls: Sequence[int]) -> Iterable[int]:
         """The calls and all that may decide them."""
-        if not self._implicants:
+        if not self._together:
             return calls
-        found = dict.fromkeys(calls)
-        queue = list(calls)
-        for call in queue:
-            for test in self._tests[call]:
-                for implicant in self._implicants.get(test, ()):
-                    other = self._call[implicant]
-                    if other not in found:
-                        found[other] = None
-                        queue.append(other)
-        return queue
+        found = set(calls)
+        for call in calls:
+            found.update(self._together.get(call, ()))
+        return found
 
 
 def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int]) -> bool:

@@ -89,13 +89,14 @@ class Matcher:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
+        if not isinstance(learning, bool):
+            raise TamisError(f"learning is True or False, not {learning!r:.80}")
         plugins = installed()
         records = plugins.operators.values() if operators is None else records_of(operators)
         self.operators = Operators(records)
         self._statistics = statistics if statistics is not None else Statistics()
         self.limits = limits
-        if not isinstance(self._statistics, Statistics):
-            raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")
+        _check_statistics(self._statistics)
         if not isinstance(limits, Limits):
             raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
         self._learned = Learned(self._statistics) if learning else None
@@ -221,6 +222,7 @@ class Matcher:
 
     @statistics.setter
     def statistics(self, statistics: Statistics) -> None:
+        _check_statistics(statistics)
         with self._changing, self._lock.writing():
             self._statistics = statistics
             self._skeleton = None
@@ -305,12 +307,14 @@ class Matcher:
             asking = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
             skeleton = self._problem(np.sort(rows[asking])) if asking.any() else None
+            # one that follows knows what is subscribed now, another one may know more or less
+            planner = self.planner
         plain = np.unique(owners[~asking])
         seconds = dict.fromkeys(STAGES, 0.0) | {"index": self._timer() - started}
         decision = None
         if skeleton is not None:
             decision, spent = self._decider.decide(
-                self.planner,
+                planner,
                 Decision(skeleton, taken, self.limits),
                 Asking(taken),
                 skeleton.needless(plain) if len(plain) else (),
@@ -370,9 +374,11 @@ class Matcher:
         with self._changing:
             found, troubles = implications.asked()
             with self._lock.writing():
+                for name in troubles:
+                    implications.distrust(name)
                 implications.take(found)
                 self._catalog.version += 1
-        for words in troubles:
+        for words in troubles.values():
             warnings.warn(words, PluginWarning, stacklevel=3)
 
     def _contradicted(self, decision: Decision, found: ContradictionError) -> None:
@@ -426,3 +432,8 @@ class Matcher:
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading():
             return explain(result, id, self._language, self._intake.resolver())
+
+
+def _check_statistics(statistics: object) -> None:
+    if not isinstance(statistics, Statistics):
+        raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")

@@ -9,6 +9,7 @@ Cost: O(calls of the operator) for each new call, and O(rows of the calls) for a
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,8 @@ from tamis.engine.asking import Call
 from tamis.specification import Implication
 
 _WIDTH = 4
+_MANY = 1 << 18
+"""Pairs of rows that are looked at one by one."""
 """Of a row: a serial, its truth, another serial, its truth."""
 
 
@@ -66,20 +69,22 @@ class Implications:
         for call in [call for call in self._serial if call.specification.name == name]:
             self.drop(call)
 
-    def asked(self) -> tuple[list[NDArray[np.int64]], list[str]]:
-        """Asks the operators about calls that are new: rows to take, and what went wrong."""
+    def asked(self) -> tuple[list[NDArray[np.int64]], dict[str, str]]:
+        """Asks the operators about calls that are new: rows to take, and what went wrong.
+
+        What an operator that fails has said before is to be forgotten as well (`distrust`)."""
         new, self._pending = self._pending, {}
         by_operator: dict[str, list[Call]] = {}
         for call in new:
             by_operator.setdefault(call.specification.name, []).append(call)
-        found, troubles = [], []
+        found: list[NDArray[np.int64]] = []
+        troubles: dict[str, str] = {}
         for name, fresh in by_operator.items():
             known = [call for call in self._calls_of(name) if call not in new]
             try:
                 found.append(self._asked_of(fresh, known))
             except Exception as failure:
-                self._distrusted.add(name)
-                troubles.append(
+                troubles[name] = (
                     f"implications of {name} failed ({type(failure).__name__}: {failure}): "
                     f"what it declares is not used"
                 )
@@ -91,10 +96,13 @@ class Implications:
     def _asked_of(self, fresh: list[Call], known: list[Call]) -> NDArray[np.int64]:
         """What the operator says of new calls among each other and with the known ones."""
         found: list[tuple[int, int, int, int]] = []
+        room = self._most - self._held
         for at, call in enumerate(fresh):
-            found += self._said(call, [*fresh[:at], *fresh[at + 1 :], *known])
+            if len(found) < room:
+                found += self._said(call, [*fresh[:at], *fresh[at + 1 :], *known])
         for call in known:
-            found += self._said(call, fresh)
+            if len(found) < room:
+                found += self._said(call, fresh)
         rows = np.array(found, np.int64).reshape(-1, _WIDTH)
         contraposed = np.stack([rows[:, 2], 1 - rows[:, 3], rows[:, 0], 1 - rows[:, 1]], axis=1)
         return np.unique(np.concatenate([rows, contraposed]), axis=0)
@@ -114,13 +122,13 @@ class Implications:
 
     def _said(self, call: Call, others: list[Call]) -> list[tuple[int, int, int, int]]:
         """What the operator says that an answer to the call means for the others."""
-        if not others or self._held >= self._most:
+        if not others:
             return []
         said = call.operator.implications(call.arguments, [other.arguments for other in others])
         mine = self._serial[call]
         return [
             (mine, int(bool(truth)), self._serial[others[other]], int(bool(conclusion)))
-            for truth, other, conclusion in map(_checked, said)
+            for truth, other, conclusion in (_checked(each, len(others)) for each in said)
         ]
 
     def _purge(self) -> None:
@@ -153,6 +161,8 @@ def _chained(rows: NDArray[np.int64], calls: int) -> NDArray[np.int64]:
         first, then = said // outcomes, said % outcomes
         begin = np.searchsorted(first, then)
         counts = np.searchsorted(first, then, side="right") - begin
+        if counts.sum() > _MANY:
+            return _closed(first, then)
         place = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
         longer = np.repeat(first, counts) * outcomes + then[place]
         more = np.union1d(said, longer[np.repeat(first, counts) // 2 != then[place] // 2])
@@ -161,10 +171,34 @@ def _chained(rows: NDArray[np.int64], calls: int) -> NDArray[np.int64]:
         said = more
 
 
-def _checked(said: object) -> Implication:
+def _closed(first: NDArray[np.int64], then: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All that follows, by Warshall on rows of bits: n calls that imply each other in a chain have
+    n³ pairs of rows that meet, but n² rows."""
+    nodes, places = np.unique(np.concatenate([first, then]), return_inverse=True)
+    count = len(nodes)
+    reached = np.zeros((count, -(-count // 8)), np.uint8)
+    before, after = places[: len(first)], places[len(first) :]
+    np.bitwise_or.at(reached, (before, after >> 3), (128 >> (after & 7)).astype(np.uint8))
+    for through in np.intersect1d(before, after).tolist():
+        leads = np.flatnonzero(reached[:, through >> 3] & (128 >> (through & 7)))
+        reached[leads] |= reached[through]
+    before, after = np.nonzero(np.unpackbits(reached, axis=1, count=count))
+    first, then = nodes[before], nodes[after]
+    others = first // 2 != then // 2
+    first, then = first[others], then[others]
+    return np.stack([first // 2, first % 2, then // 2, then % 2], axis=1)
+
+
+def _checked(said: object, count: int) -> Implication:
     if not isinstance(said, tuple) or len(said) != len(Implication._fields):
         raise ValueError(f"an implication is a tamis.Implication, not {said!r:.80}")
-    implication = Implication(*said)
-    if not isinstance(implication.other, int) or implication.other < 0:
-        raise ValueError(f"an implication names another call by its place, not {said!r:.80}")
-    return implication
+    truth, other, conclusion = said
+    try:
+        place = operator.index(other)
+    except TypeError:
+        place = -1
+    if not 0 <= place < count:
+        raise ValueError(
+            f"an implication names another call by its place, 0 to {count - 1}, not {said!r:.80}"
+        )
+    return Implication(truth, place, conclusion)
