@@ -372,6 +372,8 @@ class Matcher:
         if not implications.pending:
             return
         with self._changing:
+            if not implications.pending:  # another thread has asked meanwhile
+                return
             found, troubles = implications.asked()
             with self._lock.writing():
                 for name in troubles:

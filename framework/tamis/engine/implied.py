@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,6 +33,8 @@ class Implications:
         self._serials = itertools.count()
         self._serial: dict[Call, int] = {}
         self._pending: dict[Call, None] = {}
+        self._asking: int | None = None
+        """The thread that asks operators, until it has taken what they said."""
         self._rows: dict[int, NDArray[np.int64]] = {}
         self._held = 0
         self._distrusted: set[str] = set()
@@ -42,8 +45,10 @@ class Implications:
 
     @property
     def pending(self) -> bool:
-        """Whether there are calls that no operator was asked about yet."""
-        return bool(self._pending)
+        """Whether there are calls of which it is not known yet what operators say.
+
+        Not for the thread that asks them: an operator may match events to know it."""
+        return bool(self._pending) or self._asking not in (None, threading.get_ident())
 
     def add(self, call: Call) -> None:
         """A call that is new."""
@@ -74,6 +79,15 @@ class Implications:
 
         What an operator that fails has said before is to be forgotten as well (`distrust`)."""
         new, self._pending = self._pending, {}
+        self._asking = threading.get_ident()
+        try:
+            return self._asked_about(new)
+        except BaseException:
+            self._pending = new | self._pending
+            self._asking = None
+            raise
+
+    def _asked_about(self, new: dict[Call, None]) -> tuple[list[NDArray[np.int64]], dict[str, str]]:
         by_operator: dict[str, list[Call]] = {}
         for call in new:
             by_operator.setdefault(call.specification.name, []).append(call)
@@ -119,6 +133,7 @@ class Implications:
                     mine if before is None else np.concatenate([before, mine])
                 )
             self._held += len(kept)
+        self._asking = None
 
     def _said(self, call: Call, others: list[Call]) -> list[tuple[int, int, int, int]]:
         """What the operator says that an answer to the call means for the others."""

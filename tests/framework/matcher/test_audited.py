@@ -293,3 +293,50 @@ def test_an_event_is_decided_by_the_planner_that_knows_its_subscriptions() -> No
         go_on.set()
         swaps[0].join()
     assert planner.is_ready
+
+
+def test_every_event_knows_what_is_declared_whichever_thread_asks() -> None:
+    """A second event went on without it, and its failed call stayed unknown."""
+    asking, go_on = threading.Event(), threading.Event()
+
+    def slow(arguments: Sequence[Any], others: Sequence[Sequence[Any]]) -> Any:
+        asking.set()
+        go_on.wait(10)
+        return larger(arguments, others)
+
+    @tamis.operator(inputs=("v",), implications=slow)
+    def over(event: Any, bound: float) -> bool:
+        if bound == 1:
+            raise RuntimeError("no map")
+        return bool(event["v"] > bound)
+
+    matcher = matcher_of(over, [1, 2])
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(len(matcher.match({"v": 9}).matches)))
+        for _ in range(2)
+    ]
+    threads[0].start()
+    assert asking.wait(10)
+    threads[1].start()
+    threads[1].join(0.2)
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert found == [2, 2]
+
+
+def test_an_interrupted_question_is_asked_again() -> None:
+    interrupts = True
+
+    def asked(arguments: Sequence[Any], others: Sequence[Sequence[Any]]) -> Any:
+        nonlocal interrupts
+        if interrupts:
+            interrupts = False
+            raise KeyboardInterrupt
+        return larger(arguments, others)
+
+    matcher = matcher_of(over(implications=asked), [1, 2])
+    with pytest.raises(KeyboardInterrupt):
+        matcher.match({"v": 9})
+    assert matcher.match({"v": 9}).account.calls == 1
