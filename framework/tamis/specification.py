@@ -129,6 +129,10 @@ class Specification:
             raise OperatorError(
                 f"deterministic of {name} is True or False, not {self.deterministic!r}"
             )
+        if isinstance(self.concurrency, float):
+            raise OperatorError(
+                f"concurrency of {name} is a whole number above 0, not {self.concurrency!r}"
+            )
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise OperatorError(f"preparation of {name} is a tamis.Preparation")
         if self.isolation not in ISOLATIONS:

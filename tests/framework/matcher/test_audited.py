@@ -230,6 +230,7 @@ def test_statistics_that_are_none_leave_the_others() -> None:
         ({"solve_many": 5}, "solve_many of over is a function"),
         ({"implications": {}}, "implications of over is a function"),
         ({"check": 3}, "check of over is a function"),
+        ({"concurrency": 1.5}, "concurrency of over is a whole number"),
         ({"deterministic": "no"}, "deterministic of over is True or False"),
     ],
 )
