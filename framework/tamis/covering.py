@@ -108,7 +108,7 @@ class Covering:
 
     def _exactly(self) -> float:
         """The optimum by HiGHS."""
-        optimize, sparse = _scipy("optimize"), _scipy("sparse")
+        optimize, sparse = scipy_part("optimize"), scipy_part("sparse")
         serving = np.flatnonzero(self.serves >= 0)
         row = np.repeat(np.arange(self.rows), np.diff(self.start))
         matrix = sparse.csr_matrix(
@@ -134,7 +134,7 @@ class Covering:
 
         Any prices of rows that no column's weight is exceeded by add up to a lower bound (weak
         duality): the steps only find good ones."""
-        sparse = _scipy("sparse")
+        sparse = scipy_part("sparse")
         ones = np.ones(len(self.column))
         matrix = sparse.csr_matrix(
             (ones, self.column, self.start), shape=(self.rows, len(self.weight))
@@ -228,7 +228,8 @@ class Covering:
             yield serves, self._row(at)
 
 
-def _scipy(part: str) -> Any:
+def scipy_part(part: str) -> Any:
+    """A module of SciPy, or what to install."""
     import importlib
 
     try:

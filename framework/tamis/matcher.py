@@ -402,12 +402,15 @@ class Matcher:
     # for people
 
     def shadows(self, planners: Iterable[str] | None = None) -> Shadows:
-        """What runs other planners (all that are installed) beside this matcher's own."""
+        """What runs other planners (all that are not for small problems alone) beside its own."""
         from tamis.shadow import Shadows
 
         plugins = installed()
-        names = sorted(plugins.planners) if planners is None else list(planners)
-        return Shadows(plugins, self._catalog, self._gateway, names, self._statistics)
+        all_ = (name for name, record in plugins.planners.items() if not record.is_small)
+        names = sorted(all_) if planners is None else list(planners)
+        return Shadows(
+            plugins, self._catalog, self._gateway, names, self._statistics, self._contradicted
+        )
 
     def shadow(self, result: Result, shadows: Shadows) -> Shadow:
         """What other planners would have called for an event that was matched just now.

@@ -198,3 +198,5 @@ class PlannerRecord:
     name: str
     factory: Callable[[], Planner]
     description: str = ""
+    is_small: bool = False
+    """Whether it is made for small problems alone, and so left out where all planners are run."""

@@ -9,13 +9,14 @@ Cost: every distinct call of the candidates, a run of each planner, and two line
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from tamis.catalog import Catalog
+from tamis.covering import scipy_part
 from tamis.engine.asking import Call
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
@@ -44,8 +45,8 @@ class Shadow:
     """Calls that even who knows all answers makes: a linear program's bound."""
     non_anticipative: float | None = 0.0
     """Calls that who knows all selectivities makes on average at least, if they are as expected."""
-    contradictions: list[str] = field(default_factory=list)
-    """Where answers are not what was declared of them."""
+    contradictions: dict[str, int] = field(default_factory=dict)
+    """Pairs of answers that are not what was declared of them, and for how many events."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Planners that could not be run, and why."""
 
@@ -53,13 +54,16 @@ class Shadow:
         """Adds another one to this."""
         self.events += other.events
         self.every += other.every
-        for mine, theirs in ((self.calls, other.calls), (self.seconds, other.seconds)):
+        for mine, theirs in (
+            (self.calls, other.calls),
+            (self.seconds, other.seconds),
+            (self.contradictions, other.contradictions),
+        ):
             for name, number in theirs.items():
                 mine[name] = mine.get(name, 0) + number  # type: ignore[assignment]
         for name in ("clairvoyant", "non_anticipative"):
             known, more = getattr(self, name), getattr(other, name)
             setattr(self, name, None if known is None or more is None else known + more)
-        self.contradictions += other.contradictions
         self.left_out |= other.left_out
 
     def as_dict(self) -> dict[str, Any]:
@@ -77,7 +81,10 @@ class Shadows:
         gateway: Gateway,
         planners: Iterable[str],
         statistics: Statistics,
+        contradicted: Callable[[Decision, ContradictionError], None],
     ) -> None:
+        scipy_part("optimize")  # before any event is matched
+        self._contradicted = contradicted
         self._catalog = catalog
         self._gateway = gateway
         self._followings = {
@@ -99,7 +106,11 @@ class Shadows:
             return shadow
         known = _Known(decision, self._gateway)
         shadow.every = len(known.answers)
-        shadow.contradictions = known.contradictions()
+        found = known.contradictions()
+        texts = [test.text for test in decision.skeleton.tests]
+        shadow.contradictions = {f"{texts[test]} and {texts[other]}": 1 for test, other in found}
+        if found:
+            self._contradicted(decision, ContradictionError(*found[0]))
         for name, following in self._followings.items():
             try:
                 made = known.replayed(following, needless)
@@ -108,7 +119,9 @@ class Shadows:
                 continue
             shadow.calls[name] = len(made)
             shadow.seconds[name] = known.seconds(made)
-        shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
+        shadow.clairvoyant = shadow.non_anticipative = None
+        if not shadow.contradictions:  # what is not true bounds nothing
+            shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
         return shadow
 
 
@@ -142,15 +155,12 @@ class _Known:
         """The known answers to calls."""
         return [self._by_call[call] for call in calls]
 
-    def contradictions(self) -> list[str]:
-        """Pairs of answers that exclude each other by what was declared."""
-        skeleton, outcome = self._decision.skeleton, self._whole.outcome
-        return [
-            f"{self._decision.event.id}: {skeleton.tests[test].text} and "
-            f"{skeleton.tests[other].text} have outcomes that exclude each other"
-            for test, truth, other, conclusion in skeleton.problem.implications.tolist()
-            if test < other and outcome[test] == truth and outcome[other] == 1 - conclusion
-        ]
+    def contradictions(self) -> list[tuple[int, int]]:
+        """Pairs of tests whose outcomes exclude each other by what was declared."""
+        outcome = np.array(self._whole.outcome, np.int64)
+        test, truth, other, conclusion = self._decision.skeleton.problem.implications.T
+        found = (test < other) & (outcome[test] == truth) & (outcome[other] == 1 - conclusion)
+        return list(zip(test[found].tolist(), other[found].tolist(), strict=True))
 
     def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
         """The calls that a planner makes."""
@@ -184,7 +194,8 @@ class _Known:
             group_price=np.zeros(len(problem.group_price)),
         )
         free = np.zeros(problem.alternatives, np.bool_)
-        free[[*skeleton.plans, *whole.failed_conditions, *needless]] = True
+        joined = [at for at, plan in skeleton.plans.items() if plan.checks]
+        free[[*joined, *whole.failed_conditions, *needless]] = True
         outcomes = np.array(whole.outcome, np.int64)
         absent = np.isin(problem.test_call, list(whole.missing))
         free[problem.edge_alternative[absent[problem.edge_test]]] = True

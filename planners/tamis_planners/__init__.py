@@ -48,7 +48,9 @@ def tamis_planners() -> list[PlannerRecord]:
     return [
         PlannerRecord("savings", _savings, "what spares most of deciding alternatives alone"),
         PlannerRecord("greedy", _greedy, "what ends most alternatives for its cost"),
-        PlannerRecord("optimal", _optimal, "the least expected cost, for small problems"),
+        PlannerRecord(
+            "optimal", _optimal, "the least expected cost, for small problems", is_small=True
+        ),
         PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
         PlannerRecord("suborder", _suborder, "linked chains, ordered by what sharing saves"),
         PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),

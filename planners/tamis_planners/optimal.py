@@ -20,7 +20,7 @@ from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
 CALLS = 12
 STATES = 10_000
 OUTCOMES = 4_096
-STEPS = 1_000_000
+STEPS = 100_000
 _LONE = -1
 
 Wanted = tuple[tuple[int, int], ...]

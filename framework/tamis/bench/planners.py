@@ -63,8 +63,6 @@ _LARGE = 20_000
 """From how many subscriptions events, workloads and bounds are fewer."""
 _BOUNDED_WHERE_LARGE = 12
 _REST = 0.1
-_TINY_ONLY = ("optimal",)
-"""Planners that search through all methods: only for a few predicates."""
 
 
 @dataclass
@@ -199,7 +197,9 @@ def _number(predicate: str) -> int:
 def compared(planners: Sequence[str] | None) -> list[str]:
     """The planners to compare, `naive` first; all that can take many predicates by default."""
     chosen = (
-        sorted(set(installed().planners) - set(_TINY_ONLY)) if planners is None else list(planners)
+        sorted(name for name, record in installed().planners.items() if not record.is_small)
+        if planners is None
+        else list(planners)
     )
     chosen.sort(key=lambda name: name != "naive")
     return chosen

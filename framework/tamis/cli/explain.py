@@ -33,6 +33,7 @@ _FACTS = (
     "matches",
     "undetermined",
     "calls",
+    "invocations",
     "evaluations",
     "implied",
     "memoized",
@@ -40,7 +41,7 @@ _FACTS = (
     "needed_at_least",
     "naive_expected",
 )
-_COUNTS = ("calls", "evaluations", "failed", "implied", "memoized", "spared")
+_COUNTS = ("calls", "invocations", "evaluations", "failed", "implied", "memoized", "spared")
 
 
 def explain(
@@ -163,14 +164,19 @@ def _account_text(account: Account) -> str:
     """The account as tables."""
     from tamis.cli.tables import duration, table
 
+    needless = () if account.invocations < account.calls else ("invocations",)
     facts: list[tuple[str, object]] = [
-        (name.replace("_", " "), account[name]) for name in _FACTS if account[name] is not None
+        (name.replace("_", " "), account[name])
+        for name in _FACTS
+        if account[name] is not None and name not in needless
     ]
     facts.extend((f"{stage} time", duration(spent)) for stage, spent in account.seconds.items())
     parts = [table(("account", ""), facts)]
     if account.operators:
         seen = account.operators.values()
-        names = [name for name in _COUNTS if any(each[name] for each in seen)]
+        names = [
+            name for name in _COUNTS if name not in needless and any(each[name] for each in seen)
+        ]
         parts.append(
             table(
                 ("operator", *names, "time"),

@@ -96,6 +96,7 @@ def match(
     )
     if shadow and report is None:
         raise MisuseError("--shadow writes its figures to the report: give --report FILE")
+    shadows = matcher.shadows() if shadow else None
     source = reading.Events(events)
     read = [subscriptions, *source.files, *(operators or ())]
     _refuse_collisions(subscriptions, source.files, read, output, rejects, report)
@@ -112,7 +113,8 @@ def match(
             rejected = open_files.enter_context(lines_to(rejects, prompt=prompt))
         progress = Progress(shown=shown)
         run = _Run(matcher, source, results, rejected, account, progress)
-        run.shadow = Shadow() if shadow else None
+        if shadow:
+            run.shadow, run.shadows = Shadow(), shadows
         try:
             # what an operator prints is not a result
             with contextlib.redirect_stdout(sys.stderr), progress:
@@ -166,7 +168,7 @@ class _Run:
         self._account = account
         self._progress = progress
         self.shadow: Shadow | None = None
-        self._shadows: Shadows | None = None
+        self.shadows: Shadows | None = None
         self.rejected_by: Counter[str] = Counter()
         self.rejected = 0
         self._first_reject = ""
@@ -197,8 +199,8 @@ class _Run:
                     reason for each in result.rejections for reason in each.because
                 )
             if self.shadow is not None:
-                self._shadows = self._shadows or self._matcher.shadows()
-                self.shadow.add(self._matcher.shadow(result, self._shadows))
+                assert self.shadows is not None
+                self.shadow.add(self._matcher.shadow(result, self.shadows))
             for each in result.undetermined:
                 self._first_undetermined = self._first_undetermined or (
                     f"{each.subscription} for {result.event}, {each.reason}"

@@ -6,22 +6,23 @@ import operator
 from collections.abc import Sequence
 
 from tamis.errors import PlannerError
-from tamis.planning import Planner, Problem
+from tamis.planning import Planner, PlannerRecord, Problem
 from tamis.plugins import Plugins
 
 
-def made_planner(plugins: Plugins, planner: str | Planner) -> Planner:
-    """The planner of a name, or the given one."""
-    if not isinstance(planner, str):
+def made_planner(plugins: Plugins, planner: str | Planner | PlannerRecord) -> Planner:
+    """The planner of a name or of a record, or the given one."""
+    if not isinstance(planner, (str, PlannerRecord)):
         if not hasattr(planner, "begin"):
-            raise PlannerError(f"a planner has begin(problem), and {planner!r:.80} has not")
+            name = type(planner).__name__
+            raise PlannerError(f"a planner has begin(problem), and this {name} has not")
         return planner
-    record = plugins.planner(planner)
+    record = plugins.planner(planner) if isinstance(planner, str) else planner
     try:
         made = record.factory()
     except Exception as failure:
         raise PlannerError(
-            f"planner {planner} cannot be made: {type(failure).__name__}: {failure}"
+            f"planner {record.name} cannot be made: {type(failure).__name__}: {failure}"
         ) from failure
     return made_planner(plugins, made)
 

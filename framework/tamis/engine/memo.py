@@ -136,6 +136,11 @@ class Memo:
         for account in self._accounts.values():
             account.answers = account.bytes = 0
 
+    def __repr__(self) -> str:
+        """How much is kept."""
+        answers = sum(account.answers for account in self._accounts.values())
+        return f"<memo: {answers:,} answers in {self._bytes:,} bytes>"
+
     @property
     def bytes(self) -> int:
         """What is kept takes so much."""

@@ -95,6 +95,14 @@ class Statistics:
         statistics.attributes, statistics.events = attribute_rows(events)
         return statistics
 
+    def __repr__(self) -> str:
+        """How much is known."""
+        events = "" if self.events is None else f" of {self.events:,} events"
+        return (
+            f"<statistics{events}: {len(self.predicates):,} predicates, "
+            f"{len(self.attributes):,} attributes>"
+        )
+
     def __bool__(self) -> bool:
         return bool(self.predicates or self.attributes or self.sample)
 
