@@ -201,10 +201,14 @@ class Requirements:
 
     def non_anticipative(self) -> float:
         """A lower bound in the mean over events, for every adaptive method."""
-        return self._covering(self._charges(), self._problem.group_price, self._optional).at_least()
+        return self._covering(self.charges, self._problem.group_price, self._optional).at_least()
 
-    def _charges(self) -> Floats:
-        """What each call is charged given the outcomes: its cost, on average over its own."""
+    @cached_property
+    def charges(self) -> Floats:
+        """What each call is charged given the outcomes: its cost, on average over its own.
+
+        What a method's calls are charged is what they cost, on average over events, and on no event
+        below the non-anticipative bound: chance is in both alike."""
         problem, cost = self._problem, self._least_cost
         counted = ~self._joined[problem.edge_alternative]
         sides = np.unique(problem.edge_test[counted] * 2 + (problem.edge_sign[counted] > 0))
