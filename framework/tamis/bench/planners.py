@@ -110,6 +110,7 @@ def measure(shape: Shape, planners: Sequence[str], effort: Effort) -> dict[str, 
         _measure_one(workload, list(measured.values()), events, bounded, seen)
     return {
         "workload": str(shape),
+        "shape": vars(shape),
         "events": sum(events for _, events in parts),
         "workloads": len(parts),
         "seed": effort.seed,

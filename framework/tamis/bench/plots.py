@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from tamis.bench.planner_sections import TITLES
@@ -16,19 +17,20 @@ from tamis.bench.planners import FIGURES
 from tamis.errors import TamisError
 
 _MARKS = "os^Dv<>pX*"
+_LABEL = 18
 _GRAYS = ("0.0", "0.3", "0.5")
 _BOUNDS = {"non-anticipative": (5, 2), "clairvoyant": (2, 2), "packing": (1, 2)}
-_AXES: dict[str, tuple[str, Callable[[Any], object]]] = {
-    "4": ("subscriptions", lambda shape: shape.subscriptions),
-    "5": ("subscriptions", lambda shape: shape.subscriptions),
-    "6": ("predicates", lambda shape: shape.predicates),
-    "7": ("predicates in the longest subscription", lambda shape: shape.longest),
+_AXES: dict[str, tuple[str, Callable[[Mapping[str, Any]], object]]] = {
+    "4": ("subscriptions", lambda row: row["shape"]["subscriptions"]),
+    "5": ("subscriptions", lambda row: row["shape"]["subscriptions"]),
+    "6": ("predicates", lambda row: row["shape"]["predicates"]),
+    "7": ("predicates in the longest subscription", lambda row: row["shape"]["longest"]),
     "8": (
         "popularity of predicates",
-        lambda shape: f"Zipf {shape.zipf:g}" if shape.zipf else "Uniform",
+        lambda row: f"Zipf {row['shape']['zipf']:g}" if row["shape"]["zipf"] else "Uniform",
     ),
-    "costs": ("workload", str),
-    "guarded": ("workload", str),
+    "costs": ("workload", lambda row: fill(row["workload"], _LABEL)),
+    "guarded": ("workload", lambda row: fill(row["workload"], _LABEL)),
 }
 
 
@@ -42,12 +44,14 @@ class Line(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What stands below, what at the left, the lines, and whether the left begins at 0."""
+    """What stands below, what at the left, the lines, and how they are drawn."""
 
     below: str
     across: str
     lines: list[Line]
     from_zero: bool = True
+    is_joined: bool = True
+    """Whether what lies between two places means anything."""
 
 
 def drawable() -> None:
@@ -70,12 +74,13 @@ def draw(rows: Sequence[Mapping[str, Any]], folder: str | Path) -> list[Path]:
 
 def _picture(figure: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
     if figure in FIGURES:
-        return Picture(_AXES[figure][0], "cost an event", list(_costs(figure, rows)))
+        lines = list(_costs(figure, rows))
+        return Picture(_AXES[figure][0], "cost an event", lines, is_joined=figure.isdigit())
     return _SECTIONS[figure](rows)
 
 
 def _costs(figure: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    x = [_AXES[figure][1](shape) for shape in FIGURES[figure]]
+    x = [_AXES[figure][1](row) for row in rows]
     for planner in rows[0]["planners"]:
         yield Line(planner, x, [row["planners"][planner]["cost"] for row in rows])
     for bound in _BOUNDS:
@@ -142,10 +147,14 @@ def _drawn(path: Path, title: str, drawing: Picture) -> None:
     for line in drawing.lines:
         if line.is_bound:
             dashes = _BOUNDS.get(line.name, (5, 2))
-            axes.plot(line.x, line.y, color="0.0", linewidth=1, dashes=dashes, label=line.name)
+            if drawing.is_joined:
+                axes.plot(line.x, line.y, color="0.0", linewidth=1, dashes=dashes, label=line.name)
+            else:
+                axes.scatter(line.x, line.y, color="0.0", marker="_", s=160, label=line.name)
         else:
             axes.plot(
-                line.x, line.y, color=_GRAYS[marked % len(_GRAYS)], linewidth=1.3, markersize=6,
+                line.x, line.y, color=_GRAYS[marked % len(_GRAYS)], markersize=6,
+                linewidth=1.3 if drawing.is_joined else 0,
                 marker=_MARKS[marked % len(_MARKS)], markerfacecolor="white", label=line.name,
             )  # fmt: skip
             marked += 1
