@@ -38,7 +38,7 @@ class Shadow:
     every: int = 0
     """Every distinct call of the candidates that could be made."""
     calls: dict[str, int] = field(default_factory=dict)
-    """What each planner calls."""
+    """What each planner calls; one that keeps an order, in an order made anew."""
     seconds: dict[str, float] = field(default_factory=dict)
     """What the calls of each planner took, each as it was measured once."""
     clairvoyant: float | None = 0.0

@@ -4,7 +4,7 @@ Dynamic programming over what is open: a state is the set of open alternatives, 
 left to ask, and the preparations that are paid; what shares nothing is solved apart. Tests are
 taken to be independent: scenes and implications are not looked at. Invariant: no planner expects to
 pay less. Cost: exponential in the calls that hang together; beyond `CALLS` of them, or `STATES`, or
-`STEPS` from one state to another (some ten seconds), a `PlannerError`.
+`STEPS` from one state to another (some seconds), a `PlannerError`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
 CALLS = 12
 STATES = 10_000
 OUTCOMES = 4_096
-STEPS = 100_000
+STEPS = 20_000
 _LONE = -1
 
 Wanted = tuple[tuple[int, int], ...]
