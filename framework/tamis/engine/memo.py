@@ -16,7 +16,6 @@ that were not used for longest. What is too old goes when it is met, or its shel
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -28,20 +27,16 @@ from tamis.engine.asking import Call
 from tamis.engine.digest import EventDigests
 from tamis.engine.flight import Flight
 from tamis.engine.gateway import TIMED_OUT, Answer, Failure
+from tamis.engine.sizes import Key, answer_bytes, shelf_bytes
 from tamis.errors import TamisError
 from tamis.specification import Specification
 
-Key = tuple[object, ...]
 _ShelfKey = tuple[int, bytes]
 _Number = TypeVar("_Number")
 
 DEFAULT_BYTES = 64 * 1024 * 1024
 _GRACE_SECONDS = 1.0
 _TRUE, _FALSE, _NO_SOLUTION = Answer(True), Answer(False), Answer(False, [])
-_ANSWER_BYTES = 170
-"""Of an answer beside its key and its solutions: its place in a dict, its age and its size."""
-_SHELF_BYTES = 530
-"""Of a shelf beside its answers: itself, its empty dict, its key, its place among the shelves."""
 
 
 class Given(NamedTuple):
@@ -238,8 +233,8 @@ class Memo:
             self._drop(shelf, answers, key)
             answers = self._shelves.get(shelf)
         answer = _without_seconds(answer)
-        size = _ANSWER_BYTES + _key_bytes(key) + _solution_bytes(answer)
-        shelf_size = _SHELF_BYTES + len(shelf[1])
+        size = answer_bytes(key, answer)
+        shelf_size = shelf_bytes(shelf[1])
         if size + shelf_size > self.most_bytes:
             return
         if answers is None:
@@ -489,20 +484,3 @@ def _without_seconds(answer: Answer) -> Answer:
     if answer.solutions is None:
         return _TRUE if answer.truth else _FALSE
     return answer._replace(seconds=0.0) if answer.solutions else _NO_SOLUTION
-
-
-def _key_bytes(key: Key) -> int:
-    size = sys.getsizeof(key)
-    for part in key[1:]:
-        if isinstance(part, tuple):
-            size += sys.getsizeof(part) + sum(map(sys.getsizeof, part[1:]))
-    return size
-
-
-def _solution_bytes(answer: Answer) -> int:
-    if not answer.solutions:
-        return 0
-    size = sys.getsizeof(answer) + sys.getsizeof(answer.solutions)
-    for solution in answer.solutions:
-        size += sys.getsizeof(solution) + sum(map(sys.getsizeof, solution))
-    return size

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tamis.engine import memo as module
+from tamis.engine import sizes as module
 from tamis.engine.asking import Call
 from tamis.engine.gateway import RAISED, Answer, Failure
 from tamis.engine.memo import Given, Memo, MemoAccount, Shelf
