@@ -42,7 +42,7 @@ from tamis.intake import Accepted, Intake
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
-from tamis.planning import Planner
+from tamis.planning import Planner, PlannerRecord
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
@@ -79,7 +79,7 @@ class Matcher:
         operators: Iterable[object] | None = None,
         *,
         index: str = DEFAULT_INDEX,
-        planner: str | Planner = DEFAULT_PLANNER,
+        planner: str | Planner | PlannerRecord = DEFAULT_PLANNER,
         statistics: Statistics | None = None,
         learning: bool = True,
         workers: int = 1,
@@ -207,11 +207,11 @@ class Matcher:
 
     @property
     def planner(self) -> Planner:
-        """What orders the calls; may be replaced at any time, by a name or a planner."""
+        """What orders the calls; may be replaced at any time, by a name, a planner or a record."""
         return self._following.planner
 
     @planner.setter
-    def planner(self, planner: str | Planner) -> None:
+    def planner(self, planner: str | Planner | PlannerRecord) -> None:
         with self._changing, self._lock.writing():
             self._following.replace(planner)
 

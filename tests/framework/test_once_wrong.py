@@ -133,6 +133,8 @@ def test_a_planner_that_cannot_follow_does_not_replace_another_one() -> None:
     with pytest.raises(tamis.PlannerError, match="Fails failed in reset"):
         matcher.planner = Fails()
     assert type(matcher.planner).__name__ == "Naive"
+    matcher.planner = tamis.PlannerRecord("mine", Everything)
+    assert type(matcher.planner).__name__ == "Everything"
     matcher.planner = "suborder"
     assert matched(matcher.match({})) == ["s"]
 

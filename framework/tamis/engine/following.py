@@ -15,7 +15,7 @@ from tamis.catalog import Catalog
 from tamis.engine.guarded import made_planner
 from tamis.engine.problem import standing
 from tamis.errors import PlannerError, PluginWarning
-from tamis.planning import FollowingPlanner, Planner, Standing
+from tamis.planning import FollowingPlanner, Planner, PlannerRecord, Standing
 from tamis.plugins import Plugins
 from tamis.statistics import Statistics
 
@@ -29,7 +29,7 @@ class Following:
     def __init__(
         self,
         plugins: Plugins,
-        planner: str | Planner,
+        planner: str | Planner | PlannerRecord,
         catalog: Catalog,
         statistics: Statistics,
         instead: str,
@@ -48,7 +48,7 @@ class Following:
         follows = hasattr(self.planner, "subscribed")
         return cast(FollowingPlanner, self.planner) if follows else None
 
-    def replace(self, planner: str | Planner) -> None:
+    def replace(self, planner: str | Planner | PlannerRecord) -> None:
         """Takes another planner; the one before stays if this one fails to follow."""
         before, self.planner = self.planner, made_planner(self._plugins, planner)
         try:
