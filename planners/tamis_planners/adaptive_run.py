@@ -23,6 +23,7 @@ from tamis_planners.adaptive_state import (
     FAILURE,
     FREE,
     GROUP,
+    IMPLICABLE,
     IMPLYING,
     LEFT,
     NEEDED,
@@ -67,7 +68,7 @@ def opened(
     state = State(
         **{name: getattr(shape, name) for name in FIXED},
         alternatives=np.zeros((problem.alternatives, 9), np.int32),
-        calls=np.zeros((calls, 7), np.int32),
+        calls=np.zeros((calls, 8), np.int32),
         units=np.zeros((units, 3), np.int32),
         siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
@@ -86,6 +87,7 @@ def opened(
     )
     state.numbers[WEIGHTED] = weighted
     state.numbers[IMPLYING] = len(problem.implications) > 0
+    state.calls[problem.test_call[problem.implications[:, 2]], IMPLICABLE] = 1
     state.alternatives[:, OWNER] = problem.alternative_subscription
     state.alternatives[:, FREE] = ~problem.alternative_binds
     state.alternatives[:, OPEN] = 1

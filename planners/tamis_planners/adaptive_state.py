@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 # make needless, and of those that are about to change
 LEFT, AWAITED, OPEN, QUEUED, MARKED, OWNER, FREE, IN_CERTAIN, IN_LISTED = range(9)
 # calls; lists of those that were asked for since weights were computed, and for a search
-NEEDED, ASKED, GROUP, BATCH, UNIT, IN_UNSEEN, IN_SEEN = range(7)
+NEEDED, ASKED, GROUP, BATCH, UNIT, IMPLICABLE, IN_UNSEEN, IN_SEEN = range(8)
 # weights of alternatives: by itself, the chance to come out true, the expected cost of deciding it
 # alone, the weight among its siblings, and what its calls gain for their cost when it is true
 BASE, TRUE, ALONE, WEIGHT, PUSH = range(5)
@@ -114,8 +114,10 @@ def share(state: State, alternative: int, sign: float) -> None:
         ends, pushed = state.ends[need], push * state.worth[call, OWN]
         if state.numbers[IMPLYING]:
             for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
-                opposite = 1 - state.edges[edge, WANTED]
-                state.ended[2 * state.edges[edge, TEST] + opposite] += weight
+                both = 2 * state.edges[edge, TEST]
+                state.ended[both + 1 - state.edges[edge, WANTED]] += weight
+                if state.alternatives[alternative, LEFT] == 1:
+                    state.ended[both + state.edges[edge, WANTED]] += weight
         state.worth[call, SCORE] += weight * ends + pushed
         mine = state.calls[call, UNIT]
         touch(state, mine)
@@ -238,8 +240,17 @@ def affect(state: State, alternative: int) -> None:
 
 
 @inlined
+def may_be_implied(state: State, alternative: int) -> bool:
+    """Whether another call may decide one that an alternative needs."""
+    for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
+        if state.stage[need] == IS_OPEN and state.calls[state.needs[need, CALL], IMPLICABLE]:
+            return True
+    return False
+
+
+@inlined
 def notice(state: State, alternative: int) -> None:
-    """Queues an alternative whose last call must be made by every planner."""
+    """Queues an alternative whose last call must be made by every planner: none may imply it."""
     if (
         state.alternatives[alternative, OPEN]
         and state.alternatives[alternative, LEFT] == 1
@@ -249,6 +260,7 @@ def notice(state: State, alternative: int) -> None:
             not state.alternatives[alternative, FREE]
             or state.siblings[state.alternatives[alternative, OWNER]] == 1
         )
+        and not (state.numbers[IMPLYING] and may_be_implied(state, alternative))
     ):
         state.alternatives[alternative, QUEUED] = 1
         state.alternatives[state.numbers[CERTAIN], IN_CERTAIN] = alternative

@@ -95,7 +95,7 @@ def test_places_of_numpy_are_places() -> None:
         places = np.flatnonzero([other < arguments[0] for (other,) in others])
         return [(True, place, True) for place in places]
 
-    assert matcher_of(over(implications=lower), range(3)).match({"v": 9}).account.calls == 1
+    assert matcher_of(over(implications=lower), [2, 1, 0]).match({"v": 9}).account.calls == 1
 
 
 @pytest.mark.parametrize("place", [2, -1, "0", None])
@@ -111,7 +111,7 @@ def test_an_operator_that_fails_once_is_not_believed_what_it_said_before() -> No
             raise RuntimeError("no map")
         return larger(arguments, others)
 
-    matcher = matcher_of(over(implications=fails_later), range(2))
+    matcher = matcher_of(over(implications=fails_later), [1, 0])
     assert matcher.match({"v": 9}).account.calls == 1
     matcher.subscribe("over(2)", id="s2")
     with pytest.warns(tamis.PluginWarning, match="what it declares is not used"):
@@ -242,7 +242,7 @@ def test_settings_of_an_operator_say_what_they_are(settings: dict[str, Any], wor
 def test_warnings_do_not_come_from_a_sound_operator() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert matcher_of(over(implications=larger), range(5)).match({"v": 3}).account.calls <= 3
+        assert matcher_of(over(implications=larger), range(5)).match({"v": 3}).account.calls <= 5
 
 
 class Follows(Rounds):
@@ -337,7 +337,7 @@ def test_an_interrupted_question_is_asked_again() -> None:
             raise KeyboardInterrupt
         return larger(arguments, others)
 
-    matcher = matcher_of(over(implications=asked), [1, 2])
+    matcher = matcher_of(over(implications=asked), [2, 1])
     with pytest.raises(KeyboardInterrupt):
         matcher.match({"v": 9})
     assert matcher.match({"v": 9}).account.calls == 1
