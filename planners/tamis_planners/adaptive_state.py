@@ -116,8 +116,6 @@ def share(state: State, alternative: int, sign: float) -> None:
             for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
                 both = 2 * state.edges[edge, TEST]
                 state.ended[both + 1 - state.edges[edge, WANTED]] += weight
-                if state.alternatives[alternative, LEFT] == 1:
-                    state.ended[both + state.edges[edge, WANTED]] += weight
         state.worth[call, SCORE] += weight * ends + pushed
         mine = state.calls[call, UNIT]
         touch(state, mine)

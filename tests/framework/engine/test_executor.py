@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis.engine.executor import Executor, Inline, Threads
 
-PATIENCE_SECONDS = 30
+from .patience import PATIENCE_SECONDS, in_thread, join
 
 
 @pytest.fixture
@@ -26,18 +26,6 @@ def threads() -> Iterator[Threads]:
     made = Threads(2)
     yield made
     made.close()
-
-
-def in_thread(target: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=target, daemon=True)
-    thread.start()
-    return thread
-
-
-def join(*threads: threading.Thread) -> None:
-    for thread in threads:
-        thread.join(PATIENCE_SECONDS)
-        assert not thread.is_alive()
 
 
 def passing(gate: threading.Event) -> None:

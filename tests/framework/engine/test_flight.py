@@ -21,21 +21,8 @@ from tamis.engine.gateway import RAISED, TIMED_OUT, Answer, Failure
 from tamis.engine.memo import Given, Memo, MemoAccount
 from tamis.testing import FakeClock
 
+from .patience import PATIENCE_SECONDS, in_thread, join
 from .remembering import call_of, made_operator, shelf_of
-
-PATIENCE_SECONDS = 30
-
-
-def in_thread(target: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=target, daemon=True)
-    thread.start()
-    return thread
-
-
-def join(*threads: threading.Thread) -> None:
-    for thread in threads:
-        thread.join(PATIENCE_SECONDS)
-        assert not thread.is_alive()
 
 
 def waiting() -> int:
