@@ -27,16 +27,8 @@ from tamis.errors import (
 from tamis.event import DerivedAttribute, Event
 from tamis.hookspecs import hookimpl
 from tamis.limits import Limits
-from tamis.specification import (
-    Implication,
-    Operator,
-    OperatorRecord,
-    Parameter,
-    Preparation,
-    Specification,
-    Variable,
-    operator,
-)
+from tamis.operators import Implication, Operator, OperatorRecord, operator
+from tamis.specification import Parameter, Preparation, Specification, Variable
 
 if TYPE_CHECKING:
     from tamis import index, testing

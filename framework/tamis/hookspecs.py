@@ -17,8 +17,8 @@ import pluggy
 if TYPE_CHECKING:
     from tamis.event import DerivedAttribute
     from tamis.indexing import IndexRecord
+    from tamis.operators import Operator, OperatorRecord
     from tamis.planning import PlannerRecord
-    from tamis.specification import Operator, OperatorRecord
 
 hookspec = pluggy.HookspecMarker("tamis")
 hookimpl = pluggy.HookimplMarker("tamis")

@@ -42,11 +42,11 @@ from tamis.intake import Accepted, Intake
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
+from tamis.operators import records_of
 from tamis.planning import Planner, PlannerRecord
 from tamis.plugins import installed
 from tamis.predicate import AttributePredicate
 from tamis.result import Result, Seen
-from tamis.specification import records_of
 from tamis.statistics import Statistics
 from tamis.statistics.learned import Learned
 

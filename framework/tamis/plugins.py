@@ -26,8 +26,9 @@ from tamis.errors import PluginError, PluginWarning, TamisError, UnknownPlugin
 from tamis.event import DerivedAttribute
 from tamis.indexing import IndexRecord
 from tamis.nearest import did_you_mean
+from tamis.operators import Operator, OperatorRecord, record_of
 from tamis.planning import PlannerRecord
-from tamis.specification import Operator, OperatorRecord, record_of
+from tamis.shipping import note_file_module
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -269,6 +270,7 @@ def _from_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
+        note_file_module(name)
     except BaseException:
         if not taken:
             del sys.modules[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tamis.hookspecs import hookimpl
-from tamis.specification import OperatorRecord
+from tamis.operators import OperatorRecord
 
 
 @hookimpl

@@ -9,7 +9,7 @@ import pytest
 
 import tamis
 from tamis import Operator, OperatorError, OperatorRecord, Parameter, Specification, operator
-from tamis.specification import record_of, records_of
+from tamis.operators import record_of, records_of
 from tamis.text import RESERVED
 
 
@@ -311,3 +311,16 @@ def test_the_booleans_of_numpy_are_booleans() -> None:
         matcher = tamis.Matcher(operators=[said])
         matcher.subscribe("said()")
         assert len(matcher.match({}).matches) == 1
+
+
+def test_a_missing_module_is_a_sentence_at_subscription() -> None:
+    @tamis.operator(extra="tamis[harbor]", modules=("json", "no_such_module", "no.such.one"))
+    def docked(event: object) -> bool:
+        return True
+
+    with pytest.raises(
+        tamis.SubscriptionError,
+        match=r"docked needs no_such_module and no\.such\.one, which are not installed: "
+        r"pip install 'tamis\[harbor\]'",
+    ):
+        tamis.Matcher([docked]).subscribe("docked()")

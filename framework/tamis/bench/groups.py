@@ -19,7 +19,8 @@ from tamis.bench.planner_goals import GROUPED, JUDGED, ONE_AT_A_TIME, OVER_UNGRO
 from tamis.bench.workloads import Shape, Workload
 from tamis.bounds import Requirements
 from tamis.matcher import Matcher
-from tamis.specification import FunctionOperator, Preparation, operator
+from tamis.operators import FunctionOperator, operator
+from tamis.specification import Preparation
 from tamis.statistics import Statistics
 
 SHAPE = Shape(5_000, 20_000)

@@ -16,7 +16,7 @@ from tamis.bench.effort import Effort
 from tamis.bench.planner_goals import JUDGED, Ratio
 from tamis.bench.workloads import Shape, Workload
 from tamis.matcher import Matcher
-from tamis.specification import FunctionOperator, operator
+from tamis.operators import FunctionOperator, operator
 from tamis.statistics import Statistics
 
 SHAPES = (Shape(5_000, 20_000), Shape(5_000, 20_000, spread=1.0))

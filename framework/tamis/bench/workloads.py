@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis import Operator, operator
+from tamis.operators import FunctionOperator
 from tamis.planning import Problem
-from tamis.specification import FunctionOperator
 from tamis.statistics import Statistics
 
 MATCH_RATIO = 0.002

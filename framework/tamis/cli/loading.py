@@ -12,7 +12,7 @@ from tamis.cli.failures import FindingsError, MisuseError
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
-    from tamis.specification import OperatorRecord
+    from tamis.operators import OperatorRecord
     from tamis.subscription_lines import Finding, SubscriptionLines
 
 

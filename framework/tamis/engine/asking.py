@@ -16,7 +16,8 @@ from typing import NamedTuple
 from tamis.constraint import Constraint, Reference, Values
 from tamis.errors import OperatorError, PluginError
 from tamis.event import Event
-from tamis.specification import Operator, OperatorRecord, Specification
+from tamis.operators import Operator, OperatorRecord
+from tamis.specification import Specification
 from tamis.values import Scalar, identity, kind_of
 
 Solution = tuple[Scalar, ...]
@@ -45,8 +46,12 @@ class Operators:
         return made
 
     def _make(self, name: str) -> Operator:
+        record = self.records[name]
+        missing = record.specification.missing
+        if missing is not None:
+            raise OperatorError(missing)
         try:
-            made = self.records[name].factory()
+            made = record.factory()
         except Exception as failure:
             raise OperatorError(
                 f"{name} cannot be made: {type(failure).__name__}: {failure}"

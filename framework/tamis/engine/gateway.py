@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from tamis.engine.asking import Call, Solution
@@ -38,6 +39,13 @@ class Failure(NamedTuple):
         return f"{self.kind}: {self.message}"
 
 
+class Preparing(NamedTuple):
+    """A preparation that was made, and what that took."""
+
+    preparation: Preparation
+    seconds: float
+
+
 class Answer(NamedTuple):
     """What a call gave: a truth, solutions (`cut` when there were too many), or a failure."""
 
@@ -47,15 +55,15 @@ class Answer(NamedTuple):
     cut: bool = False
     seconds: float = 0.0
     """What the call took by itself; of an invocation of several, an equal part."""
-    preparing_seconds: float | None = None
-    """What its preparation took, where this call was the first to need it."""
+    prepared: tuple[Preparing, ...] = ()
+    """What was prepared because this call was the first to need it."""
     together: int = 1
     """How many calls the invocation made."""
 
     @property
     def whole_seconds(self) -> float:
         """What it took altogether."""
-        return self.seconds + (self.preparing_seconds or 0.0)
+        return self.seconds + sum(each.seconds for each in self.prepared)
 
 
 class NonsenseError(Exception):
@@ -82,6 +90,14 @@ class Asking:
             view = EventView(self.event, specification.visible)
             view.prepared = self.prepared[id(preparation)].value
             self._views[key] = view
+        return view
+
+    def before(self, preparation: Preparation) -> EventView:
+        """What a preparation sees; with what the one gave that it builds on."""
+        if preparation.after is None:
+            return self.event.view(preparation.inputs)
+        view = EventView(self.event, preparation.inputs)
+        view.prepared = self.prepared[id(preparation.after)].value
         return view
 
     def preparing(self, preparation: Preparation) -> Prepared:
@@ -128,32 +144,32 @@ class Gateway:
 
     def call(self, call: Call, asking: Asking) -> Answer:
         """Makes a call about an event."""
-        preparing, failure = self._prepare(call.specification, asking)
+        prepared, failure = self._prepare(call.specification, asking)
         if failure is not None:
-            return Answer(failure=failure, preparing_seconds=preparing)
+            return Answer(failure=failure, prepared=prepared)
         started = self._timer()
         try:
             view = asking.view(call.specification)
             raw = self._run(call, lambda: self._solved(call, view))
             if call.width == 0:
                 truth = raw if type(raw) is bool else _truth(raw)
-                return Answer(truth, None, None, False, self._timer() - started, preparing)
+                return Answer(truth, None, None, False, self._timer() - started, prepared)
             solutions, cut = raw
-            return Answer(False, solutions, None, cut, self._timer() - started, preparing)
+            return Answer(False, solutions, None, cut, self._timer() - started, prepared)
         except KeyboardInterrupt:
             raise
         except BaseException as problem:
             seconds = self._timer() - started
-            return Answer(False, None, failure_of(problem), False, seconds, preparing)
+            return Answer(False, None, failure_of(problem), False, seconds, prepared)
 
     def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
         first, specification = calls[0], calls[0].specification
         if len(calls) == 1 or self._failed_together[specification.name] >= _MOST_FAILED:
             return [self.call(call, asking) for call in calls]
-        preparing, failure = self._prepare(specification, asking)
+        prepared, failure = self._prepare(specification, asking)
         if failure is not None:
-            return _first_prepared([Answer(failure=failure) for _ in calls], preparing)
+            return _first_prepared([Answer(failure=failure) for _ in calls], prepared)
         started = self._timer()
         try:
             view = asking.view(specification)
@@ -162,11 +178,11 @@ class Gateway:
             raise
         except BaseException as problem:
             self._note_failed_together(specification.name, failure_of(problem))
-            return _first_prepared([self.call(call, asking) for call in calls], preparing)
+            return _first_prepared([self.call(call, asking) for call in calls], prepared)
         self._failed_together.pop(specification.name, None)
         seconds = (self._timer() - started) / len(calls)
         answers = [answer._replace(seconds=seconds, together=len(calls)) for answer in answers]
-        return _first_prepared(answers, preparing)
+        return _first_prepared(answers, prepared)
 
     def _note_failed_together(self, name: str, failure: Failure) -> None:
         """Warns of a `solve_many` that fails; one that always does is not used any more."""
@@ -239,33 +255,36 @@ class Gateway:
 
     def _prepare(
         self, specification: Specification, asking: Asking
-    ) -> tuple[float | None, Failure | None]:
-        """Sees to it that its preparation is made: how long that took here, and its failure."""
-        preparation = specification.preparation
-        if preparation is None:
-            return None, None
-        view = asking.event.view(preparation.inputs)
+    ) -> tuple[tuple[Preparing, ...], Failure | None]:
+        """Sees to it that all is prepared: what was made here for it, and the failure."""
+        made: tuple[Preparing, ...] = ()
+        for preparation in specification.preparations:
+            prepared = asking.preparing(preparation)
+            seconds = prepared.make(partial(self._made, preparation, asking), self._timer)
+            if seconds is not None:
+                made = (*made, Preparing(preparation, seconds))
+            if isinstance(prepared.value, Failure):
+                return made, prepared.value
+        return made, None
 
-        def make() -> object:
-            if preparation.timeout is None:
-                return preparation.prepare(view)
-            return self._lanes.run(
-                lambda: preparation.prepare(view), preparation.timeout, preparation.name
-            )
-
-        prepared = asking.preparing(preparation)
-        seconds = prepared.make(make, self._timer)
-        return seconds, prepared.value if isinstance(prepared.value, Failure) else None
+    def _made(self, preparation: Preparation, asking: Asking) -> object:
+        """What a preparation gives, where it runs: here or in a thread."""
+        view = asking.before(preparation)
+        if preparation.timeout is None:
+            return preparation.prepare(view)
+        return self._lanes.run(
+            lambda: preparation.prepare(view), preparation.timeout, preparation.name
+        )
 
     def _throttle(self, specification: Specification) -> Throttle:
         with self._lock:
             return self._throttles.setdefault(specification.name, Throttle(specification))
 
 
-def _first_prepared(answers: list[Answer], preparing: float | None) -> list[Answer]:
-    """The answers of which the first paid for the preparation."""
-    if preparing is not None:
-        answers[0] = answers[0]._replace(preparing_seconds=preparing)
+def _first_prepared(answers: list[Answer], prepared: tuple[Preparing, ...]) -> list[Answer]:
+    """The answers of which the first paid for what was prepared."""
+    if prepared:
+        answers[0] = answers[0]._replace(prepared=prepared)
     return answers
 
 

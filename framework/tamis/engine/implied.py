@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.engine.asking import Call
-from tamis.specification import Implication
+from tamis.operators import Implication
 
 _WIDTH = 4
 _MANY = 1 << 18

@@ -452,29 +452,32 @@ def _is_above_zero(number: object) -> bool:
 
 def _all_inputs(specification: Specification) -> tuple[str, ...] | None:
     """Everything that an answer depends on, in one order; `None` for the whole event."""
-    visible, preparation = specification.visible, specification.preparation
-    prepared: tuple[str, ...] | None = () if preparation is None else preparation.inputs
-    if visible is None or prepared is None:
-        return None
-    return tuple(sorted({*visible, *prepared}))
+    seen = [specification.visible, *(each.inputs for each in specification.preparations)]
+    names: set[str] = set()
+    for inputs in seen:
+        if inputs is None:
+            return None
+        names.update(inputs)
+    return tuple(sorted(names))
 
 
 def _identity(specification: Specification, inputs: tuple[str, ...]) -> Key:
-    preparation = specification.preparation
-    prepared = None if preparation is None else preparation.name
+    prepared = tuple(each.name for each in specification.preparations)
     return (specification.name, specification.version, inputs, prepared)
 
 
 def _patience_seconds(specification: Specification) -> float | None:
     """What one call may take: its place among those that run at once, preparation, the operator."""
-    timeout, preparation = specification.timeout, specification.preparation
+    timeout = specification.timeout
     if timeout is None or specification.calls_per_second is not None:
         return None
     if specification.concurrency is not None:
         timeout += timeout
-    if preparation is None:
-        return timeout
-    return None if preparation.timeout is None else timeout + preparation.timeout
+    for each in specification.preparations:
+        if each.timeout is None:
+            return None
+        timeout += each.timeout
+    return timeout
 
 
 def _without_seconds(answer: Answer) -> Answer:

@@ -256,10 +256,7 @@ class Skeleton:
         """The inputs that calls require, and the calls that require them."""
         result: dict[tuple[str, ...], list[int]] = {}
         for at, call in enumerate(self.calls):
-            preparation = call.specification.preparation
-            inputs = call.specification.inputs or ()
-            if preparation is not None:
-                inputs = (*inputs, *(preparation.inputs or ()))
+            inputs = call.specification.needed
             if inputs:
                 result.setdefault(inputs, []).append(at)
         return result

@@ -195,8 +195,10 @@ class Statistics:
         return (found.failed or 0) / found.tested
 
     def prices(self, preparations: Sequence[Preparation]) -> NDArray[np.float64]:
-        """The expected seconds of each preparation."""
-        return np.array([each.cost_seconds for each in preparations], np.float64)
+        """The expected seconds of each preparation, with what it builds on."""
+        return np.array(
+            [sum(part.cost_seconds for part in each.chain) for each in preparations], np.float64
+        )
 
     def add_observed(self, events: Iterable[Mapping[str, bool | None]]) -> None:
         """Adds events of which much was observed at once: what each of their predicates was.

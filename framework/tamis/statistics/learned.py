@@ -119,12 +119,11 @@ class Learned:
         is_surprise = seen.take(failed, self.events)
         if not failed:
             self._take_solutions(seen, answer)
-        seconds, preparation = answer.seconds, call.specification.preparation
-        if preparation is not None:
-            if answer.preparing_seconds is not None:
-                self._prices.setdefault(preparation, Cost()).add(answer.preparing_seconds)
-            if failed:
-                return is_surprise  # it may never have come to the call
+        seconds = answer.seconds
+        for made in answer.prepared:
+            self._prices.setdefault(made.preparation, Cost()).add(made.seconds)
+        if failed and call.specification.preparation is not None:
+            return is_surprise  # it may never have come to the call
         seen.measured += 1
         seen.seconds += seconds
         if call.batched:
@@ -305,17 +304,17 @@ class Learned:
         return history if operator is None else max(history, operator.failure(self.events))
 
     def prices(self, preparations: Sequence[Preparation]) -> Floats:
-        """The expected seconds of each preparation."""
+        """The expected seconds of each preparation, with what it builds on."""
         with self._lock:
             return np.array(
-                [
-                    self._prices[each].after_declared(each.cost_seconds)
-                    if each in self._prices
-                    else each.cost_seconds
-                    for each in preparations
-                ],
-                np.float64,
+                [sum(map(self._price_of, each.chain)) for each in preparations], np.float64
             )
+
+    def _price_of(self, preparation: Preparation) -> float:
+        """The expected seconds of a preparation by itself."""
+        price = self._prices.get(preparation)
+        declared = preparation.cost_seconds
+        return declared if price is None else price.after_declared(declared)
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
         """How the tests go together, where history knows; those that drifted are by themselves.

@@ -7,14 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tamis.specification import (
-    Implication,
-    Operator,
-    Parameter,
-    Preparation,
-    Specification,
-    record_of,
-)
+from tamis.operators import Implication, Operator, record_of
+from tamis.specification import Parameter, Preparation, Specification
 from tamis.text import constant_text
 
 Answered = tuple[str, tuple[object, ...]]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis.specification import Implication, Operator, Preparation
+from tamis.operators import Implication, Operator
+from tamis.specification import Preparation
 from tamis.testing.operators import TableOperator, nonsense, raising
 
 ATTRIBUTES = ("altitude", "speed", "camera", "armed", "tags", "meta.speed", "Camera ID", "élan")

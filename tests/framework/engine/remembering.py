@@ -9,7 +9,7 @@ from tamis.engine.asking import Call
 from tamis.engine.digest import EventDigests
 from tamis.engine.memo import Memo, Shelf
 from tamis.event import Event
-from tamis.specification import FunctionOperator
+from tamis.operators import FunctionOperator
 from tamis.values import kind_of
 
 

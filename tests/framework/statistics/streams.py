@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import tamis
-from tamis.specification import Operator, Parameter, Specification
+from tamis.operators import Operator
+from tamis.specification import Parameter, Specification
 from tamis.testing import FakeClock
 
 

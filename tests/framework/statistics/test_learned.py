@@ -18,9 +18,9 @@ from tamis import Statistics
 from tamis.engine.asking import Call, Operators, Place, Test
 from tamis.engine.decision import Decision
 from tamis.engine.gateway import Answer, Failure
+from tamis.operators import record_of
 from tamis.planning import FALSE, TRUE, UNKNOWN, Standing
 from tamis.plugins import installed
-from tamis.specification import record_of
 from tamis.statistics import PredicateStatistics
 from tamis.statistics.costs import BatchCost, Cost
 from tamis.statistics.learned import Learned

@@ -1,0 +1,79 @@
+"""Operators travel: what another interpreter makes of them answers alike."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import tamis
+from tamis.operators import record_of
+from tamis.plugins import operators_in
+from tamis.shipping import packed, unpacked
+
+OTHER = """
+import sys, pickle
+from tamis import Matcher
+from tamis.shipping import unpacked
+matcher = Matcher(unpacked(sys.stdin.buffer.read()))
+matcher.subscribe("above(3)", id="s")
+print([match.subscription for match in matcher.match({"height": 7}).matches])
+"""
+
+
+def in_another_process(content: bytes, folder: Path) -> str:
+    run = subprocess.run(
+        [sys.executable, "-c", OTHER], input=content, capture_output=True, cwd=folder, check=True
+    )
+    return run.stdout.decode().strip()
+
+
+def test_what_a_file_holds_goes_by_value(tmp_path: Path) -> None:
+    file = tmp_path / "heights_of_mine.py"
+    file.write_text(
+        "import tamis\nLEAST = 1\n\n"
+        "def higher(height, level):\n    return height - LEAST > level\n\n"
+        "@tamis.operator(inputs=('height',))\n"
+        "def above(event, level):\n    return higher(event['height'], level)\n"
+    )
+    content = packed(operators_in(str(file)))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert in_another_process(content, elsewhere) == "['s']"
+
+
+def test_what_is_defined_in_a_function_goes_by_value(tmp_path: Path) -> None:
+    least = 2
+
+    @tamis.operator(inputs=("height",))
+    def above(event: tamis.Event, level: int) -> bool:
+        return int(str(event["height"])) - least > level  # type: ignore[index]
+
+    assert in_another_process(packed([record_of(above)]), tmp_path) == "['s']"
+
+
+def test_unpacked_is_what_was_packed() -> None:
+    @tamis.operator(inputs=("a",), cost_seconds=3.0)
+    def op(event: object) -> bool:
+        return True
+
+    (record,) = unpacked(packed([record_of(op)]))
+    assert record.specification == op.specification
+
+
+def test_what_cannot_travel_is_named() -> None:
+    lock = threading.Lock()
+
+    @tamis.operator
+    def guarded(event: object) -> bool:
+        with lock:
+            return True
+
+    with pytest.raises(tamis.OperatorError, match=r"guarded cannot be sent to another process"):
+        packed([record_of(guarded)])
+    with pytest.raises(TypeError):
+        pickle.dumps(lock)
