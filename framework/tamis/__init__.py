@@ -27,7 +27,7 @@ from tamis.errors import (
 from tamis.event import DerivedAttribute, Event
 from tamis.hookspecs import hookimpl
 from tamis.limits import Limits
-from tamis.operators import Implication, Operator, OperatorRecord, operator
+from tamis.operators import Implication, Operator, OperatorRecord, Sample, operator
 from tamis.specification import Parameter, Preparation, Specification, Variable
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ __all__ = [
     "Problem",
     "Result",
     "Run",
+    "Sample",
     "Specification",
     "Statistics",
     "StatisticsError",
