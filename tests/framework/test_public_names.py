@@ -13,8 +13,9 @@ PUBLIC = {
         Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
         IndexFolderError IndexRecord Limits Match Matcher NeverMatches Operator OperatorAccount
         OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord PluginError
-        PluginWarning Preparation Problem Result Run Specification Statistics StatisticsError
-        SubscriptionError SubscriptionErrors SubscriptionWarning TamisError UnknownPlugin Variable
+        PluginWarning Preparation Problem Result Run Sample Specification Statistics
+        StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
+        UnknownPlugin Variable
         hookimpl index operator testing
     """,
     "tamis.index": "AttributeIndex Columns build open",
