@@ -20,8 +20,8 @@ PUBLIC = {
     """,
     "tamis.index": "AttributeIndex Columns build open",
     "tamis.testing": """
-        CountingOperator FakeClock TableOperator check_index check_planner clauses conditions
-        counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies
+        CountingOperator FakeClock OperatorConformance TableOperator check_index check_operator
+        check_planner clauses conditions counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies
         slow subscriptions truth_table
     """,
 }
