@@ -16,6 +16,7 @@ def test_operators_with_all_that_is_known_of_them(tamis: Tamis) -> None:
         """\
 louderThan(level)
     Whether it is louder than a level.
+    takes    level (anything)
     reads    loudness
     gives    true or false
     cost     about 2 ms a call
@@ -25,7 +26,10 @@ louderThan(level)
 """
         in ended.out
     )
-    assert "peopleCount(?count)\n    reads    people\n    gives    count\n" in ended.out
+    assert (
+        "peopleCount(?count)\n    takes    count (a variable, or anything)\n"
+        "    reads    people\n    gives    count\n"
+    ) in ended.out
     assert "timeout  2 s\n" in ended.out
     listed = {
         each["name"]: each
@@ -35,14 +39,25 @@ louderThan(level)
         "name": "peopleCount",
         "signature": "peopleCount(?count)",
         "description": "",
+        "parameters": [
+            {"name": "count", "kinds": None, "whole": False, "required": True, "output": True}
+        ],
+        "variadic": False,
         "inputs": ["people"],
         "optional_inputs": [],
         "outputs": ["count"],
+        "preparations": [],
         "version": "1",
         "cost_seconds": None,
         "marginal_cost_seconds": None,
         "timeout": 2,
         "deterministic": False,
+        "isolation": "inline",
+        "concurrency": None,
+        "calls_per_second": None,
+        "extra": None,
+        "modules": [],
+        "missing": None,
         "source": "ops.py",
     }
     assert listed["broken"]["inputs"] is None

@@ -35,9 +35,9 @@ def check_operator(
     """Raises `AssertionError` with the first law that the operator breaks, and how to mend it.
 
     `operator` is one, its class or record, or the name of an installed one; it is tried on its own
-    samples unless others are given. `laws` names those to hold it to (all), `examples` says how many
-    argument lists are drawn, `patience_seconds` after how long a call counts as hanging. Where a
-    module that it needs is missing, the test is skipped.
+    samples unless others are given. `laws` names those to hold it to (all), `examples` says how
+    many argument lists are drawn, `patience_seconds` after how long a call counts as hanging. Where
+    a module that it needs is missing, the test is skipped.
 
     >>> import tamis
     >>> @tamis.operator(inputs=("loudness",), deterministic=True)
@@ -57,7 +57,7 @@ def check_operator(
 
 
 class OperatorConformance:
-    """A test class that holds an operator to every law, a test each: subclass it, name the operator.
+    """A test class that holds an operator to every law, a test each: subclass it and name it.
 
     >>> import tamis
     >>> @tamis.operator(samples=[tamis.Sample("positive(3)", {}, True)])

@@ -1,4 +1,4 @@
-"""Laws of answers: samples are there and true, answers are well formed, and nothing else sways them."""
+"""Laws of answers: samples are there and true, answers well formed, and nothing else sways them."""
 
 from __future__ import annotations
 
@@ -216,12 +216,13 @@ def outputs(subject: Subject) -> None:
             values = dict(zip(case.arguments.variables, solution, strict=True))
             _check_constants(subject.instance, case, values, True)
             if len(values) == 1:
-                unlike = [other for other in _others(solution[0]) if (other,) not in
-                          (outcome.solutions or ())]
+                unlike = [
+                    other
+                    for other in _others(solution[0])
+                    if (other,) not in (outcome.solutions or ())
+                ]
                 for other in unlike[:1]:
-                    _check_constants(
-                        subject.instance, case, dict.fromkeys(values, other), False
-                    )
+                    _check_constants(subject.instance, case, dict.fromkeys(values, other), False)
 
 
 def _check_constants(
@@ -241,8 +242,9 @@ def _check_constants(
         got, fine = refusal, False
     if not fine:
         raise Breach(
-            f"{case.predicate} has the solution {values}" if expected else
-            f"{case.predicate} has no solution {values}",
+            f"{case.predicate} has the solution {values}"
+            if expected
+            else f"{case.predicate} has no solution {values}",
             predicate=predicate,
             event=case.content,
             expected=expected,

@@ -1,4 +1,4 @@
-"""How a broken law reads: law, operator, predicate, event, what was expected, what came, the cure."""
+"""How a broken law reads: what was asked, what was expected, what came, and how to mend it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of failures: whatever stands in an event, a call ends, and ends in an answer or an Exception."""
+"""The law of failures: whatever stands in an event, a call ends in an answer or an Exception."""
 
 from __future__ import annotations
 

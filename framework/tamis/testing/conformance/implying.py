@@ -30,7 +30,7 @@ def implications(subject: Subject) -> None:
             answer = subject.instance.gateway.call(call, asking)
             if answer.failure is None:
                 known[at] = answer.truth
-        for literal in [(at, truth) for at, truth in known.items()]:
+        for literal in list(known.items()):
             for other, truth in _following(said, literal):
                 if known.get(other, truth) != truth:
                     raise Breach(

@@ -66,7 +66,8 @@ def alike(one: Outcome, other: Outcome, tolerance: float = 0.0) -> bool:
         return False
     pairs = zip(sorted(one.solutions, key=_order), sorted(other.solutions, key=_order), strict=True)
     return all(
-        len(left) == len(right) and all(_near(*two, tolerance) for two in zip(left, right))
+        len(left) == len(right)
+        and all(_near(*two, tolerance) for two in zip(left, right, strict=True))
         for left, right in pairs
     )
 

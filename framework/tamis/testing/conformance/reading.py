@@ -1,4 +1,4 @@
-"""Laws of inputs: what is not declared is not read, what is optional may be absent, nothing changes."""
+"""Laws of inputs: nothing undeclared is read, what is optional may be absent, nothing changes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tamis.engine.asking import Call, Operators, Test
 from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.lanes import Lanes
 from tamis.engine.resolve import Resolver
-from tamis.errors import SubscriptionError, TamisError
+from tamis.errors import PluginWarning, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS
@@ -83,9 +83,7 @@ class Instance:
         self._bound[predicate] = test
         return test
 
-    def ask(
-        self, predicate: str, content: Mapping[str, Any], *, again: bool = True
-    ) -> Outcome:
+    def ask(self, predicate: str, content: Mapping[str, Any], *, again: bool = True) -> Outcome:
         """What comes of asking about an event."""
         asking = Asking(event_of(content))
         return self.answer(self.bind(predicate, again=again), asking)
@@ -98,9 +96,12 @@ class Instance:
         """What comes of tests that are asked together; `PluginWarning`s are errors here."""
         calls: list[Call] = [test.call for test in tests]
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", PluginWarning)
             answers = self.gateway.call_together(calls, asking)
-        return [outcome_of(answer, test, asking.event) for answer, test in zip(answers, tests)]
+        return [
+            outcome_of(answer, test, asking.event)
+            for answer, test in zip(answers, tests, strict=True)
+        ]
 
 
 class Subject:

@@ -67,16 +67,14 @@ def travel(subjects: Sequence[Subject]) -> None:
         for subject, _ in going:
             travel([subject])
         return
-    for (subject, _), arrived in zip(going, found or [words] * len(going), strict=True):
+    came: Sequence[Arrived | str] = found or [words or "it ended the interpreter"] * len(going)
+    for (subject, _), arrived in zip(going, came, strict=True):
         subject.trip = arrived
 
 
 def _portable(asked: object) -> bytes:
-    import cloudpickle
-
     try:
-        content: bytes = cloudpickle.dumps(asked)
-        return content
+        return pickle.dumps(asked)
     except Exception as failure:
         raise OperatorError(
             f"the events of its samples cannot be sent: {type(failure).__name__}: {failure}"

@@ -99,7 +99,7 @@ class Watched(Operator):
         if inspect.iscoroutinefunction(inner.solve):
             self.solve = self._solve_async  # type: ignore[method-assign]
         if inspect.iscoroutinefunction(inner.solve_many):
-            self.solve_many = self._solve_many_async  # type: ignore[assignment, method-assign]
+            self.solve_many = self._solve_many_async  # type: ignore[method-assign]
 
     @property
     def answers_many(self) -> bool:
