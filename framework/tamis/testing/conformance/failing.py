@@ -11,6 +11,7 @@ from tamis.engine.lanes import LateError
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Case, Subject, silently
 
+_PROCESS = "process"
 _WRONG: tuple[object, ...] = (
     *(True, -1, 0.5, math.inf, 10**30, "", "no such thing", "data:,x", "0" * 5_000),
     *([], [None], ["a", 1, {}], [[[[]]]], {}, {"type": "Nothing", "coordinates": [[]]}),
@@ -34,7 +35,10 @@ def _check(subject: Subject, case: Case, content: Mapping[str, Any]) -> None:
 
     def ask() -> None:
         nonlocal printed
-        _, printed = silently(lambda: instance.ask(case.predicate, content))
+        if subject.specification.isolation == _PROCESS:  # what ends it there harms nobody
+            subject.matched(case.predicate, content)
+        else:
+            _, printed = silently(lambda: instance.ask(case.predicate, content))
 
     output = sys.stdout
     try:
@@ -77,7 +81,7 @@ def _check(subject: Subject, case: Case, content: Mapping[str, Any]) -> None:
 def _damaged(subject: Subject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The event with one of the inputs replaced by something else, or cut short."""
     known = subject.specification
-    declared = [*known.needed, *known.optional_inputs]
+    declared = [*known.needed, *subject.optional_inputs]
     whole = known.inputs is None or any(each.inputs is None for each in known.preparations)
     for name in dict.fromkeys([*declared, *(content if whole else ())]):
         if "." in name and name not in content:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tamis.engine.asking import Call
+from tamis.engine.asking import Call, Test
 from tamis.engine.gateway import Asking
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Subject, event_of
@@ -19,7 +19,7 @@ def implications(subject: Subject) -> None:
     if not subject.instance.operator.implies or not subject.steady:
         return
     calls = _calls(subject)
-    said = _said(subject, list(calls.values()))
+    said = _said(subject, [test.call for test in calls.values()])
     if not said:
         return
     texts = list(calls)
@@ -27,9 +27,9 @@ def implications(subject: Subject) -> None:
         asking = Asking(event_of(content))
         known: dict[int, bool] = {}
         for at, call in enumerate(calls.values()):
-            answer = subject.instance.gateway.call(call, asking)
-            if answer.failure is None:
-                known[at] = answer.truth
+            outcome = subject.instance.answer(call, asking)
+            if outcome.known:
+                known[at] = outcome.holds
         for literal in list(known.items()):
             for other, truth in _following(said, literal):
                 if known.get(other, truth) != truth:
@@ -45,13 +45,13 @@ def implications(subject: Subject) -> None:
                     )
 
 
-def _calls(subject: Subject) -> dict[str, Call]:
-    """The samples' calls without variables, by text."""
-    calls: dict[str, Call] = {}
+def _calls(subject: Subject) -> dict[str, Test]:
+    """The tests of the samples' calls without variables, by the text of the call."""
+    calls: dict[str, Test] = {}
     for case in subject.all_cases:
-        call = subject.instance.bind(case.predicate).call
-        if call.width == 0 and len(calls) < _MOST_LISTS:
-            calls.setdefault(call.text, call)
+        test = subject.instance.bind(case.predicate)
+        if test.call.width == 0 and len(calls) < _MOST_LISTS:
+            calls.setdefault(test.call.text, test)
     return calls
 
 

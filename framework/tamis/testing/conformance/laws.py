@@ -36,6 +36,8 @@ class Law(NamedTuple):
         if missing is not None:
             raise SkipTest(missing)
         try:
+            if self.name != "made" and not _is_made(subject):
+                raise SkipTest(f"{subject.name} cannot be made")
             if self.name not in _FIRST and not _can_be_asked(subject):
                 raise SkipTest(f"{subject.name} has no sample that can be asked")
             self.check(subject)
@@ -64,6 +66,13 @@ _CHECKS: tuple[Callable[[Subject], None], ...] = (
 )
 LAWS = tuple(Law(check.__name__, check) for check in _CHECKS)
 _FIRST = ("made", "samples")
+
+
+def _is_made(subject: Subject) -> bool:
+    try:
+        return bool(subject.instance)
+    except Breach:
+        return False
 
 
 def _can_be_asked(subject: Subject) -> bool:

@@ -8,10 +8,11 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from tamis.engine.asking import Test
-from tamis.engine.gateway import NONSENSE, Answer, Failure
+from tamis.engine.gateway import Answer, Failure
 from tamis.event import Event
 from tamis.values import Scalar, as_scalar, kind_of
 
+_NONSENSE = "nonsense"
 TOLERANCE = 1e-5
 """How far two numbers may be apart that were computed in two ways (one by one, and together)."""
 
@@ -31,7 +32,7 @@ class Outcome(NamedTuple):
     @property
     def nonsense(self) -> bool:
         """Whether what came is no answer."""
-        return self.failure is not None and self.failure.kind == NONSENSE
+        return self.failure is not None and self.failure.kind == _NONSENSE
 
     @property
     def holds(self) -> bool:

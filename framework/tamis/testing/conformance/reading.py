@@ -56,7 +56,7 @@ def inputs_untouched(subject: Subject) -> None:
 
 def optional_inputs(subject: Subject) -> None:
     """it answers whichever of its optional inputs are absent"""
-    names = subject.specification.optional_inputs
+    names = subject.optional_inputs
     if not names:
         return
     for case, outcome in subject.answered:
@@ -76,7 +76,7 @@ def optional_inputs(subject: Subject) -> None:
 
 def _thinned(subject: Subject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The event without each set of its optional inputs, the empty set too."""
-    names = [name for name in subject.specification.optional_inputs if name in content]
+    names = [name for name in subject.optional_inputs if name in content]
     subsets = itertools.chain.from_iterable(
         itertools.combinations(names, count) for count in range(len(names) + 1)
     )

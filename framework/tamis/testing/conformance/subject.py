@@ -7,11 +7,11 @@ is no second way to an operator.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property
 from io import StringIO
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tamis.engine.asking import Call, Operators, Test
 from tamis.engine.gateway import Asking, Gateway
@@ -28,6 +28,9 @@ from tamis.specification import Specification
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import Outcome, alike, outcome_of
 from tamis.testing.conformance.watched import Notes, Watched
+
+if TYPE_CHECKING:
+    from tamis.matcher import Matcher
 
 T = TypeVar("T")
 MOST_CASES = 12
@@ -90,7 +93,10 @@ class Instance:
 
     def answer(self, test: Test, asking: Asking) -> Outcome:
         """What comes of a test, about an event that may have been asked about before."""
-        return outcome_of(self.gateway.call(test.call, asking), test, asking.event)
+        answer = self.gateway.call(test.call, asking)
+        if answer.failure is not None:  # no failure may sway what comes of the next call
+            self.gateway = Gateway(DEFAULT_LIMITS)
+        return outcome_of(answer, test, asking.event)
 
     def answer_together(self, tests: Sequence[Test], asking: Asking) -> list[Outcome]:
         """What comes of tests that are asked together; `PluginWarning`s are errors here."""
@@ -119,6 +125,7 @@ class Subject:
         self.examples = examples
         self.patience_seconds = patience_seconds
         self._given = None if samples is None else list(samples)
+        self._matcher: Matcher | None = None
         self.trip: object = None
         """What came of sending it to another interpreter, once it was."""
 
@@ -200,6 +207,13 @@ class Subject:
         event = event_of(content)
         return all(event.present(name) for name in self.specification.needed)
 
+    @property
+    def optional_inputs(self) -> tuple[str, ...]:
+        """What may be absent: for itself, or for what is prepared for it."""
+        known = self.specification
+        names = (*known.optional_inputs, *_optional_of_preparations(known))
+        return tuple(name for name in dict.fromkeys(names) if name not in known.needed)
+
     @cached_property
     def events(self) -> list[Mapping[str, Any]]:
         """The events of the cases, each once."""
@@ -219,11 +233,21 @@ class Subject:
     @cached_property
     def steady(self) -> bool:
         """Whether it answers alike when it is asked the same again at once."""
-        return all(
-            alike(outcome, self.instance.ask(case.predicate, case.content))
-            for case, outcome in zip(self.cases, self.outcomes, strict=True)
-            for _ in range(2)
-        )
+        for case in self.cases:
+            _, *again = (self.instance.ask(case.predicate, case.content) for _ in range(4))
+            if not all(alike(again[0], other) for other in again[1:]):
+                return False
+        return True
+
+    def matched(self, predicate: str, content: Mapping[str, Any]) -> None:
+        """Has an event matched against the predicate, the operator isolated as it says."""
+        from tamis.matcher import Matcher
+
+        if self._matcher is None:
+            self._matcher = Matcher([self.record], index="scan", memo_bytes=0)
+        id = self._matcher.subscribe(predicate)
+        self._matcher.match(content)
+        self._matcher.unsubscribe(id)
 
     def patiently(self, work: Callable[[], T]) -> T:
         """The result of work that may hang; `LateError` when it does."""
@@ -241,6 +265,11 @@ def _record(operator: object) -> OperatorRecord:
         names = ", ".join(sorted(known)) or "none"
         raise TamisError(f"there is no installed operator {operator!r} (installed: {names})")
     return known[operator]
+
+
+def _optional_of_preparations(known: Specification) -> Iterator[str]:
+    for preparation in known.preparations:
+        yield from getattr(preparation, "optional_inputs", ())
 
 
 def event_of(content: Mapping[str, Any]) -> Event:

@@ -9,13 +9,20 @@ import contextlib
 import copy
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
 from tamis.operators import Implication, Operator
 from tamis.specification import Preparation, Specification
 from tamis.testing.conformance.outcome import same
+
+
+_ENOUGH = 100_001
+_BARE: dict[str, Any] = {
+    **{"isolation": "inline", "timeout": None, "memory_bytes": None},
+    **{"concurrency": None, "calls_per_second": None},
+}
 
 
 @dataclass
@@ -90,11 +97,8 @@ class Watched(Operator):
         self._declared = specification.visible
         self.specification = replace(
             specification,
-            isolation="inline",
-            timeout=None,
-            concurrency=None,
-            calls_per_second=None,
             preparation=watched_preparation(specification.preparation, notes),
+            **{each.name: _BARE[each.name] for each in fields(specification) if each.name in _BARE},
         )
         if inspect.iscoroutinefunction(inner.solve):
             self.solve = self._solve_async  # type: ignore[method-assign]
@@ -172,7 +176,10 @@ def watched_preparation(preparation: Preparation | None, notes: Notes) -> Prepar
 
 def _prepared(preparation: Preparation, notes: Notes, event: Any) -> object:
     reader = f"the preparation {preparation.name}"
-    view = RecordingView(event, preparation.inputs, reader, notes)
+    declared = preparation.inputs
+    if declared is not None:
+        declared = (*declared, *getattr(preparation, "optional_inputs", ()))
+    view = RecordingView(event, declared, reader, notes)
     with _noting(notes, view):
         return preparation.prepare(view)
 
@@ -186,9 +193,6 @@ def _noting(notes: Notes, view: RecordingView) -> Iterator[None]:
         raise
     finally:
         view.note_changes()
-
-
-_ENOUGH = 100_001
 
 
 def _first_of(generator: Iterator[Any]) -> list[Any]:
