@@ -88,7 +88,11 @@ def one_word(word: Any, count: Any) -> list[object]:
     check=one_word,
     samples=SAMPLES,
 )
-def $name(event: Mapping[str, Any], word: str, count: tamis.Variable) -> list[int]:
+def $name(
+    event: Mapping[str, Any],
+    word: str,
+    count: tamis.Variable,
+) -> list[int]:
     """How often a word stands in the text of the event; no solution where it does not."""
     text = event["text"]
     if not isinstance(text, str):
@@ -109,10 +113,12 @@ from typing import Any
 import tamis
 
 RADIUS_M = 6_371_008.8
+MANHATTAN = {"position": [-74.01, 40.71]}
+FIJI = {"position": {"type": "Point", "coordinates": [-179.99, -17]}}
 SAMPLES = [
-    tamis.Sample("$name(-74, 40.7, 5km)", {"position": [-74.01, 40.71]}, True),
-    tamis.Sample("$name(-74, 40.7, 100)", {"position": [-74.01, 40.71]}, False),
-    tamis.Sample("$name(179.99, 0, 5km)", {"position": [-179.99, 0]}, True),
+    tamis.Sample("$name(-74, 40.7, 5km)", MANHATTAN, True),
+    tamis.Sample("$name(-74, 40.7, 100)", MANHATTAN, False),
+    tamis.Sample("$name(179.99, -17, 5km)", FIJI, True),
 ]
 
 
@@ -134,7 +140,10 @@ def on_earth(longitude: Any, latitude: Any, distance_m: Any) -> None:
     samples=SAMPLES,
 )
 def $name(
-    event: Mapping[str, Any], longitude: float, latitude: float, distance_m: float
+    event: Mapping[str, Any],
+    longitude: float,
+    latitude: float,
+    distance_m: float,
 ) -> bool:
     """Whether the position of the event is within a distance of a place, on a sphere."""
     position = event["position"]

@@ -22,7 +22,8 @@ from tamis.text import RESERVED
 _LONGEST, _LONGEST_SNAKE = 30, 40
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _USED = frozenset(
-    {"annotations", "Mapping", "Any", "OperatorConformance", "EVENTS", "RADIUS_M", "SAMPLES"}
+    {"annotations", "Mapping", "Any", "OperatorConformance", "EVENTS", "FIJI", "MANHATTAN"}
+    | {"RADIUS_M", "SAMPLES"}
     | {"WORD", "math", "on_earth", "one_word", "pytest", "re", "tamis", "tamis_operators", "test"}
     | {"bool", "float", "int", "isinstance", "len", "list", "min", "str", "tuple"}
     | {"ValueError"}

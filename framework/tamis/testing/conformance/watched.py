@@ -17,11 +17,13 @@ from tamis.operators import Implication, Operator
 from tamis.specification import Preparation, Specification
 from tamis.testing.conformance.outcome import same
 
-
 _ENOUGH = 100_001
 _BARE: dict[str, Any] = {
-    **{"isolation": "inline", "timeout": None, "memory_bytes": None},
-    **{"concurrency": None, "calls_per_second": None},
+    "isolation": "inline",
+    "timeout": None,
+    "memory_bytes": None,
+    "concurrency": None,
+    "calls_per_second": None,
 }
 
 
