@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.failures import DONE, UNUSABLE
@@ -22,7 +25,10 @@ def doctor(operators: Operators = None, json: Json = False, debug: Debug = False
     findings = found()
     times: list[Timed] = []
     try:
-        times = [timed(each) for each in _records(operators)]
+        records = _records(operators)
+        for at, each in enumerate(records):
+            with _telling(f"timing {each.specification.name}, {at + 1} of {len(records)}"):
+                times.append(timed(each))
     except TamisError as bad:
         if operators:
             raise
@@ -40,6 +46,18 @@ def doctor(operators: Operators = None, json: Json = False, debug: Debug = False
     else:
         put(_text(findings, times, broken))
     return UNUSABLE if broken else DONE
+
+
+@contextlib.contextmanager
+def _telling(words: str) -> Iterator[None]:
+    """Shows on a terminal what takes its time."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield
 
 
 def _records(operators: list[str] | None) -> list[Any]:

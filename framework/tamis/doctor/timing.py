@@ -6,14 +6,17 @@ import statistics
 import time
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from tamis.doctor.finding import BROKEN, MISSING, OK
+from tamis.engine.lanes import Lanes, LateError
 from tamis.errors import TamisError
 from tamis.operators import OperatorRecord, Sample
 from tamis.testing.conformance.outcome import expected_outcome
 
 _MOST_CALLS = 30
+_PATIENCE_SECONDS = 60.0
 _MOST_SECONDS = 1.0
 _FACTOR = 5.0
 _LEAST_SECONDS = 20e-6
@@ -60,7 +63,13 @@ def timed(record: OperatorRecord) -> Timed:
                 return base._replace(
                     words="has no samples", mend="give it some: samples=[tamis.Sample(…)]"
                 )
-            seconds = _measured(OperatorRecord(known, lambda: operator), samples)
+            fresh = OperatorRecord(known, lambda: operator)
+            longest = max(_PATIENCE_SECONDS, 3 * (known.timeout or 0))
+            seconds = Lanes().run(partial(_measured, fresh, samples), longest, known.name)
+    except LateError:
+        return base._replace(
+            status=BROKEN, words="a call does not end", mend="declare timeout=… and bound its work"
+        )
     except Exception as failure:
         words = (
             str(failure)

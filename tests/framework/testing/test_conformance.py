@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from unittest import SkipTest
 
@@ -106,6 +107,19 @@ def test_a_breach_says_all_there_is_to_know() -> None:
     assert (breach.operator, breach.law, breach.predicate) == ("louder", "answers", "louder(3)")
     assert str(breach.expected) == "True"
     assert str(breach.got) == "False"
+
+
+def test_a_call_that_hangs_ends_its_law() -> None:
+    @tamis.operator(inputs=("a",), samples=[tamis.Sample("endless()", {"a": 1}, True)])
+    def endless(event: object) -> bool:
+        return not released.wait(30)
+
+    released = threading.Event()
+    with pytest.raises(Breach, match="a call does not end") as caught:
+        check_operator(endless, patience_seconds=0.05)
+    released.set()
+    assert caught.value.law == "solutions"
+    assert "declare timeout=" in str(caught.value)
 
 
 def test_only_the_laws_that_are_named() -> None:

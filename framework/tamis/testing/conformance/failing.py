@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tamis.engine.lanes import LateError
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Case, Subject, silently
 
@@ -33,27 +31,11 @@ def _check(subject: Subject, case: Case, content: Mapping[str, Any]) -> None:
     instance.notes.raised.clear()
     printed = ""
 
-    def ask() -> None:
-        nonlocal printed
+    try:
         if subject.specification.isolation == _PROCESS:  # what ends it there harms nobody
             subject.matched(case.predicate, content)
         else:
             _, printed = silently(lambda: instance.ask(case.predicate, content))
-
-    output = sys.stdout
-    try:
-        subject.patiently(ask)
-    except LateError as late:
-        sys.stdout = output
-        raise Breach(
-            "a call does not end",
-            predicate=case.predicate,
-            event=content,
-            expected="an answer or an exception",
-            got=late,
-            mend="bound what an event can ask for, and declare timeout=…, or isolation in a "
-            "process for what cannot be interrupted",
-        ) from late
     except KeyboardInterrupt as problem:
         if problem not in instance.notes.raised:
             raise

@@ -9,13 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from functools import cached_property
+from functools import cached_property, partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tamis.engine.asking import Call, Operators, Test
 from tamis.engine.gateway import Asking, Gateway
-from tamis.engine.lanes import Lanes
+from tamis.engine.lanes import Lanes, LateError
 from tamis.engine.resolve import Resolver
 from tamis.errors import PluginWarning, SubscriptionError, TamisError
 from tamis.event import Event
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_CASES = 12
 PATIENCE_SECONDS = 20.0
+_LANES = Lanes()
+"""Where calls are made, so that one that hangs ends a law and not the tests."""
 
 
 class Case(NamedTuple):
@@ -49,8 +51,15 @@ class Case(NamedTuple):
 class Instance:
     """One operator as its factory makes it, under observation."""
 
-    def __init__(self, record: OperatorRecord, operator: Operator) -> None:
+    def __init__(
+        self,
+        record: OperatorRecord,
+        operator: Operator,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
         self.notes = Notes()
+        self._name = record.specification.name
+        self._patience_seconds = patience_seconds
         self.operator = operator
         watched = Watched(operator, record.specification, self.notes)
         self._operators = Operators([OperatorRecord(watched.specification, lambda: watched)])
@@ -93,7 +102,12 @@ class Instance:
 
     def answer(self, test: Test, asking: Asking) -> Outcome:
         """What comes of a test, about an event that may have been asked about before."""
-        answer = self.gateway.call(test.call, asking)
+        try:
+            answer = _LANES.run(
+                lambda: self.gateway.call(test.call, asking), self._patience_seconds, self._name
+            )
+        except LateError as late:
+            raise does_not_end(test.text, asking.event.content, late) from late
         if answer.failure is not None:  # no failure may sway what comes of the next call
             self.gateway = Gateway(DEFAULT_LIMITS)
         return outcome_of(answer, test, asking.event)
@@ -103,7 +117,15 @@ class Instance:
         calls: list[Call] = [test.call for test in tests]
         with warnings.catch_warnings():
             warnings.simplefilter("error", PluginWarning)
-            answers = self.gateway.call_together(calls, asking)
+            try:
+                answers = _LANES.run(
+                    lambda: self.gateway.call_together(calls, asking),
+                    self._patience_seconds,
+                    self._name,
+                )
+            except LateError as late:
+                texts = " | ".join(call.text for call in calls)
+                raise does_not_end(texts, asking.event.content, late) from late
         return [
             outcome_of(answer, test, asking.event)
             for answer, test in zip(answers, tests, strict=True)
@@ -123,7 +145,7 @@ class Subject:
     ) -> None:
         self.record = _record(operator)
         self.examples = examples
-        self.patience_seconds = patience_seconds
+        self.patience_seconds = max(patience_seconds, self.specification.timeout or 0)
         self._given = None if samples is None else list(samples)
         self._matcher: Matcher | None = None
         self.trip: object = None
@@ -156,7 +178,7 @@ class Subject:
                 got=repr(operator)[:80],
                 mend="return an instance of a subclass of tamis.Operator from the factory",
             )
-        return Instance(self.record, operator)
+        return Instance(self.record, operator, self.patience_seconds)
 
     @cached_property
     def instance(self) -> Instance:
@@ -246,14 +268,12 @@ class Subject:
         if self._matcher is None:
             self._matcher = Matcher([self.record], index="scan", memo_bytes=0)
         id = self._matcher.subscribe(predicate)
-        self._matcher.match(content)
-        self._matcher.unsubscribe(id)
-
-    def patiently(self, work: Callable[[], T]) -> T:
-        """The result of work that may hang; `LateError` when it does."""
-        longest = max(self.patience_seconds, self.specification.timeout or 0)
-        result: T = Lanes().run(work, longest, self.name)
-        return result
+        try:
+            _LANES.run(partial(self._matcher.match, content), self.patience_seconds, self.name)
+        except LateError as late:
+            raise does_not_end(predicate, content, late) from late
+        finally:
+            self._matcher.unsubscribe(id)
 
 
 def _record(operator: object) -> OperatorRecord:
@@ -270,6 +290,19 @@ def _record(operator: object) -> OperatorRecord:
 def _optional_of_preparations(known: Specification) -> Iterator[str]:
     for preparation in known.preparations:
         yield from getattr(preparation, "optional_inputs", ())
+
+
+def does_not_end(predicate: str, content: Mapping[str, Any], late: LateError) -> Breach:
+    """What is said of a call that hangs, whichever law it was made for."""
+    return Breach(
+        "a call does not end",
+        predicate=predicate,
+        event=content,
+        expected="an answer or an exception",
+        got=late,
+        mend="bound what an event can ask for, and declare timeout=…, or isolation in a process "
+        "for what cannot be interrupted",
+    )
 
 
 def event_of(content: Mapping[str, Any]) -> Event:
