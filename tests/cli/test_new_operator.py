@@ -54,6 +54,8 @@ def python(project: Path, *arguments: str, **environment: str) -> tuple[int, str
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_what_is_made_passes_its_tests_and_matches(tamis: Tamis, folder: Path, domain: str) -> None:
+    if domain == "image":
+        pytest.importorskip("cv2", reason="OpenCV is not installed: pip install 'tamis[image]'")
     made = tamis("new-operator", "boatCount", "--domain", domain)
     assert (made.status, made.err) == (0, "")
     assert "cd tamis-boat-count" in made.out
@@ -78,7 +80,7 @@ def test_what_is_made_passes_its_tests_and_matches(tamis: Tamis, folder: Path, d
 def test_what_is_made_is_formatted_and_typed(
     tamis: Tamis, folder: Path, cache: Path, domain: str, name: str
 ) -> None:
-    for tool in ("ruff", "mypy"):
+    for tool in ("ruff", "mypy", *(["cv2"] if domain == "image" else [])):
         if importlib.util.find_spec(tool) is None:
             pytest.skip(f"{tool} is not installed: pip install {tool}")
     assert tamis("new-operator", name, "--domain", domain, "--folder", "made").status == 0

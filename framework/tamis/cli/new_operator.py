@@ -18,7 +18,7 @@ def new_operator(
     domain: Annotated[
         str,
         typer.Option(
-            metavar="DOMAIN", help="What it does to begin with: measure, text or spatial."
+            metavar="DOMAIN", help="What it does to begin with: measure, text, spatial or image."
         ),
     ] = "measure",
     debug: Debug = False,

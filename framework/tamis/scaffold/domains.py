@@ -19,6 +19,8 @@ class Domain(NamedTuple):
     predicate: str
     """One that holds of the first event and not of the second."""
     events: tuple[str, str]
+    requires: str
+    """What pip has to install for it."""
     edge: str
     """A test of its own."""
 
@@ -160,6 +162,65 @@ def $name(
     return 2 * RADIUS_M * math.asin(min(1.0, math.sqrt(half))) <= distance_m
 '''
 
+_IMAGE = '''\
+"""How bright the frame of an event is, from 0 to 255."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tamis
+
+BRIGHT = {"image": "data:image/x-portable-graymap;base64,UDUgMSAxIDI1NQrI"}
+DARK = {"image": "data:image/x-portable-graymap;base64,UDUgMSAxIDI1NQoU"}
+SAMPLES = [
+    tamis.Sample("$name(?value)", BRIGHT, [200]),
+    tamis.Sample("$name(?value), ?value > 100", DARK, []),
+    tamis.Sample("$name(20)", DARK, True),
+]
+
+
+def decoded(event: Mapping[str, Any]) -> Any:
+    """The frame as an array: made once an event, for all operators that name FRAME."""
+    import cv2  # imported here, so that listing the operator needs no OpenCV
+    import numpy
+
+    image = event["image"]
+    if isinstance(image, str):
+        head, _, data = image.partition(",")
+        is_uri = head.startswith("data:") and head.endswith(";base64")
+        image = base64.b64decode(data) if is_uri else Path(image).read_bytes()
+    if not isinstance(image, bytes):
+        raise ValueError("image is a path, a data: URI or bytes")
+    content = numpy.frombuffer(image, numpy.uint8)
+    frame = cv2.imdecode(content, cv2.IMREAD_GRAYSCALE) if len(content) else None
+    if frame is None:
+        raise ValueError("image holds no frame that OpenCV can decode")
+    return frame
+
+
+FRAME = tamis.Preparation("frame", decoded, inputs=("image",), cost_seconds=0.00005)
+
+
+@tamis.operator(
+    inputs=(),
+    preparation=FRAME,
+    outputs=("value",),
+    deterministic=True,
+    cost_seconds=1e-5,
+    timeout=10,
+    extra="tamis[image]",
+    modules=("cv2",),
+    samples=SAMPLES,
+)
+def $name(event: Any, value: tamis.Variable) -> list[int]:
+    """How bright the frame of the event is on average."""
+    return [round(float(event.prepared.mean()))]
+'''
+
 DOMAINS = {
     each.name: each
     for each in (
@@ -169,6 +230,7 @@ DOMAINS = {
             _MEASURE,
             "$name(3)",
             ('{"value": 7}', '{"value": 2}'),
+            "tamis",
             """\
 def test_what_is_no_number_is_undetermined() -> None:
     matcher = tamis.Matcher(operators=[$name])
@@ -183,6 +245,7 @@ def test_what_is_no_number_is_undetermined() -> None:
             _TEXT,
             "$name(fire, ?n), ?n > 1",
             ('{"text": "Fire! A fire."}', '{"text": "All is quiet."}'),
+            "tamis",
             """\
 def test_what_is_no_word_is_refused() -> None:
     matcher = tamis.Matcher(operators=[$name])
@@ -196,11 +259,30 @@ def test_what_is_no_word_is_refused() -> None:
             _SPATIAL,
             "$name(-74, 40.7, 5km)",
             ('{"position": [-74.01, 40.71]}', '{"position": [2.35, 48.86]}'),
+            "tamis",
             """\
 def test_what_is_no_place_is_refused() -> None:
     matcher = tamis.Matcher(operators=[$name])
     with pytest.raises(tamis.SubscriptionError, match="a latitude lies between"):
         matcher.subscribe("$name(-74, 140.7, 5km)")
+""",
+        ),
+        Domain(
+            "image",
+            "how bright a frame is",
+            _IMAGE,
+            "$name(?value), ?value > 100",
+            (
+                '{"image": "data:image/x-portable-graymap;base64,UDUgMSAxIDI1NQrI"}',
+                '{"image": "data:image/x-portable-graymap;base64,UDUgMSAxIDI1NQoU"}',
+            ),
+            "tamis[image]",
+            """\
+def test_what_is_no_frame_is_undetermined() -> None:
+    matcher = tamis.Matcher(operators=[$name])
+    matcher.subscribe("$name(?value)", id="s1")
+    result = matcher.match({"image": b"no frame at all"})
+    assert "no frame that OpenCV can decode" in result.undetermined[0].reason
 """,
         ),
     )

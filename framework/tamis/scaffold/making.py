@@ -23,7 +23,7 @@ _LONGEST, _LONGEST_SNAKE = 30, 40
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _USED = frozenset(
     {"annotations", "Mapping", "Any", "OperatorConformance", "EVENTS", "FIJI", "MANHATTAN"}
-    | {"RADIUS_M", "SAMPLES"}
+    | {"BRIGHT", "DARK", "FRAME", "Path", "RADIUS_M", "SAMPLES", "base64", "decoded"}
     | {"WORD", "math", "on_earth", "one_word", "pytest", "re", "tamis", "tamis_operators", "test"}
     | {"bool", "float", "int", "isinstance", "len", "list", "min", "str", "tuple"}
     | {"ValueError"}
@@ -77,6 +77,7 @@ def planned(name: str, *, domain: str = "measure", folder: str | None = None) ->
         "package": package,
         "entry": snake.replace("_", "-"),
         "says": kind.says,
+        "requires": kind.requires,
         "test_class": f"Test{name[0].upper()}{name[1:]}",
         "first": kind.events[0],
         "second": kind.events[1],

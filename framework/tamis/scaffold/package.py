@@ -13,7 +13,7 @@ version = "0.1.0"
 description = "An operator for tamis: $says"
 readme = "README.md"
 requires-python = ">=3.11"
-dependencies = ["tamis"]
+dependencies = ["$requires"]
 
 [project.optional-dependencies]
 test = ["tamis[testing]"]
