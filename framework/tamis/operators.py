@@ -248,7 +248,7 @@ def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Paramet
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:
     annotation = parameter.annotation
-    words = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    words = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     names = [word.strip() for word in words.split("|")]
     kinds: frozenset[int] | None = None
     if all(word in _ANNOTATIONS for word in names):
