@@ -6,6 +6,7 @@ asked for something.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
+    from tamis.plugins import PluginRecord
     from tamis.testing.conformance import Law, Subject
 
 OPTION = "--tamis-operators"
@@ -54,10 +56,17 @@ def pytest_collection_modifyitems(
 
 
 def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]:
-    from tamis.errors import TamisError
-    from tamis.plugins import installed, operators_in
+    from tamis.errors import PluginWarning, TamisError
+    from tamis.plugins import found_plugins, installed, operators_in
     from tamis.testing.conformance import LAWS, Subject
 
+    if _INSTALLED in targets:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PluginWarning)  # what is left out is an item
+            found = found_plugins().found
+        for each in found:
+            if each.status.startswith("failed"):
+                yield PluginItem.from_parent(session, name=f"{each.name}[loads]", plugin=each)
     try:
         records = [
             record
@@ -66,14 +75,36 @@ def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]
         ]
     except TamisError as bad:
         raise pytest.UsageError(f"{OPTION}: {bad}") from bad
-    if not records:
-        raise pytest.UsageError(f"{OPTION}: no operator is installed, name a module or a file")
     subjects = [Subject(record) for record in records]
     for subject in subjects:
         for law in LAWS:
             yield LawItem.from_parent(
                 session, name=f"{subject.name}[{law.name}]", law=law, subject=subject, all=subjects
             )
+
+
+class PluginItem(pytest.Item):
+    """A plugin that could not be loaded, so that its operators cannot be held to anything."""
+
+    def __init__(self, *, plugin: PluginRecord, name: str, **more: Any) -> None:
+        super().__init__(name=name, nodeid=name, **more)
+        self.plugin = plugin
+        self.add_marker("tamis_operator")
+
+    def runtest(self) -> None:
+        """Fails: had it been loaded, there were no such item."""
+        raise AssertionError(
+            f"plugin {self.plugin.name} of {self.plugin.distribution} is left out; it "
+            f"{self.plugin.status}"
+        )
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The sentence."""
+        return str(excinfo.value)
+
+    def reportinfo(self) -> tuple[str, int | None, str]:
+        """Where it is shown to be: nowhere but in its name."""
+        return self.name, None, self.name
 
 
 class LawItem(pytest.Item):

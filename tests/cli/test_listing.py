@@ -63,6 +63,50 @@ louderThan(level)
     assert listed["broken"]["inputs"] is None
 
 
+SAMPLED = """
+import tamis
+
+frame = tamis.Preparation("frame", lambda event: event["image"], inputs=("image",))
+
+@tamis.operator(
+    inputs=(), preparation=frame, outputs=("n",), concurrency=2, calls_per_second=10,
+    isolation="thread", modules=("json",), extra="tamis[image]",
+    samples=[tamis.Sample("boats(red, ?n)", {"image": b"12", "tags": [1]}, [3]),
+             tamis.Sample("boats(red, 3)", {"image": "x"})],
+)
+def boats(event, color: str, n: int, least: float | str = 0):
+    return [3]
+"""
+
+
+def test_one_operator_with_its_samples(tamis: Tamis, folder: Path) -> None:
+    (folder / "sampled.py").write_text(SAMPLED)
+    ended = tamis("operators", "boats", "--operators", "sampled.py")
+    assert (ended.status, ended.err) == (0, "")
+    words = " ".join(ended.out.split())
+    takes = "n (a variable, or a whole number), least (a number or a string, may be left out)"
+    samples = "boats(red, ?n) is [3] for {'image': b'12', 'tags': [1]}"
+    for line in (
+        f"takes color (a string), {takes}",
+        "prepares frame (about 1 ms; reads image)",
+        "runs in a thread, at most 2 at once, at most 10 a second",
+        "needs tamis[image] (installed)",
+        f"samples {samples} boats(red, 3) for {{'image': 'x'}}",
+    ):
+        assert line in words
+    listed = strict(tamis("operators", "boats", "--json", "--operators", "sampled.py").out)
+    assert listed["samples"] == [
+        {"predicate": "boats(red, ?n)", "event": {"image": "b'12'", "tags": [1]}, "answer": [3]},
+        {"predicate": "boats(red, 3)", "event": {"image": "x"}, "answer": None},
+    ]
+    assert listed["preparations"] == [
+        {"name": "frame", "inputs": ["image"], "cost_seconds": 0.001, "timeout": None}
+    ]
+    unknown = tamis("operators", "boast", "--operators", "sampled.py")
+    assert (unknown.status, unknown.out) == (2, "")
+    assert "unknown operator boast; did you mean boats?" in unknown.err
+
+
 @pytest.mark.parametrize(
     ("command", "name"), [("planners", "sequential"), ("indexes", "scan"), ("plugins", "core")]
 )

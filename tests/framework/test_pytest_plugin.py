@@ -109,6 +109,21 @@ def test_what_holds_no_operator_is_wrong_usage(project: Path, target: str) -> No
     assert "Traceback" not in text
 
 
+def test_a_plugin_that_cannot_be_loaded_is_a_failure(project: Path) -> None:
+    site = project / "site"
+    (site / "wreck-1.5.dist-info").mkdir(parents=True)
+    (site / "wreck_plugin.py").write_text("raise RuntimeError('on the rocks')")
+    about = {"METADATA": "Metadata-Version: 2.1\nName: wreck\nVersion: 1.5\n"}
+    about["entry_points.txt"] = "[tamis]\nwreck = wreck_plugin\n"
+    for name, text in about.items():
+        (site / "wreck-1.5.dist-info" / name).write_text(text)
+    (project / "conftest.py").write_text("import sys; sys.path.append('site')\n")
+    status, text = run(project, "-q", "-m", "tamis_operator", "-k", "loads", "--tamis-operators")
+    assert status == 1
+    assert "plugin wreck of wreck is left out; it failed: RuntimeError: on the rocks" in text
+    assert "Traceback" not in text
+
+
 def test_the_class_shows_each_law_by_its_name(project: Path) -> None:
     (project / "test_quiet.py").write_text(
         "from tamis.testing import OperatorConformance\n"

@@ -71,14 +71,24 @@ def _samples(found: Found) -> tuple[list[Sample], str]:
 
 
 def _sample_as_dict(sample: Sample) -> dict[str, Any]:
-    from tamis.testing.conformance.breach import event_text
-
-    known = sample.answer is not ...
     return {
         "predicate": sample.predicate,
-        "event": event_text(sample.event),
-        "answer": repr(sample.answer) if known else None,
+        "event": {name: _plain(value) for name, value in sample.event.items()},
+        "answer": None if sample.answer is ... else _plain(sample.answer),
     }
+
+
+def _plain(value: object) -> object:
+    """A value as JSON holds it, or how Python writes it."""
+    import json
+
+    from tamis.testing.conformance.breach import shown
+
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return shown(value)
+    return value
 
 
 def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
@@ -87,10 +97,12 @@ def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
     label = f"{'samples':<{_LABEL}}"
     if not samples:
         return [wrapped(f"{label}{why_none}", _INDENT, " " * (len(_INDENT) + _LABEL))]
+    from tamis.testing.conformance.breach import event_text
+
     lines = []
-    for sample in map(_sample_as_dict, samples):
-        answer = "" if sample["answer"] is None else f" is {sample['answer']}"
-        words = f"{label}{sample['predicate']}{answer} for {sample['event']}"
+    for sample in samples:
+        answer = "" if sample.answer is ... else f" is {sample.answer!r}"
+        words = f"{label}{sample.predicate}{answer} for {event_text(sample.event)}"
         lines.append(wrapped(words, _INDENT, " " * (len(_INDENT) + _LABEL + 2)))
         label = " " * _LABEL
     return lines
