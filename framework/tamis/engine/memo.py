@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from tamis.engine.answers import TIMED_OUT, Answer, Failure
 from tamis.engine.asking import Call
 from tamis.engine.digest import EventDigests
 from tamis.engine.flight import Flight
-from tamis.engine.gateway import TIMED_OUT, Answer, Failure
 from tamis.engine.sizes import Key, answer_bytes, shelf_bytes
 from tamis.errors import TamisError
 from tamis.specification import Specification
