@@ -153,9 +153,13 @@ class Pool:
         worker = None
         try:
             worker = self._server.worker()
-            worker.tell(self._class, messages.READY)
-        except OSError:
-            pass  # it has ended already, which is seen when it is asked
+            with suppress(OSError):  # it has ended already, which is seen when it is asked
+                worker.tell(self._class, messages.READY)
+        except BaseException:
+            if worker is not None:
+                self._server.gone(worker, killed=True)
+                worker = None
+            raise
         finally:
             with self._room:
                 self._starting -= 1
@@ -165,7 +169,6 @@ class Pool:
                     stay.beginning = False
                     stay.worker = worker
                 self._room.notify_all()
-        assert worker is not None
         return worker
 
     def release(self, worker: Worker) -> None:

@@ -71,7 +71,8 @@ class Worker:
         self.poll = select.poll()
         self.poll.register(connection, select.POLLIN)
         self.pid: int | None = None
-        self.busy = True
+        self.busy = False
+        """Whether somebody has it, for a call."""
         self.abandoned = False
         """Whether it ended because its server had to be begun again."""
         self.expected: deque[int] = deque([messages.HELLO])
@@ -177,6 +178,7 @@ class ForkServer:
         """A worker that nobody else has; one is forked to take its place in spare."""
         with self._lock:
             worker = self._spares.popleft() if self._spares else self._forked()
+            worker.busy = True
             self._fill_spares(SPARES)
             return worker
 
@@ -228,6 +230,8 @@ class ForkServer:
         """Begins a server; it is not waited for."""
         import subprocess
 
+        if not sys.executable:
+            raise StartError("this program does not know its interpreter (sys.executable)")
         mine, theirs = socket.socketpair()
         path = [os.path.abspath(each) for each in sys.path if isinstance(each, str)]
         call = f"main({theirs.fileno()}, {os.getpid()})"

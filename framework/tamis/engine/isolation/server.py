@@ -22,7 +22,7 @@ import struct
 import sys
 import time
 
-from tamis.engine.isolation import confinement
+from tamis.engine.isolation import confinement, worker
 from tamis.engine.isolation.messages import HEADER, Requests
 
 IMPORT, FORK, GONE, LEAVE = 1, 2, 3, 4
@@ -117,8 +117,6 @@ class _Server:
             self._control.close()
             if self._watch is not None:
                 os.close(self._watch)
-            from tamis.engine.isolation import worker
-
             worker.work(connection, parent)
         except BaseException as problem:
             with contextlib.suppress(BaseException):
