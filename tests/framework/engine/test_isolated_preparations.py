@@ -189,3 +189,24 @@ def test_events_that_are_over_are_forgotten_by_their_worker() -> None:
 
     with matcher_with(alive) as matcher:
         assert [values(matcher, "alive(?n)") for _ in range(5)] == [[[1]]] * 5
+
+
+def test_operators_of_one_class_see_what_each_declares() -> None:
+    def prepare(event: Any) -> int:
+        return len(event)
+
+    size = Preparation("size", prepare)
+
+    @isolated(preparation=size)
+    def whole(event: Any) -> bool:
+        return bool(sorted(event) == ["a", "b"] and event.prepared == 2)
+
+    @isolated(preparation=size, inputs=("a",))
+    def first(event: Any) -> bool:
+        return bool(event["a"] == 1 and "b" not in event)
+
+    for order in (["whole()", "first()"], ["first()", "whole()"]):
+        with matcher_with(whole, first) as matcher:
+            matcher.subscribe(" and ".join(order), id="s")
+            result = matcher.match({"a": 1, "b": 2})
+            assert result.matches, result.undetermined

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.isolation import above, left, marked
+import tamis
+from tests.isolation import above, children, left, marked
 
+from .patience import in_thread, join
 from .test_isolation import LINUX, process
-from .workers import matcher_with, values
+from .workers import isolated, matcher_with, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
@@ -178,3 +181,32 @@ def test_a_matcher_can_be_used_after_it_was_closed() -> None:
         assert matcher.match({"height": 5}).matches
         matcher.close()
         matcher.close()
+
+
+@LINUX
+def test_a_fork_server_that_was_killed_costs_no_call(tmp_path: Path) -> None:
+    """Not even the call that is under way: it is made again, by a worker of the next server."""
+    release, begun = tmp_path / "release", tmp_path / "begun"
+
+    @isolated(outputs=("server",))
+    def waits(event: Any, server: Any) -> list[int]:
+        begun.touch()
+        while not release.exists():
+            time.sleep(0.002)
+        return [os.getppid()]
+
+    others = children()
+    with matcher_with(waits) as matcher:
+        matcher.subscribe("waits(?x)", id="s")
+        found: list[tamis.Result] = []
+        for _ in range(2):
+            for path in (release, begun):
+                path.unlink(missing_ok=True)
+            thread = in_thread(lambda: found.append(matcher.match({})))
+            while not begun.exists():
+                time.sleep(0.002)
+            (server,) = (each for each in children() if each not in others)
+            os.kill(server, signal.SIGKILL)
+            release.touch()
+            join(thread)
+        assert [len(result.matches) for result in found] == [1, 1]

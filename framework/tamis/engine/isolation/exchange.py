@@ -105,11 +105,14 @@ class Exchange:
             return Outcome([], Failure(TIMED_OUT, words))
         try:
             outcome = self._with(worker)
+        except StartError:
+            raise
         except BaseException:  # an interrupt: what it answers is for nobody
             self._end(worker, killed=True)
             raise
-        if worker.busy:  # still ours, and well
-            pool.release(worker)
+        if worker.replies.waiting:
+            self._end(worker, killed=True)  # it says more than it was asked
+        pool.release(worker)
         return outcome
 
     def _with(self, worker: Worker) -> Outcome | Failure:
@@ -131,10 +134,9 @@ class Exchange:
             self._end(worker, killed=True)
             failure = Failure(TIMED_OUT, str(late(self._seconds)))
         except EOFError:
-            abandoned = worker.abandoned
             failure = self._crash(self._end(worker, killed=False))
-            if abandoned:
-                return failure
+            if worker.abandoned:
+                return failure  # the server was to blame, not the call
         except _Swelled:
             self._end(worker, killed=True)
             failure = self._crash(SWELLED_STATUS)
@@ -193,7 +195,7 @@ class Exchange:
             over = self._over(worker)
             sent = worker.events[number] = Sent()
             content = self._content(sent, first=True)
-        elif not sent.whole:
+        else:
             content = self._content(sent, first=False)
         worker.latest = number
         numbers = []

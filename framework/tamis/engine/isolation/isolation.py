@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tamis.engine.answers import CRASHED, Failure, RefusedError, failure_of
@@ -25,14 +26,14 @@ from tamis.engine.isolation.pool import Pool, Stay
 from tamis.engine.isolation.processes import ForkServer, StartError
 from tamis.errors import OperatorError
 from tamis.limits import Limits
-from tamis.operators import OperatorRecord
+from tamis.operators import Operator, OperatorRecord
 from tamis.shipping import packed_value
 from tamis.specification import PROCESS, Preparation, Specification
 
 if TYPE_CHECKING:
     from tamis.engine.gateway import Asking
 
-_TRIES = 3
+_TRIES = 5
 _numbers = itertools.count()
 
 
@@ -71,10 +72,11 @@ class Isolation:
                 'can fork: set isolation="thread" here'
             )
         with suppress(StartError):  # the call says so, if it is still so then
-            self._pool(record.specification).begin(record.specification.name)
+            self._pool(record).begin(record.specification.name)
 
-    def _pool(self, specification: Specification) -> Pool:
+    def _pool(self, record: OperatorRecord) -> Pool:
         """The pool of an operator's class."""
+        specification = record.specification
         if self._process != os.getpid():
             self._begin()
         pool = self._pools.get(specification.name)
@@ -82,14 +84,19 @@ class Isolation:
             with self._lock:
                 pool = self._pools.get(specification.name)
                 if pool is None:
-                    pool = self._made(specification)
+                    pool = self._made(record)
         return pool
 
-    def _made(self, specification: Specification) -> Pool:
-        root = _root(specification)
-        records = [each for each in self._records if _root(each.specification) is root]
-        if root is None:
-            records = [each for each in records if each.specification.name == specification.name]
+    def _made(self, record: OperatorRecord) -> Pool:
+        name, root = record.specification.name, _root(record.specification)
+        records = [
+            each
+            for each in self._records
+            if _root(each.specification) is root
+            and (root is not None or each.specification.name == name)
+        ]
+        if all(each.specification.name != name for each in records):
+            records = [record]
         pool = Pool(records, self._server, self._limits.solutions)
         self._pools.update(dict.fromkeys((each.specification.name for each in records), pool))
         return pool
@@ -107,7 +114,10 @@ class Isolation:
         """Makes calls of one operator about an event, as one invocation."""
         specification = calls[0].specification
         try:
-            pool = self._pool(specification)
+            pool = self._pools.get(specification.name)
+            if pool is None or self._process != os.getpid():
+                unannounced = partial(_itself, calls[0].operator)
+                pool = self._pool(OperatorRecord(specification, unannounced))
             for call in calls:
                 if call.shipped is None:
                     shipped_call(call)
@@ -148,6 +158,11 @@ class _Prevented(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(str(failure))
         self.failure = failure
+
+
+def _itself(operator: Operator) -> Operator:
+    """An operator that nobody has announced, as its own factory."""
+    return operator
 
 
 def _root(specification: Specification) -> Preparation | None:

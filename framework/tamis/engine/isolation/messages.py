@@ -229,7 +229,12 @@ class Replies:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._received = b""
+        self._received: bytes | bytearray = b""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether more has been received than was taken."""
+        return bool(self._received)
 
     def taken(self) -> tuple[int, bytes] | None:
         """The letter and the content of a frame that is there as a whole."""
@@ -243,17 +248,22 @@ class Replies:
         if len(received) < end:
             return None
         self._received = received[end:]
-        return letter, received[HEADER.size : end]
+        return letter, bytes(received[HEADER.size : end])
 
     def receive(self) -> None:
         """Takes what has come; `EOFError` where the worker is not there any more."""
         try:
             content = self._connection.recv(_CHUNK)
-        except ConnectionError:
+        except OSError:
             content = b""
         if not content:
             raise EOFError
-        self._received = self._received + content if self._received else content
+        if not self._received:
+            self._received = content
+            return
+        if type(self._received) is bytes:
+            self._received = bytearray(self._received)
+        self._received += content
 
 
 def send_reply(connection: socket.socket, letter: int, content: bytes = b"") -> None:

@@ -121,6 +121,8 @@ class Pool:
 
     def _free(self, number: int, stay: Stay | None) -> Worker | None:
         """An idle worker that may be asked about this event."""
+        if any(worker.abandoned for worker in self._workers):
+            self._workers = [worker for worker in self._workers if not worker.abandoned]
         if stay is None:
             found = None
             for worker in self._workers:

@@ -129,6 +129,11 @@ class Worker:
         if self.pid is not None:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
+        self.leave()
+
+    def leave(self) -> None:
+        """Has nothing to do with it any more: its number may soon be another process'."""
+        self.pid = None
         self.connection.close()
 
 
@@ -192,7 +197,7 @@ class ForkServer:
             if not worker.abandoned:
                 self._careful = True
                 self._stop()
-            worker.connection.close()
+            worker.leave()
 
     def gone(self, worker: Worker, *, killed: bool) -> int | None:
         """Gives a worker up; how it ended if it was not killed and that is known at once."""
@@ -200,9 +205,10 @@ class ForkServer:
             if killed:
                 self._give_up(worker)
                 return None
-            worker.connection.close()
+            worker.leave()
+            status = self._status(worker.number)
             self._workers.pop(worker.number, None)
-            return self._status(worker.number)
+            return status
 
     def close(self) -> None:
         """Ends all processes; they are begun again when they are needed again."""
@@ -317,6 +323,7 @@ class ForkServer:
                     return None
                 self._replies.receive()
         except (OSError, EOFError):
+            self._stop()  # it has ended, and all workers with it
             return None
 
     def _stop(self) -> None:
@@ -328,12 +335,14 @@ class ForkServer:
         for worker in workers.values():
             worker.abandoned = True
             if not worker.busy:  # else who waits for it sees its end
-                worker.connection.close()
+                worker.leave()
         if control is not None:
             with contextlib.suppress(OSError):
                 control.sendmsg([HEADER.pack(0, server.LEAVE)], [], socket.MSG_DONTWAIT)
             control.close()
         if process is not None:
+            if not self._heard:
+                process.kill()  # it may be importing, and no worker has begun anything
             _await_end(process)
 
 
