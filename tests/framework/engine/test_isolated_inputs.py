@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -193,3 +193,23 @@ def test_a_system_that_cannot_fork_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 def test_memory_is_bounded_in_bytes(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(OperatorError, match=says):
         tamis.operator(name="f", **settings)(lambda event: True)
+
+
+def test_memory_that_an_operator_still_looks_into_is_not_filled_again() -> None:
+    """Operators keep nothing between calls; one that does must not see it change."""
+
+    class Kept:
+        """What an operator should not have."""
+
+        arrays: ClassVar[list[Any]] = []
+
+    @isolated(inputs=("it", "number"), outputs=("n",))
+    def keeps(event: Any, n: Any) -> list[int]:
+        if event["number"] % 3 == 0:
+            Kept.arrays.append((event["number"], event["it"][10:]))
+        return [sum(bool((array == number).all()) for number, array in Kept.arrays)]
+
+    with matcher_with(keeps) as matcher:
+        for number in range(20):
+            event = {"it": np.full(100_000, number), "number": number}
+            assert values(matcher, "keeps(?n)", event) == [[number // 3 + 1]]

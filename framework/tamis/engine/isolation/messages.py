@@ -42,12 +42,13 @@ PARCEL_BYTES = 60 << 10
 REPLY_BYTES = 64 << 20
 """A reply is never longer."""
 
-HELLO, READY, MADE, UNREAD, PREPARED, TRUE, FALSE, ANSWERS, FAILED, SWELLED = b"HRMUPTFAXS"
+HELLO, READY, MADE, UNREAD, PREPARED, TRUE, FALSE, ANSWERS, FAILED, SWELLED, FREED = b"HRMUPTFAXSV"
 """What a worker says: that it is there, has its operators, has made one, cannot read what it was
-sent, has prepared something; and answers."""
+sent, has prepared something; answers; and which parcels it has let go of."""
 
 HEADER = struct.Struct("<IB")
 _CHUNK = 1 << 17
+_MAPPED = getattr(mmap, "MAP_SHARED", 0) | getattr(mmap, "MAP_POPULATE", 0)
 _DESCRIPTOR = struct.calcsize("i")
 _ALIGNED = 64
 _KINDS = frozenset((RAISED, TIMED_OUT, NONSENSE, CUT))
@@ -89,7 +90,9 @@ def unparceled(value: object) -> object:
     return value.value() if type(value) is Long else value
 
 
-def send_request(connection: socket.socket, request: object, with_content: bool) -> None:
+def send_request(
+    connection: socket.socket, request: object, with_content: bool, parcels: Parcels
+) -> None:
     """Sends a request at once; `OSError` where the worker is not there any more."""
     buffers: list[pickle.PickleBuffer] = []
     if with_content:
@@ -97,7 +100,7 @@ def send_request(connection: socket.socket, request: object, with_content: bool)
     else:
         content = pickle.dumps(request, 5)
     if buffers or len(content) > INLINE_BYTES:
-        send_parcel(connection, [content, *(each.raw() for each in buffers)])
+        parcels.send(connection, [content, *(each.raw() for each in buffers)])
         return
     header = HEADER.pack(len(content), 0)
     if connection.sendmsg((header, content), (), socket.MSG_DONTWAIT) != len(content) + len(header):
@@ -115,29 +118,80 @@ def _stays(buffer: pickle.PickleBuffer, taken: list[pickle.PickleBuffer]) -> boo
     return not long
 
 
-def send_parcel(
-    connection: socket.socket, parts: Sequence[bytes | memoryview], letter: int = 1
-) -> None:
-    """Sends a frame that says how long each part is, with the parcel they lie in."""
-    views = [memoryview(each).cast("B") for each in parts]
-    frame = struct.pack(f"<{len(views)}Q", *(view.nbytes for view in views))
-    frame = HEADER.pack(len(frame), letter) + frame
+Parts = Sequence[bytes | memoryview]
+
+
+def send_parcel(connection: socket.socket, parts: Parts, letter: int) -> None:
+    """Sends parts in a parcel that is used once."""
     parcel = _new_parcel()
     try:
-        at = 0
-        for view in views:
-            while view:
-                written = os.pwrite(parcel, view, at)
-                view = view[written:]
-                at += written
-            at = _aligned(at)
-        os.ftruncate(parcel, max(at, 1))
-        descriptors = array.array("i", [parcel])
-        message = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)]
-        if connection.sendmsg([frame], message, socket.MSG_DONTWAIT) != len(frame):
-            raise BrokenPipeError("a worker does not read")
+        _send_directory(connection, 0, _filled(parcel, parts), parcel, letter)
     finally:
         os.close(parcel)
+
+
+class Parcels:
+    """The parcels of a worker: memory that it has let go of is filled again.
+
+    To give a process new memory takes ten times as long as to fill what it has."""
+
+    MOST = 2
+
+    def __init__(self) -> None:
+        self._descriptors: dict[int, int] = {}
+        self._free: list[int] = []
+
+    def send(self, connection: socket.socket, parts: Parts) -> None:
+        """Sends a frame that says how long each part is, with the parcel they lie in."""
+        if self._free:
+            number = self._free.pop()
+            sizes = _filled(self._descriptors[number], parts)
+            _send_directory(connection, number, sizes, None, 1)
+        elif len(self._descriptors) < self.MOST:
+            number = len(self._descriptors) + 1
+            parcel = self._descriptors[number] = _new_parcel()
+            _send_directory(connection, number, _filled(parcel, parts), parcel, 1)
+        else:
+            send_parcel(connection, parts, 1)
+
+    def freed(self, content: bytes) -> None:
+        """Takes note of what a worker has let go of."""
+        for number in content:
+            if number not in self._descriptors or number in self._free:
+                raise GarbledError("a parcel is given back that was not given")
+            self._free.append(number)
+
+    def close(self) -> None:
+        """Lets go of all of them."""
+        self._free.clear()
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
+
+
+def _filled(parcel: int, parts: Parts) -> list[int]:
+    """Writes parts into a parcel; their sizes."""
+    views = [memoryview(each).cast("B") for each in parts]
+    sizes, at = [view.nbytes for view in views], 0
+    for view in views:
+        while view:
+            written = os.pwrite(parcel, view, at)
+            view = view[written:]
+            at += written
+        at = _aligned(at)
+    if os.fstat(parcel).st_size < at:
+        os.ftruncate(parcel, at)
+    return sizes
+
+
+def _send_directory(
+    connection: socket.socket, number: int, sizes: Sequence[int], parcel: int | None, letter: int
+) -> None:
+    directory = struct.pack(f"<{len(sizes) + 1}Q", number, *sizes)
+    frame = HEADER.pack(len(directory), letter) + directory
+    rights = [] if parcel is None else [array.array("i", [parcel])]
+    ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, each) for each in rights]
+    if connection.sendmsg([frame], ancillary, socket.MSG_DONTWAIT) != len(frame):
+        raise BrokenPipeError("a worker does not read")
 
 
 def _new_parcel() -> int:
@@ -163,6 +217,8 @@ class Requests:
         self._view = memoryview(self._room)
         self._begin = self._end = 0
         self._descriptors: deque[int] = deque()
+        self._parcels: dict[int, int] = {}
+        self._mapped: dict[int, mmap.mmap] = {}
 
     def next(self) -> Any:
         """The next request; `EOFError` when there will be none."""
@@ -180,17 +236,35 @@ class Requests:
 
     def opened(self, directory: memoryview) -> Any:
         """The request in a parcel; its buffers are read where they lie."""
-        parcel = self.descriptor()
-        sizes = struct.unpack(f"<{directory.nbytes // 8}Q", directory)
+        number, *sizes = struct.unpack(f"<{directory.nbytes // 8}Q", directory)
+        parcel = self._parcels.get(number)
+        if parcel is None:
+            parcel = self.descriptor()
         try:
-            whole = memoryview(mmap.mmap(parcel, 0, prot=mmap.PROT_READ))
+            mapped = mmap.mmap(parcel, 0, flags=_MAPPED, prot=mmap.PROT_READ)
         finally:
-            os.close(parcel)
+            if not number:
+                os.close(parcel)
+        if number:
+            self._parcels[number] = parcel
+            self._mapped[number] = mapped
+        whole = memoryview(mapped)
         parts, at = [], 0
         for size in sizes:
             parts.append(whole[at : at + size])
             at = _aligned(at + size)
         return pickle.loads(parts[0], buffers=parts[1:])
+
+    def freed(self) -> bytes:
+        """The numbers of the parcels that nobody looks into any more; arrays lie in them."""
+        free = []
+        for number, mapped in self._mapped.items():
+            with contextlib.suppress(BufferError):  # who holds a view of it keeps it
+                mapped.close()
+                free.append(number)
+        for number in free:
+            del self._mapped[number]
+        return bytes(free)
 
     def frame(self) -> tuple[int, memoryview]:
         """The letter of the next frame, and its content, which lasts until the one after it."""

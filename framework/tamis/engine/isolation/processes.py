@@ -61,13 +61,14 @@ class Worker:
 
     __slots__ = (
         *("abandoned", "busy", "calls", "calls_bytes", "connection", "events", "expected"),
-        *("latest", "made", "number", "over", "pid", "poll", "replies"),
+        *("latest", "made", "number", "over", "parcels", "pid", "poll", "replies"),
     )
 
     def __init__(self, number: int, connection: socket.socket) -> None:
         self.number = number
         self.connection = connection
         self.replies = Replies(connection)
+        self.parcels = messages.Parcels()
         self.poll = select.poll()
         self.poll.register(connection, select.POLLIN)
         self.pid: int | None = None
@@ -93,14 +94,17 @@ class Worker:
 
     def send(self, request: object, with_content: bool) -> None:
         """Sends a request; `OSError` where the worker is gone."""
-        messages.send_request(self.connection, request, with_content)
+        messages.send_request(self.connection, request, with_content, self.parcels)
 
     def reply(self, deadline: float | None) -> tuple[int, bytes]:
         """What it says next; `DeadlineError`, `EOFError` or `GarbledError` where it does not."""
         while True:
             frame = self.replies.taken()
             if frame is not None:
-                return frame
+                if frame[0] != messages.FREED:
+                    return frame
+                self.parcels.freed(frame[1])
+                continue
             left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
             if not self.poll.poll(left):
                 raise DeadlineError
@@ -135,6 +139,7 @@ class Worker:
         """Has nothing to do with it any more: its number may soon be another process'."""
         self.pid = None
         self.connection.close()
+        self.parcels.close()
 
 
 class Sent:
@@ -224,7 +229,7 @@ class ForkServer:
     def disown(self) -> None:
         """Closes what was inherited, in a process forked off that one whose it is."""
         for worker in [*self._workers.values()]:
-            worker.connection.close()
+            worker.leave()
         if self._control is not None:
             self._control.close()
         if self._process is not None:

@@ -96,7 +96,7 @@ def work(connection: socket.socket, server: int) -> None:
         while True:
             request = requests.next()
             if type(request) is Class:
-                worker = _Worker(connection, request)
+                worker = _Worker(connection, requests, request)
                 continue
             assert worker is not None
             if type(request) is str:
@@ -112,8 +112,11 @@ def work(connection: socket.socket, server: int) -> None:
 class _Worker:
     """What a worker knows: its operators, calls by number, events by number."""
 
-    def __init__(self, connection: socket.socket, given: Class) -> None:
+    def __init__(
+        self, connection: socket.socket, requests: messages.Requests, given: Class
+    ) -> None:
         self._connection = connection
+        self._requests = requests
         self._most = given.solutions
         self._bounded = given.memory_bytes is not None
         self._records: dict[str, OperatorRecord] = {}
@@ -159,6 +162,9 @@ class _Worker:
         """Answers calls, after what has to be made and prepared for them."""
         for number in asked.over:
             self._events.pop(number, None)
+        freed = self._requests.freed()
+        if freed:
+            messages.send_reply(self._connection, messages.FREED, freed)
         if asked.forget:
             self._calls.clear()
         if not self.made(asked.operator):
