@@ -154,6 +154,7 @@ def operator(
     timeout: float | None = None,
     deterministic: bool = False,
     isolation: str = "inline",
+    memory_bytes: int | None = None,
     concurrency: int | None = None,
     calls_per_second: float | None = None,
     preparation: Preparation | None = None,

@@ -20,7 +20,8 @@ from tamis.values import KIND_NAMES, Scalar, kind_of
 
 DEFAULT_COST_SECONDS = 0.001
 _LONGEST_SECONDS = 1_000_000
-ISOLATIONS = ("inline", "thread")
+PROCESS = "process"
+ISOLATIONS = ("inline", "thread", PROCESS)
 _COSTS = ("cost_seconds", "marginal_cost_seconds")
 
 
@@ -107,6 +108,10 @@ class Specification:
     deterministic: bool = False
     """Whether equal inputs give equal answers for ever: then answers may be kept."""
     isolation: str = "inline"
+    """Where it runs: in the calling thread, in a thread that may be late, or in a worker process
+    that is killed when it is late, crashes or swells, and that has no network."""
+    memory_bytes: int | None = None
+    """What a worker process of it may take, all that it imported included."""
     concurrency: int | None = None
     calls_per_second: float | None = None
     preparation: Preparation | None = None
@@ -147,6 +152,20 @@ class Specification:
         if self.isolation not in ISOLATIONS:
             raise OperatorError(
                 f"isolation of {name} is one of {', '.join(ISOLATIONS)}, not {self.isolation!r}"
+            )
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        memory = self.memory_bytes
+        if memory is None:
+            return
+        if type(memory) is not int or memory < 1:
+            raise OperatorError(
+                f"memory_bytes of {self.name} is a whole number above 0, not {memory!r}"
+            )
+        if self.isolation != PROCESS:
+            raise OperatorError(
+                f'memory_bytes of {self.name} bounds a worker process: set isolation="process" too'
             )
 
     @property
