@@ -95,6 +95,8 @@ class Detections:
     told: frozenset[str]
     """The labels that the detector can tell: of others it cannot say that there are none."""
     meters_per_pixel: float | None = None
+    marks: frozenset[str] = frozenset()
+    """The marks that it can tell."""
 
     def of(self, labels: Iterable[str]) -> list[Detection]:
         """The things of these labels; `DetectionError` where the detector tells none of them."""

@@ -36,4 +36,5 @@ def detected(configuration: DetectorConfiguration, event: Any) -> Detections:
     things = detector.detect(frame, scale)
     told = getattr(detector, "told", None)
     labels = detector.labels if told is None else told(scale)
-    return Detections(tuple(things), width, height, labels, scale)
+    marks: frozenset[str] = getattr(detector, "marks", frozenset())
+    return Detections(tuple(things), width, height, labels, scale, marks)

@@ -56,7 +56,7 @@ def canonical(name: str) -> str:
         joined = words[0][0].lower() + words[0][1:]
     else:
         joined = "".join([words[0].lower(), *(word.capitalize() for word in words[1:])])
-    return _SAME.get(joined, joined)
+    return _SAME.get(str(joined), str(joined))
 
 
 def labels_of(name: str, known: frozenset[str], argument: int) -> frozenset[str]:

@@ -184,7 +184,7 @@ class Palette:
         if not isinstance(given, dict) or given.pop("format_version", None) != 1:
             raise ValueError("a palette is an object with the format_version 1")
         things = tuple(_thing_of(each) for each in given.pop("things", ()))
-        surfaces = {
+        surfaces: dict[str, Any] = {
             name: {surface: _color(color) for surface, color in given.pop(name).items()}
             for name in ("ground", "water")
             if name in given

@@ -1,7 +1,7 @@
 """Frames of known truth, seen from straight above: grounds with texture, things of the palette.
 
-What is drawn shares the palette with the detector and no code: the ground is noise of several sizes,
-things cast shadows, the frame gets a light of its own, blur, noise, and the losses of JPEG.
+What is drawn shares the palette with the detector and no code: the ground is noise of several
+sizes, things cast shadows, the frame gets a light of its own, blur, noise, and the losses of JPEG.
 """
 
 from __future__ import annotations
@@ -93,15 +93,16 @@ class Scene:
         canvas *= _texture(random, self.height, self.width)[..., None]
         self._shadows(canvas)
         for placed in self.things:
-            for paint, outline in THINGS[placed.label].drawn(placed.paint, placed.marks):
-                self._fill(canvas, _placed(outline, placed.x, placed.y, placed.heading), paint)
+            for paint, part in THINGS[placed.label].drawn(placed.paint, placed.marks):
+                self._fill(canvas, _placed(part, placed.x, placed.y, placed.heading), paint)
         light = np.array([1 - weather.warmth, 1.0, 1 + weather.warmth]) * weather.brightness
         canvas *= light.astype(np.float32)
-        canvas = cv2.GaussianBlur(canvas, (0, 0), weather.blur)
+        canvas[:] = cv2.GaussianBlur(canvas, (0, 0), weather.blur)
         canvas += random.normal(0, weather.noise, canvas.shape).astype(np.float32)
         frame = np.clip(canvas, 0, 255).astype(np.uint8)
         coded = cv2.imencode(".jpg", frame, [cv2.IMWRITE_JPEG_QUALITY, weather.quality])[1]
-        return cv2.imdecode(coded, cv2.IMREAD_COLOR)
+        decoded: NDArray[np.uint8] = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
+        return decoded
 
     def _surface(self, name: str) -> Color:
         return {**PALETTE.ground, **PALETTE.water}[name]

@@ -1,8 +1,8 @@
 """Things of a palette, seen from straight above on a frame whose scale is known.
 
-What is not ground under the frame's light is a mask. On it, rectangles of the sizes of the palette's
-things are fitted at all angles: much mask inside, little around, largest first, none twice; what each
-of them shows says which thing it is, which way it heads, and which marks it has. People are small and
+What is not ground under the frame's light is a mask. On it, rectangles of the sizes of the
+palette's things are fitted at all angles: much mask inside, little around, none twice; what each of
+them shows says which thing it is, which way it heads, and which marks it has. People are small and
 round: what is left of the mask is counted by its peaks at the size of a person.
 Cost: tenths of a second a frame, more with more things on it. Limits: colors and sizes are those of
 the palette, the camera looks straight down, and people need three pixels across.
@@ -11,10 +11,9 @@ the palette, the camera looks straight down, and people need three pixels across
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis_operators.image.detection import Box, Detection, DetectionError
 from tamis_operators.image.detectors.fitting import Field, Fit, fits
@@ -42,6 +41,7 @@ class ViewFromAboveDetector:
     def __init__(self, palette: Palette) -> None:
         self._palette = palette
         self.labels = palette.labels
+        self.marks = frozenset(mark for thing in palette.things for mark in thing.marks)
         self._people = [thing for thing in palette.things if thing.label == PERSON]
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:

@@ -24,6 +24,7 @@ class AutoDetector:
         self._above = ViewFromAboveDetector(palette)
         self._ahead = HogDetector()
         self.labels = self._above.labels | self._ahead.labels
+        self.marks = self._above.marks
 
     def told(self, meters_per_pixel: float | None) -> frozenset[str]:
         """The labels it can tell on such a frame."""

@@ -1,7 +1,7 @@
 """Where rectangles of known sizes lie on a mask: much of it inside, little of it around.
 
-Every size is tried at all angles at once by correlation, the best places are turned and moved until
-they fit best and compared with the pictures of things, and the best of all are kept that do not cover
+Every size is tried at all angles by correlation, the best places are turned and moved until they
+fit best and compared with the pictures of things, and the best of all are kept that do not cover
 one another. Invariant: what lies outside of the frame counts neither way.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis_operators.image.detectors.light import Array, Light, logs
-from tamis_operators.image.detectors.templates import Size, Template, likeness
+from tamis_operators.image.detectors.templates import Size, Template, likeness, likeness_to
 from tamis_operators.image.vision import opencv
 
 _STEP = 15
@@ -49,7 +49,7 @@ class Field:
         cls,
         frame: NDArray[np.uint8],
         mask: NDArray[np.uint8],
-        water: NDArray[np.bool_],
+        water: NDArray[np.uint8],
         meters_per_pixel: float,
         cell_m: float,
         light: Light,
@@ -63,7 +63,9 @@ class Field:
         method = cv2.INTER_AREA if zoom < 1 else cv2.INTER_LINEAR
         cells = cv2.resize(mask.astype(np.float32), size, interpolation=method)
         reach = max(3, 2 * round(0.5 / cell_m) + 1)
-        closed = cv2.morphologyEx(cells, cv2.MORPH_CLOSE, np.ones((reach, reach), np.uint8))
+        square = np.ones((reach, reach), np.uint8)
+        closed = cv2.morphologyEx(cells, cv2.MORPH_CLOSE, square)
+        closed = cv2.morphologyEx(closed, cv2.MORPH_OPEN, square)  # markings of roads are narrow
         if on_water:
             closed *= _on_water(closed, cv2.resize(water.astype(np.float32), size), reach)
         colors = cv2.resize(frame, size, interpolation=method)
@@ -107,6 +109,7 @@ class Fit(NamedTuple):
     breadth: float
     score: float
     template: Template
+    size: Size
 
 
 class _Place(NamedTuple):
@@ -140,12 +143,14 @@ def fits(field: Field, sizes: Sequence[Size]) -> Iterator[Fit]:
         corners = cv2.boxPoints(((fit.x, fit.y), (fit.length, fit.breadth), fit.angle))
         low = np.maximum(np.floor(corners.min(axis=0)).astype(int), 0)
         high = np.ceil(corners.max(axis=0)).astype(int) + 1
-        region = taken[low[1] : high[1], low[0] : high[0]]
-        own = np.zeros(region.shape, np.uint8)
+        there = taken[low[1] : high[1], low[0] : high[0]]
+        own = np.zeros(there.shape, np.uint8)
         cv2.fillConvexPoly(own, np.round(corners - low).astype(np.int32), 1)
-        if float(region[own > 0].mean()) > _COVERED:
+        if float(there[own > 0].mean()) > _COVERED:
             continue
-        region[own > 0] = 1
+        fit = _settled(field, fit)
+        corners = cv2.boxPoints(((fit.x, fit.y), (fit.length, fit.breadth), fit.angle))
+        cv2.fillConvexPoly(taken, np.round(corners).astype(np.int32), 1)
         x, y = fit.x + 0.5 - field.left, fit.y + 0.5 - field.top
         if 0 <= x <= field.width and 0 <= y <= field.height:
             yield fit._replace(x=x, y=y)
@@ -277,7 +282,37 @@ def _fitted(field: Field, place: _Place) -> Fit | None:
         place.size.breadth_m / field.cell_m,
         best * 0.4 + like.value * 0.6,
         _facing(like.template, angle),
+        place.size,
     )
+
+
+def _settled(field: Field, fit: Fit) -> Fit:
+    """The fit where it is most like its thing: what is drawn on it says more than its outline."""
+    best = _agreement(field, fit)
+    for turn, move in ((6.0, 1.0), (3.0, 0.5), (1.5, 0.25)):
+        for _ in range(3):
+            around = [
+                fit._replace(x=fit.x + dx, y=fit.y + dy, angle=fit.angle + da)
+                for dx, dy, da in (
+                    (0, 0, turn), (0, 0, -turn), (move, 0, 0), (-move, 0, 0), (0, move, 0),
+                    (0, -move, 0),
+                )
+            ]  # fmt: skip
+            values = [_agreement(field, each) for each in around]
+            if max(values) <= best + 1e-4:
+                break
+            best = max(values)
+            fit = around[values.index(best)]
+    return fit._replace(
+        angle=fit.angle % 180, template=_facing(fit.template, fit.angle), score=min(1.0, best)
+    )
+
+
+def _agreement(field: Field, fit: Fit) -> float:
+    """How well outline and picture agree with the field."""
+    outline = _measured(field, fit.size, fit.x, fit.y, fit.angle)
+    picture, valid = _picture(field, fit.size, fit.x, fit.y, fit.angle)
+    return outline * 0.4 + likeness_to(fit.template, picture, valid) * 0.6
 
 
 def _facing(template: Template, angle: float) -> Template:

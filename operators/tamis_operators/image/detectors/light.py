@@ -1,9 +1,9 @@
 """What is ground and what is not, under the light of a frame.
 
-Colors are compared as logarithms (lightness, and red and blue against green). The light of a frame is
-the one in which most of its pixels are ground of the palette, lit or in the shadow. Invariant: only
-some lights are tried, so that the table from colors to the distance from the nearest ground is made
-once a light. Cost: a tenth of a second for a new light, a look-up a pixel otherwise.
+Colors are compared as logarithms (lightness, and red and blue against green). The light of a frame
+is the one in which most of its pixels are ground of the palette, lit or in the shadow. Invariant:
+only some lights are tried, so that the table from colors to grounds is made once a light.
+Cost: a tenth of a second for a new light, a look-up a pixel otherwise.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def _distances(palette: Palette, light: Light) -> NDArray[np.uint8]:
 def _nearest(palette: Palette, light: Light) -> NDArray[np.uint8]:
     """For each color the nearest ground, and their number where it is none."""
     distances = _distances(palette, light)
-    nearest = distances.argmin(axis=0).astype(np.uint8)
+    nearest: NDArray[np.uint8] = distances.argmin(axis=0).astype(np.uint8)
     nearest[distances.min(axis=0) > _GROUND] = len(distances)
     return nearest
 

@@ -24,6 +24,7 @@ _LEAST_PEAK = 0.4
 _APART_M = 0.42
 _STRIPE_M, _STRIPE_ASPECT, _STRIPE_FILL = 1.3, 2.6, 0.7
 _NARROW_M = 0.42
+_HEAD_M2 = 0.06
 _WHITE, _HUELESS = 5.1, 0.25
 
 
@@ -40,7 +41,7 @@ def people_on(
     if not _is_white(bodies).any():
         mask = mask.copy()
         mask[_is_white(logs(frame, light))] = 0
-    mask = _without_stripes(mask, meters_per_pixel)
+    mask = _without_stripes(_filled(mask, meters_per_pixel), meters_per_pixel)
     reach = max(3, 2 * int(_NARROW_M / meters_per_pixel / 2) + 1)
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
     mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, disk)
@@ -65,6 +66,16 @@ def people_on(
         box = Box(at_x - across / 2, at_y - across / 2, across, across)
         found.append(Detection(PERSON, round(min(1.0, score), 4), box))
     return found
+
+
+def _filled(mask: NDArray[np.uint8], meters_per_pixel: float) -> NDArray[np.uint8]:
+    """The mask without holes of the size of a head, whose color may be that of a shadow."""
+    cv2 = opencv()
+    _, pieces, stats, _ = cv2.connectedComponentsWithStats(1 - mask, connectivity=4)
+    holes = stats[:, cv2.CC_STAT_AREA] <= _HEAD_M2 / meters_per_pixel**2
+    holes[0] = False
+    filled: NDArray[np.uint8] = np.where(holes[pieces], 1, mask).astype(np.uint8)
+    return filled
 
 
 def _is_white(colors: Array) -> NDArray[np.bool_]:

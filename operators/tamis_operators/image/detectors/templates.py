@@ -1,7 +1,7 @@
 """What a rectangle on a frame shows: the thing of the palette whose picture it resembles most.
 
-Every thing in every paint, with and without its marks, with its front ahead and behind, is drawn once
-a palette and scale; what was cut from a frame and turned is compared with all of that size.
+Every thing in every paint, with and without its marks, with its front ahead and behind, is drawn
+once a palette and scale; what was cut from a frame and turned is compared with all of that size.
 Invariant: colors are compared as in `light`, so light is a shift. Cost: microseconds a picture.
 """
 
@@ -22,6 +22,7 @@ _OVERSAMPLED = 4
 _MARGIN_M = 0.4
 """Around a thing: a picture shows that it ends there."""
 _CAP = 1.0
+_NOTHING = np.zeros(0, np.float32)
 _WEIGHTS = np.array([1.0, 0.35, 0.35], np.float32)
 """Hues of paints are far apart, and codecs blur them."""
 
@@ -79,7 +80,7 @@ def sizes_of(palette: Palette, cell_m: float, on_water: bool, blur_m: float) -> 
 
 
 def _size(things: list[Thing], cell_m: float, blur_m: float) -> Size:
-    bare = Size(things[0].length_m, things[0].breadth_m, cell_m, (), np.zeros(0), np.zeros(0))
+    bare = Size(things[0].length_m, things[0].breadth_m, cell_m, (), _NOTHING, _NOTHING)
     templates = [
         _drawn(bare, thing, body, frozenset(marks), turned, blur_m)
         for thing in things
@@ -134,3 +135,11 @@ def likeness(size: Size, picture: Array, valid: Array) -> Likeness:
     means = (apart * weights).sum(axis=1) / total
     best = int(means.argmin())
     return Likeness(size.templates[best], 1.0 - float(means[best]) / _CAP)
+
+
+def likeness_to(template: Template, picture: Array, valid: Array) -> float:
+    """How much the picture resembles one template."""
+    squares = ((template.colors - picture) ** 2 * _WEIGHTS).sum(axis=2)
+    weights = template.cover * valid
+    apart = (np.minimum(np.sqrt(squares), _CAP) * weights).sum()
+    return 1.0 - float(apart / max(float(weights.sum()), 1.0)) / _CAP
