@@ -7,6 +7,7 @@ one another. Invariant: what lies outside of the frame counts neither way.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ _RING_WEIGHT = 0.35
 _VISIBLE = 0.55
 _MOST_PLACES = 1_200
 _COVERED = 0.3
+_MUCH_WORSE = 0.85
 _LEAST_PIECE = 0.3
 
 
@@ -219,7 +221,10 @@ def _distinct(places: list[_Place], breadth: float) -> list[_Place]:
         ]
         if any(
             math.hypot(place.x - each.x, place.y - each.y) < 0.4 * breadth
-            and abs((place.angle - each.angle + 90) % 180 - 90) < 2 * _STEP
+            and (
+                place.score < _MUCH_WORSE * each.score
+                or abs((place.angle - each.angle + 90) % 180 - 90) < 2 * _STEP
+            )
             for each in others
         ):
             continue
@@ -245,17 +250,36 @@ def _share(field: Field, kernel: Array) -> tuple[Array, Array]:
     cv2 = opencv()
     total = float(kernel.sum())
     edge = {"borderType": cv2.BORDER_CONSTANT}
-    whole = bool(field.valid.all())
-    there = field.valid * total if whole else cv2.filter2D(field.valid, -1, kernel, **edge)
+    there = _there(field, kernel)
     covered = cv2.filter2D(field.mask, -1, kernel, **edge)
     return covered / np.maximum(there, total * 0.2), there / total
+
+
+def _there(field: Field, kernel: Array) -> Array:
+    """What of a shape around each cell is on the frame, which is a rectangle: by running sums."""
+    high, wide = kernel.shape
+    sums = np.zeros((high + 1, wide + 1), np.float32)
+    sums[1:, 1:] = kernel.cumsum(axis=0).cumsum(axis=1)
+    rows, columns = field.mask.shape
+    y, x = np.arange(rows), np.arange(columns)
+    first_y = np.clip(field.top - y + high // 2, 0, high)[:, None]
+    last_y = np.clip(field.top + field.height - y + high // 2, 0, high)[:, None]
+    first_x = np.clip(field.left - x + wide // 2, 0, wide)[None, :]
+    last_x = np.clip(field.left + field.width - x + wide // 2, 0, wide)[None, :]
+    there: Array = (
+        sums[last_y, last_x]
+        - sums[first_y, last_x]
+        - sums[last_y, first_x]
+        + sums[first_y, first_x]
+    )
+    return there
 
 
 def _fitted(field: Field, place: _Place) -> Fit | None:
     """The thing there, after small turns and moves; `None` where it resembles none."""
     x, y, angle = place.x, place.y, place.angle
     best = _measured(field, place.size, x, y, angle)
-    for turn, move in ((8.0, 1.0), (4.0, 0.5), (2.0, 0.5)):
+    for turn, move in ((8.0, 1.0), (4.0, 0.5)):
         for _ in range(2):
             moved = False
             for dx, dy, da in (
@@ -323,21 +347,40 @@ def _facing(template: Template, angle: float) -> Template:
 def _measured(field: Field, size: Size, x: float, y: float, angle: float) -> float:
     """Inside less around, at any place and angle."""
     patch = _turned(field.mask, size, x, y, angle)
-    valid = _turned(field.valid, size, x, y, angle)
+    valid = _valid(field, size, x, y, angle)
     rows, columns = size.shape
     edge = round(0.4 / size.cell_m)
     inner = patch[edge : rows - edge, edge : columns - edge].sum()
-    inner_valid = valid[edge : rows - edge, edge : columns - edge].sum()
-    outer_valid = float(valid.sum() - inner_valid)
     outer = float(patch.sum() - inner)
+    if valid is _ones(size.shape):
+        inner_valid = float((rows - 2 * edge) * (columns - 2 * edge))
+        outer_valid = rows * columns - inner_valid
+    else:
+        inner_valid = float(valid[edge : rows - edge, edge : columns - edge].sum())
+        outer_valid = float(valid.sum() - inner_valid)
     if inner_valid < 1:
         return 0.0
-    inside = float(inner / inner_valid)
+    inside = float(inner) / inner_valid
     return inside - _RING_WEIGHT * (outer / outer_valid if outer_valid > 0 else 0.0)
 
 
 def _picture(field: Field, size: Size, x: float, y: float, angle: float) -> tuple[Array, Array]:
-    return _turned(field.colors, size, x, y, angle), _turned(field.valid, size, x, y, angle)
+    return _turned(field.colors, size, x, y, angle), _valid(field, size, x, y, angle)
+
+
+def _valid(field: Field, size: Size, x: float, y: float, angle: float) -> Array:
+    """What of the rectangle is on the frame: mostly all."""
+    reach = max(size.shape)
+    inside_x = field.left + reach / 2 <= x <= field.left + field.width - reach / 2
+    if inside_x and field.top + reach / 2 <= y <= field.top + field.height - reach / 2:
+        return _ones(size.shape)
+    turned: Array = _turned(field.valid, size, x, y, angle)
+    return turned
+
+
+@functools.lru_cache(maxsize=32)
+def _ones(shape: tuple[int, int]) -> Array:
+    return np.ones(shape, np.float32)
 
 
 def _turned(cells: Array, size: Size, x: float, y: float, angle: float) -> Any:
