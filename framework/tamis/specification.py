@@ -73,15 +73,24 @@ class Preparation:
     timeout: float | None = None
     """Its own: whether it is late must not depend on which operator asks first."""
     after: Preparation | None = None
+    optional_inputs: tuple[str, ...] = ()
+    """What it reads where the event has it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not callable(self.prepare):
             raise OperatorError("a preparation has a name and a function of the event")
         if self.inputs is not None:
             object.__setattr__(self, "inputs", names_of(self.inputs, "inputs", self.name))
+        optional = names_of(self.optional_inputs, "optional_inputs", self.name)
+        object.__setattr__(self, "optional_inputs", optional)
         if self.after is not None and not isinstance(self.after, Preparation):
             raise OperatorError(f"the preparation {self.name} comes after a tamis.Preparation")
         _check_numbers(self, self.name, "timeout", "cost_seconds")
+
+    @property
+    def visible(self) -> tuple[str, ...] | None:
+        """The names it may read, `None` for all."""
+        return None if self.inputs is None else (*self.inputs, *self.optional_inputs)
 
     @property
     def chain(self) -> tuple[Preparation, ...]:

@@ -69,8 +69,8 @@ class Asking:
     def before(self, preparation: Preparation) -> EventView:
         """What a preparation sees; with what the one gave that it builds on."""
         if preparation.after is None:
-            return self.event.view(preparation.inputs)
-        view = EventView(self.event, preparation.inputs)
+            return self.event.view(preparation.visible)
+        view = EventView(self.event, preparation.visible)
         view.prepared = self.prepared[id(preparation.after)].value
         return view
 

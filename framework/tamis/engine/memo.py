@@ -452,7 +452,7 @@ def _is_above_zero(number: object) -> bool:
 
 def _all_inputs(specification: Specification) -> tuple[str, ...] | None:
     """Everything that an answer depends on, in one order; `None` for the whole event."""
-    seen = [specification.visible, *(each.inputs for each in specification.preparations)]
+    seen = [specification.visible, *(each.visible for each in specification.preparations)]
     names: set[str] = set()
     for inputs in seen:
         if inputs is None:
