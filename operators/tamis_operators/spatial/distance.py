@@ -1,0 +1,306 @@
+"""How far apart two geometries are: the least geodesic distance on WGS84, in metres.
+
+Edges are the curves that are straight in longitude and latitude, as for containment. They are cut
+into pieces of half a degree at most. Pieces that cannot hold the least distance are dropped by
+bounds that hold on any surface (a chord is never longer than a way); on the rest the foot is found
+where the derivative of the distance changes its sign. Between two lines or areas, pieces are cut
+until they bend by less than a tenth of a metre, and feet are sought from their ends.
+Error: 0.1 mm from a point, 1 m between lines and areas.
+Cost: a point and a point 0.6 µs; else O(pieces), and some tens of geodesics for those that are left.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from pyproj import Geod
+
+from tamis_operators.spatial.errors import GeometryError
+
+Floats = NDArray[np.float64]
+
+_RADIUS_M = 6_378_137.0
+_FLATTENING = 1 / 298.257223563
+_SQUARED = _FLATTENING * (2 - _FLATTENING)
+_CURVATURE_M = _RADIUS_M / math.sqrt(1 - _SQUARED)
+"""The largest radius of curvature: no degree is longer than one of this sphere."""
+_PIECE_DEGREES = 0.5
+_MOST_PIECES = 500_000
+_BEND_M = 0.1
+_TOLERANCE_M = 1e-4
+_ROUNDING_M = 1e-6
+_BLOCK = 32
+_FIRST_BATCH, _BATCH = 16, 1_024
+_ROUNDS = 60
+
+
+@functools.cache
+def geod() -> Geod:
+    """The ellipsoid."""
+    return Geod(ellps="WGS84")
+
+
+class Pieces(NamedTuple):
+    """Edges in pieces: where each starts and ends, and a ball that holds it."""
+
+    x1: Floats
+    y1: Floats
+    x2: Floats
+    y2: Floats
+    middle: Floats
+    half_m: Floats
+
+    def __len__(self) -> int:
+        return len(self.x1)
+
+    @property
+    def are_points(self) -> NDArray[np.bool_]:
+        """Which of them start where they end."""
+        return (self.x1 == self.x2) & (self.y1 == self.y2)
+
+    def at(self, places: Any) -> Pieces:
+        """Some of the pieces."""
+        return Pieces(*(each[places] for each in self))
+
+
+def pieces_of(geometries: Iterable[Any], step_degrees: float = _PIECE_DEGREES) -> Pieces:
+    """The points and edges of geometries; `GeometryError` where these are far too long."""
+    starts, ends = [], []
+    for geometry in geometries:
+        if shapely.get_dimensions(geometry) == 0:
+            at = shapely.get_coordinates(geometry)
+            starts.append(at)
+            ends.append(at)
+            continue
+        lines = shapely.get_parts(geometry)
+        if shapely.get_dimensions(geometry) == 2:
+            lines = shapely.get_rings(lines)
+        for line in lines:
+            at = shapely.get_coordinates(line)
+            starts.append(at[:-1])
+            ends.append(at[1:])
+    start, end = np.concatenate(starts), np.concatenate(ends)
+    counts = np.maximum(1, np.ceil(np.abs(end - start).max(axis=1) / step_degrees)).astype(np.int64)
+    if counts.sum() > _MOST_PIECES:
+        raise GeometryError(f"its edges are too long: more than {_MOST_PIECES:,} pieces of them")
+    return _cut(start, end, counts)
+
+
+def _cut(start: Floats, end: Floats, counts: NDArray[np.int64]) -> Pieces:
+    """Edges in as many equal pieces as counted."""
+    of = np.repeat(np.arange(len(counts)), counts)
+    place = (np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts))[:, None]
+    whole = counts[of][:, None]
+    along = end[of] - start[of]
+    begin = np.where(place == 0, start[of], start[of] + along * (place / whole))
+    stop = np.where(place + 1 == whole, end[of], start[of] + along * ((place + 1) / whole))
+    x1, y1, x2, y2 = begin[:, 0], begin[:, 1], stop[:, 0], stop[:, 1]
+    widest = np.cos(np.radians(np.where(y1 * y2 <= 0, 0, np.minimum(np.abs(y1), np.abs(y2)))))
+    length = _CURVATURE_M * np.radians(np.hypot((x2 - x1) * widest, y2 - y1))
+    return Pieces(x1, y1, x2, y2, _in_space((x1 + x2) / 2, (y1 + y2) / 2), length / 2 + _ROUNDING_M)
+
+
+def _in_space(x: Floats, y: Floats) -> Floats:
+    """Points of the ellipsoid as points of space."""
+    longitude, latitude = np.radians(x), np.radians(y)
+    sine, cosine = np.sin(latitude), np.cos(latitude)
+    radius = _RADIUS_M / np.sqrt(1 - _SQUARED * sine * sine)
+    return np.stack(
+        [
+            radius * cosine * np.cos(longitude),
+            radius * cosine * np.sin(longitude),
+            radius * (1 - _SQUARED) * sine,
+        ],
+        axis=-1,
+    )
+
+
+def between_points(x1: float, y1: float, x2: float, y2: float) -> float:
+    """The geodesic distance of two points."""
+    return float(geod().inv(x1, y1, x2, y2)[2])
+
+
+def apart(here: Pieces, there: Pieces) -> float:
+    """The least distance of two sets of pieces."""
+    mine, theirs = _near_pairs(here, there)
+    if not len(mine):
+        return math.inf
+    one, other = here.at(mine), there.at(theirs)
+    bound = _least_chord(one, other)
+    straight = one.are_points | other.are_points
+    order = np.argsort(bound, kind="stable")
+    best = math.inf
+    first, size = 0, _FIRST_BATCH
+    while first < len(order):
+        batch = order[first : first + size]
+        first, size = first + size, min(_BATCH, 4 * size)
+        batch = batch[bound[batch] <= best]
+        if not len(batch):
+            break
+        plain = batch[straight[batch]]
+        if len(plain):
+            best = min(best, _feet(one.at(plain), other.at(plain)))
+        bent = batch[~straight[batch]]
+        for place in bent[bound[bent] <= best].tolist():
+            if bound[place] <= best:
+                best = min(best, _bent(one.at([place]), other.at([place]), best))
+    return best
+
+
+def _least_chord(one: Pieces, other: Pieces) -> Floats:
+    """What pairs of pieces are apart at least."""
+    chord = np.sqrt(((one.middle - other.middle) ** 2).sum(axis=1))
+    return np.asarray(chord - one.half_m - other.half_m)
+
+
+def _near_pairs(here: Pieces, there: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs of pieces that can be the nearest ones, by blocks of neighbors."""
+    mine, theirs = _Blocks(here), _Blocks(there)
+    low = _chords(mine.center, theirs.center) - mine.radius[:, None] - theirs.radius
+    best = math.inf
+    lefts, rights, bounds = [], [], []
+    order = np.argsort(low, axis=None, kind="stable")
+    for at in order.tolist():
+        i, j = divmod(at, low.shape[1])
+        if low[i, j] > best:
+            break
+        left, right = mine.members(i), theirs.members(j)
+        chord = _chords(here.middle[left], there.middle[right])
+        a, b = np.unravel_index(np.argmin(chord), chord.shape)
+        one, other = left.start + a, right.start + b
+        best = min(best, _ends_apart(here, int(one), there, int(other)))
+        bound = chord - here.half_m[left][:, None] - there.half_m[right]
+        a, b = np.nonzero(bound <= best)
+        lefts.append(a + left.start)
+        rights.append(b + right.start)
+        bounds.append(bound[a, b])
+    left, right, bound = np.concatenate(lefts), np.concatenate(rights), np.concatenate(bounds)
+    kept = bound <= best
+    return left[kept], right[kept]
+
+
+def _chords(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.sqrt(((one[:, None] - other[None]) ** 2).sum(axis=2)))
+
+
+def _ends_apart(here: Pieces, one: int, there: Pieces, other: int) -> float:
+    """The distance of the ends of two pieces that are nearest: one that there is."""
+    x1, y1 = [here.x1[one], here.x2[one]] * 2, [here.y1[one], here.y2[one]] * 2
+    x2 = [there.x1[other], there.x1[other], there.x2[other], there.x2[other]]
+    y2 = [there.y1[other], there.y1[other], there.y2[other], there.y2[other]]
+    return float(np.min(geod().inv(x1, y1, x2, y2)[2]))
+
+
+class _Blocks:
+    """Neighboring pieces in blocks, each in a ball."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._count = len(pieces)
+        starts = np.arange(0, self._count, _BLOCK)
+        sizes = np.diff([*starts, self._count])
+        self.center = np.add.reduceat(pieces.middle, starts) / sizes[:, None]
+        away = pieces.middle - np.repeat(self.center, sizes, axis=0)
+        reach = np.sqrt((away**2).sum(axis=1)) + pieces.half_m
+        self.radius = np.maximum.reduceat(reach, starts)
+
+    def members(self, block: int) -> slice:
+        return slice(block * _BLOCK, min(self._count, (block + 1) * _BLOCK))
+
+
+def _bent(one: Pieces, other: Pieces, best: float) -> float:
+    """The least distance of two pieces, cut until they are as good as straight."""
+    left, right = _straightened(one), _straightened(other)
+    bound = _chords(left.middle, right.middle) - left.half_m[:, None] - right.half_m
+    ends = _feet_of_ends(left.at([0]), right.at([0]))
+    a, b = np.nonzero(bound <= min(best, ends))
+    order = np.argsort(bound[a, b], kind="stable")
+    least = ends
+    for first in range(0, len(order), _BATCH):
+        batch = order[first : first + _BATCH]
+        batch = batch[bound[a[batch], b[batch]] <= min(least, best)]
+        if not len(batch):
+            break
+        least = min(least, _feet_of_ends(left.at(a[batch]), right.at(b[batch])))
+    return least
+
+
+def _straightened(piece: Pieces) -> Pieces:
+    """A piece in shorter ones, that bend by less than what is allowed."""
+    start = np.column_stack([piece.x1, piece.y1])
+    end = np.column_stack([piece.x2, piece.y2])
+    steepest = min(89.99, float(np.max(np.abs([piece.y1, piece.y2]))))
+    allowed = math.sqrt(8 * _RADIUS_M * _BEND_M / max(0.01, math.tan(math.radians(steepest))))
+    counts = np.minimum(4_096, np.ceil(2 * piece.half_m / allowed)).astype(np.int64)
+    return _cut(start, end, np.maximum(1, counts))
+
+
+def _feet_of_ends(one: Pieces, other: Pieces) -> float:
+    """The least distance of pairs of straight pieces: from an end of one to the other."""
+    ends = [each.at(slice(None)) for each in (one, other)]
+    least = math.inf
+    for piece, target in ((ends[0], other), (ends[1], one)):
+        for x, y in ((piece.x1, piece.y1), (piece.x2, piece.y2)):
+            least = min(least, float(np.min(_foot(x, y, target))))
+    return least
+
+
+def _feet(one: Pieces, other: Pieces) -> float:
+    """The least distance of pairs of which one is a point."""
+    points = one.are_points
+    least = math.inf
+    for mask, point, edge in ((points, one, other), (~points, other, one)):
+        if mask.any():
+            at = point.at(mask)
+            least = min(least, float(np.min(_foot(at.x1, at.y1, edge.at(mask)))))
+    return least
+
+
+def _foot(x: Floats, y: Floats, piece: Pieces) -> Floats:
+    """How far points are from pieces, each from its own.
+
+    The sign of the derivative at both ends says whether a foot lies between them; regula falsi
+    (Illinois) finds it."""
+    low, high = np.zeros(len(x)), np.ones(len(x))
+    near, slope_low = _slope(x, y, piece, low)
+    far, slope_high = _slope(x, y, piece, high)
+    least = np.minimum(near, far)
+    open_ = np.flatnonzero((slope_low < 0) & (slope_high > 0) & ~piece.are_points)
+    if not len(open_):
+        return least
+    x, y, piece, found = x[open_], y[open_], piece.at(open_), least[open_]
+    low, high, a, b = low[open_], high[open_], slope_low[open_], slope_high[open_]
+    before = np.zeros(len(open_))
+    for _ in range(_ROUNDS):
+        at = np.clip((low * b - high * a) / (b - a), low, high)
+        distance, slope = _slope(x, y, piece, at)
+        found = np.minimum(found, distance)
+        if np.all(np.abs(slope) * (high - low) * piece.half_m < _TOLERANCE_M / 4):
+            break
+        below = slope < 0
+        again = np.sign(slope) == before  # one end stays for the second time: it counts half
+        a, b = (
+            np.where(below, slope, np.where(again, a / 2, a)),
+            np.where(below, np.where(again, b / 2, b), slope),
+        )
+        low, high, before = np.where(below, at, low), np.where(below, high, at), np.sign(slope)
+    least[open_] = found
+    return least
+
+
+def _slope(x: Floats, y: Floats, piece: Pieces, at: Floats) -> tuple[Floats, Floats]:
+    """The distance from points to places of pieces, and how it changes a metre along them."""
+    along_x, along_y = piece.x2 - piece.x1, piece.y2 - piece.y1
+    to_x, to_y = piece.x1 + at * along_x, piece.y1 + at * along_y
+    _, back, distance = geod().inv(x, y, to_x, to_y)
+    latitude = np.radians(to_y)
+    flat = 1 - _SQUARED * np.sin(latitude) ** 2
+    east = np.cos(latitude) * along_x / np.sqrt(flat)
+    north = (1 - _SQUARED) * along_y / (flat * np.sqrt(flat))
+    heading = np.arctan2(east, north)
+    return np.asarray(distance), np.asarray(-np.cos(heading - np.radians(back)))
