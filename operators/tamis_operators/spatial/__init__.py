@@ -44,5 +44,7 @@ def operators(
     records = []
     for specified, operator in _OPERATORS:
         specification = specified(configuration, shared)
-        records.append(OperatorRecord(specification, partial(operator, configuration, specification)))
+        records.append(
+            OperatorRecord(specification, partial(operator, configuration, specification))
+        )
     return records

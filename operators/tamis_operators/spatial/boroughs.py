@@ -1,7 +1,8 @@
-"""Makes `data/boroughs.geojson`, the outlines of New York's boroughs, from the npm package us-atlas.
+"""Makes `data/boroughs.geojson`, the outlines of New York's boroughs, from the npm package
+us-atlas.
 
-The borders are the Census Bureau's cartographic county borders of 2017, in the public domain, as the
-package simplifies them: on a grid of about 300 m by 95 m. Neighbors share vertices exactly.
+The borders are the Census Bureau's cartographic county borders of 2017, in the public domain, as
+the package simplifies them: on a grid of about 300 m by 95 m. Neighbors share vertices exactly.
 `python -m tamis_operators.spatial.boroughs` fetches the package with npm into the user's cache;
 with the path of a `counties-10m.json` it reads that.
 """
@@ -55,17 +56,21 @@ def outlines(topology: dict[str, Any]) -> dict[str, Any]:
     """The boroughs of a TopoJSON topology as a GeoJSON FeatureCollection."""
     counties = {each["id"]: each for each in topology["objects"]["counties"]["geometries"]}
     features = [
-        {
-            "type": "Feature",
-            "properties": {"name": name, "names": names, "kind": "borough", "fips": fips},
-            "geometry": _geometry(topology, counties[fips]),
-        }
+        _feature(
+            {"name": name, "names": names, "kind": "borough", "fips": fips},
+            _geometry(topology, counties[fips]),
+        )
         for fips, (name, names) in BOROUGHS.items()
     ]
-    whole = {"name": "NewYork", "names": ["New York", "NYC"], "kind": "city"}
-    whole["union"] = [name for name, _ in BOROUGHS.values()]  # type: ignore[assignment]
-    features.append({"type": "Feature", "properties": whole, "geometry": None})
+    union = [name for name, _ in BOROUGHS.values()]
+    names = ["New York", "NYC"]
+    whole = {"name": "NewYork", "names": names, "kind": "city", "union": union}
+    features.append(_feature(whole, None))
     return {"type": "FeatureCollection", "features": features}
+
+
+def _feature(properties: dict[str, Any], geometry: dict[str, Any] | None) -> dict[str, Any]:
+    return {"type": "Feature", "properties": properties, "geometry": geometry}
 
 
 def _geometry(topology: dict[str, Any], county: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""What the spatial operators share: their preparation, and what their specifications have in common.
+"""What the spatial operators share: their preparation, and what their specifications have in
+common.
 
 Only the standard library and tamis are imported here; the rest comes with the first operator made.
 """

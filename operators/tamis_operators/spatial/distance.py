@@ -6,7 +6,8 @@ bounds that hold on any surface (a chord is never longer than a way); on the res
 where the derivative of the distance changes its sign. Between two lines or areas, pieces are cut
 until they bend by less than a tenth of a metre, and feet are sought from their ends.
 Error: 0.1 mm from a point, 1 m between lines and areas.
-Cost: a point and a point 0.6 µs; else O(pieces), and some tens of geodesics for those that are left.
+Cost: a point and a point 0.6 µs; else O(pieces), and some tens of geodesics for those that are
+left.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _MOST_PIECES = 500_000
 _BEND_M = 0.1
 _TOLERANCE_M = 1e-4
 _ROUNDING_M = 1e-6
-_BLOCK = 32
+_BLOCK, _MOST_BLOCKS = 32, 1_000
+_FEW_PAIRS = 4_096
 _FIRST_BATCH, _BATCH = 16, 1_024
 _ROUNDS = 60
 
@@ -62,7 +64,7 @@ class Pieces(NamedTuple):
     @property
     def are_points(self) -> NDArray[np.bool_]:
         """Which of them start where they end."""
-        return (self.x1 == self.x2) & (self.y1 == self.y2)
+        return np.asarray((self.x1 == self.x2) & (self.y1 == self.y2))
 
     def at(self, places: Any) -> Pieces:
         """Some of the pieces."""
@@ -161,28 +163,35 @@ def _least_chord(one: Pieces, other: Pieces) -> Floats:
 
 def _near_pairs(here: Pieces, there: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pairs of pieces that can be the nearest ones, by blocks of neighbors."""
+    found = []
+    best = math.inf
+    for low, left, right in _block_pairs(here, there):
+        if low > best:
+            break
+        chord = _chords(here.middle[left], there.middle[right])
+        a, b = divmod(int(np.argmin(chord)), chord.shape[1])
+        best = min(best, _ends_apart(here, left.start + a, there, right.start + b))
+        bound = chord - here.half_m[left][:, None] - there.half_m[right]
+        these, those = np.nonzero(bound <= best)
+        found.append((these + left.start, those + right.start, bound[these, those]))
+    if len(found) == 1:
+        return found[0][0], found[0][1]
+    kept = np.concatenate([bound for _, _, bound in found]) <= best
+    mine, theirs = (np.concatenate([each[of] for each in found]) for of in (0, 1))
+    return mine[kept], theirs[kept]
+
+
+def _block_pairs(here: Pieces, there: Pieces) -> Iterable[tuple[float, slice, slice]]:
+    """Pairs of blocks of pieces, those that may be the nearest first: how far apart they are at
+    least, and what is in them."""
+    if len(here) * len(there) <= _FEW_PAIRS:
+        yield 0.0, slice(0, len(here)), slice(0, len(there))
+        return
     mine, theirs = _Blocks(here), _Blocks(there)
     low = _chords(mine.center, theirs.center) - mine.radius[:, None] - theirs.radius
-    best = math.inf
-    lefts, rights, bounds = [], [], []
-    order = np.argsort(low, axis=None, kind="stable")
-    for at in order.tolist():
+    for at in np.argsort(low, axis=None, kind="stable").tolist():
         i, j = divmod(at, low.shape[1])
-        if low[i, j] > best:
-            break
-        left, right = mine.members(i), theirs.members(j)
-        chord = _chords(here.middle[left], there.middle[right])
-        a, b = np.unravel_index(np.argmin(chord), chord.shape)
-        one, other = left.start + a, right.start + b
-        best = min(best, _ends_apart(here, int(one), there, int(other)))
-        bound = chord - here.half_m[left][:, None] - there.half_m[right]
-        a, b = np.nonzero(bound <= best)
-        lefts.append(a + left.start)
-        rights.append(b + right.start)
-        bounds.append(bound[a, b])
-    left, right, bound = np.concatenate(lefts), np.concatenate(rights), np.concatenate(bounds)
-    kept = bound <= best
-    return left[kept], right[kept]
+        yield float(low[i, j]), mine.members(i), theirs.members(j)
 
 
 def _chords(one: Floats, other: Floats) -> Floats:
@@ -202,7 +211,8 @@ class _Blocks:
 
     def __init__(self, pieces: Pieces) -> None:
         self._count = len(pieces)
-        starts = np.arange(0, self._count, _BLOCK)
+        self._size = max(_BLOCK, -(-self._count // _MOST_BLOCKS))
+        starts = np.arange(0, self._count, self._size)
         sizes = np.diff([*starts, self._count])
         self.center = np.add.reduceat(pieces.middle, starts) / sizes[:, None]
         away = pieces.middle - np.repeat(self.center, sizes, axis=0)
@@ -210,23 +220,22 @@ class _Blocks:
         self.radius = np.maximum.reduceat(reach, starts)
 
     def members(self, block: int) -> slice:
-        return slice(block * _BLOCK, min(self._count, (block + 1) * _BLOCK))
+        return slice(block * self._size, min(self._count, (block + 1) * self._size))
 
 
 def _bent(one: Pieces, other: Pieces, best: float) -> float:
     """The least distance of two pieces, cut until they are as good as straight."""
     left, right = _straightened(one), _straightened(other)
-    bound = _chords(left.middle, right.middle) - left.half_m[:, None] - right.half_m
-    ends = _feet_of_ends(left.at([0]), right.at([0]))
-    a, b = np.nonzero(bound <= min(best, ends))
-    order = np.argsort(bound[a, b], kind="stable")
-    least = ends
+    mine, theirs = _near_pairs(left, right)
+    bound = _least_chord(left.at(mine), right.at(theirs))
+    least = best
+    order = np.argsort(bound, kind="stable")
     for first in range(0, len(order), _BATCH):
         batch = order[first : first + _BATCH]
-        batch = batch[bound[a[batch], b[batch]] <= min(least, best)]
+        batch = batch[bound[batch] <= least]
         if not len(batch):
             break
-        least = min(least, _feet_of_ends(left.at(a[batch]), right.at(b[batch])))
+        least = min(least, _feet_of_ends(left.at(mine[batch]), right.at(theirs[batch])))
     return least
 
 

@@ -81,9 +81,7 @@ class Gazetteer:
         """The line or area of a name, ready to be asked."""
         return self._of(name, "region", lambda each: each.dimension != POINT, "a line or an area")
 
-    def _of(
-        self, name: object, what: str, fits: Callable[[Place], bool], wanted: str
-    ) -> Place:
+    def _of(self, name: object, what: str, fits: Callable[[Place], bool], wanted: str) -> Place:
         found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
             fitting = [known for known, each in self._named.items() if fits(each)]
@@ -170,7 +168,8 @@ class Gazetteer:
         if all(part.dimension == POINT for part in position.parts):
             return False
         points = [
-            Position(at, None) for at in map(tuple, shapely.get_coordinates(place.geometry).tolist())
+            Position(at, None)
+            for at in map(tuple, shapely.get_coordinates(place.geometry).tolist())
         ]
         areas = [
             Place(-1, "", (), None, part.geometry, "")

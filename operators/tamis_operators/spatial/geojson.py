@@ -2,7 +2,7 @@
 
 A position is a pair (or a triple, whose altitude is not used) of a longitude from -360 to 360 and a
 latitude from -90 to 90. Geometries are those of RFC 7946, a Feature stands for its geometry, and a
-ring ends where it starts. Vertices are counted before they are read.
+ring ends where it starts. Numbers below 1e-30 are 0. Vertices are counted before they are read.
 Cost: O(vertices) up to the limit, O(1) beyond it.
 """
 
@@ -17,6 +17,7 @@ from tamis_operators.spatial.errors import GeometryError
 Vertex = tuple[float, float]
 POINT, LINE, AREA = 0, 1, 2
 _DEEPEST = 16
+_LEAST = 1e-30  # degrees: products of smaller ones vanish, and with them the side of an edge
 _DIMENSION = {"Point": POINT, "LineString": LINE, "Polygon": AREA}
 _MULTI = {f"Multi{name}": name for name in _DIMENSION}
 _COLLECTION = "GeometryCollection"
@@ -99,10 +100,14 @@ def _simple(type: str, coordinates: object, budget: _Budget) -> Simple:
 def _ring(coordinates: object, budget: _Budget) -> list[Vertex]:
     ring = _vertices(coordinates, "a ring", budget)
     if len(ring) < 4:
-        raise GeometryError(f"a ring has {len(ring)} positions: it needs four, the last is the first")
+        raise GeometryError(
+            f"a ring has {len(ring)} positions: it needs four, the last is the first"
+        )
     (x1, y1), (x2, y2) = ring[0], ring[-1]
     if y1 != y2 or (x1 - x2) % 360 != 0:
-        raise GeometryError(f"a ring is not closed: it starts at {x1:g} {y1:g}, ends at {x2:g} {y2:g}")
+        raise GeometryError(
+            f"a ring is not closed: it starts at {x1:g} {y1:g}, ends at {x2:g} {y2:g}"
+        )
     return ring
 
 
@@ -114,7 +119,7 @@ def _vertices(coordinates: object, what: str, budget: _Budget) -> list[Vertex]:
 
 def _filled(value: object, what: str) -> Sequence[object]:
     """A list that is not empty."""
-    if hasattr(value, "tolist") and getattr(value, "ndim", 0):
+    if hasattr(value, "tolist") and getattr(value, "ndim", None):
         value = _listed(value)
     if not isinstance(value, (list, tuple)):
         raise GeometryError(f"the {what} are no array")
@@ -163,4 +168,4 @@ def _number(value: object) -> float:
             number = math.inf
     if not math.isfinite(number):
         raise GeometryError(f"{number} in a position is no finite number")
-    return number
+    return number if abs(number) >= _LEAST else 0.0

@@ -1,7 +1,7 @@
 """`locIn(region)`: whether all of the position lies in a region, whose border belongs to it.
 
-All regions that are asked about one event are answered by one query of a tree of their boxes. A region
-implies those it lies in and excludes those it has no point in common with.
+All regions that are asked about one event are answered by one query of a tree of their boxes. A
+region implies those it lies in and excludes those it has no point in common with.
 """
 
 from __future__ import annotations

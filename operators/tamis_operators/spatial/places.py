@@ -74,9 +74,7 @@ class Place:
                 if not self._prepared:
                     shapely.prepare(self.geometry)
                     low_x, low_y, high_x, high_y = self.bounds
-                    shapely.intersects_xy(
-                        self.geometry, (low_x + high_x) / 2, (low_y + high_y) / 2
-                    )
+                    shapely.intersects_xy(self.geometry, (low_x + high_x) / 2, (low_y + high_y) / 2)
                     self._prepared = True
         return self
 

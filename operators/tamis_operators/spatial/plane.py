@@ -1,15 +1,16 @@
 """Where a geometry lies on the plane of longitudes from -180 to 180, on which all are compared.
 
-Edges are straight in longitude and latitude (RFC 7946). An edge whose longitudes differ by more than
-180 goes the short way, across the antimeridian; one by exactly 360 is as drawn (along a pole, or
-around the Earth). What crosses the antimeridian is cut there, as RFC 7946 has it. A ring that goes
-once around the Earth holds the pole of its hemisphere.
+Edges are straight in longitude and latitude (RFC 7946). An edge whose longitudes differ by more
+than 180 goes the short way, across the antimeridian; one by exactly 360 is as drawn (along a pole,
+or around the Earth). What crosses the antimeridian is cut there, as RFC 7946 has it. A ring that
+goes once around the Earth holds the pole of its hemisphere.
 Invariant: longitudes from -180 to 180 are never touched, and others are brought there without
 rounding, but for what crosses the antimeridian (5e-14 degrees).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,7 @@ _TURNS = 10
 
 
 def placed(member: Member) -> list[Any]:
-    """The points, lines and areas of a geometry on the plane; `GeometryError` where it is invalid."""
+    """A geometry's points, lines and areas on the plane; `GeometryError` where it is invalid."""
     parts: list[Any] = []
     for simple in member.simple:
         parts += _placed(simple)
@@ -135,7 +136,7 @@ def _around_pole(ring: list[Vertex]) -> list[Vertex]:
 def _crossings(ring: list[Vertex], pole: float) -> list[tuple[float, int, float, float]]:
     """Where a ring meets the antimeridian: how far from the pole, after which vertex, where."""
     found = []
-    for at, ((x1, y1), (x2, y2)) in enumerate(zip(ring, ring[1:], strict=False)):
+    for at, ((x1, y1), (x2, y2)) in enumerate(itertools.pairwise(ring)):
         low, high = min(x1, x2), max(x1, x2)
         seam = 360.0 * math.ceil((low - 180) / 360) + 180
         if seam <= high and low < high:

@@ -1,8 +1,8 @@
 """What the features of gazetteer files say: names, kind and geometry of each place.
 
-A feature has `name`, and may have more `names` (or `aliases`), a `kind`, a `union` (the names of the
-areas it consists of, in the place of a geometry), and `replaces: true`, without which a name that is
-taken is an error. Whatever is wrong names the file, the feature and the reason.
+A feature has `name`, and may have more `names` (or `aliases`), a `kind`, a `union` (the names of
+the areas it consists of, in the place of a geometry), and `replaces: true`, without which a name
+that is taken is an error. Whatever is wrong names the file, the feature and the reason.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def entries_of(files: Iterable[Path]) -> list[Entry]:
 def _hint(entry: Entry, other: Entry) -> str:
     if entry.where.rpartition(",")[0] == other.where.rpartition(",")[0]:
         return ""
-    return "; to put this one in its place give it the property \"replaces\": true"
+    return '; to put this one in its place give it the property "replaces": true'
 
 
 def _entries(file: Path) -> list[Entry]:
@@ -90,7 +90,7 @@ def _entry(feature: object, where: str) -> Entry:
     said = said if isinstance(said, Mapping) else {}
     name, kind = said.get("name"), said.get("kind")
     if not isinstance(name, str) or not name.strip():
-        raise GazetteerError(f"{where}: it has no name: give it a property \"name\"")
+        raise GazetteerError(f'{where}: it has no name: give it a property "name"')
     entry = Entry(where, name, (), None, None, (), said.get("replaces") is True)
     if kind is not None and (not isinstance(kind, str) or not kind.strip()):
         raise entry.error(f"its kind is a string, not {kind!r:.80}")

@@ -2,15 +2,17 @@
 implications, so *yes* is said only where it is certain for every position and its floats.
 
 Regions apart by less than a millionth of a degree are not disjoint here. A region that keeps as far
-from the other's border is inside when it is so at all; where borders touch, as those of a borough and
-its city, every edge is compared with rational arithmetic.
+from the other's border is inside when it is so at all; where borders touch, as those of a borough
+and its city, every edge is compared with rational arithmetic.
 Cost: O(vertices · log vertices) a pair; exact work only for edges that touch.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -74,9 +76,9 @@ def _exactly_inside(inner: Any, outer: Any) -> bool:
     """The same for borders that touch.
 
     No edges cross; the edges of the inner one, cut where they touch the outer border, lie in the
-    outer one; those of the outer border do not lie within the inner one; and a point within each part
-    of the inner one is in the outer one. Then the complement of the outer one, which would have to
-    meet a border of the inner one or fill a part of it, has no point in the inner one."""
+    outer one; those of the outer border do not lie within the inner one; and a point within each
+    part of the inner one is in the outer one. Then the complement of the outer one, which would
+    have to meet a border of the inner one or fill a part of it, has no point in the inner one."""
     mine, theirs = _Edges(inner), _Edges(outer)
     touches = _touches(mine, theirs)
     if touches is None:
@@ -115,13 +117,20 @@ class _Edges:
         (x1, y1), (x2, y2) = self.starts[number].tolist(), self.ends[number].tolist()
         return (x1, y1), (x2, y2)
 
+    def _beside(self, y: float, slack: float) -> list[int]:
+        """Those whose latitudes hold one."""
+        found: list[int] = np.flatnonzero(
+            (self.low <= y + slack) & (self.high >= y - slack)
+        ).tolist()
+        return found
+
     def side(self, point: Exact) -> int:
         """1 within the area, 0 on its border, -1 outside, exactly."""
         x, y = point
         near = float(y)
         slack = abs(near) * _ROUNDING + 1e-300
         odd = False
-        for number in np.flatnonzero((self.low <= near + slack) & (self.high >= near - slack)):
+        for number in self._beside(near, slack):
             (x1, y1), (x2, y2) = self.edge(number)
             turn = _turn((Fraction(x1), Fraction(y1)), (Fraction(x2), Fraction(y2)), point)
             if turn == 0 and min(x1, x2) <= x <= max(x1, x2) and min(y1, y2) <= y <= max(y1, y2):
@@ -178,9 +187,7 @@ def _touches(
 
 
 def _between(c: Point, a: Point, b: Point) -> bool:
-    return (
-        min(a[0], b[0]) <= c[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= c[1] <= max(a[1], b[1])
-    )
+    return min(a[0], b[0]) <= c[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= c[1] <= max(a[1], b[1])
 
 
 def _middles(edges: _Edges, touched: dict[int, set[Point]]) -> Iterable[Exact]:
@@ -188,6 +195,6 @@ def _middles(edges: _Edges, touched: dict[int, set[Point]]) -> Iterable[Exact]:
     for number, points in touched.items():
         (x1, y1), (x2, y2) = edges.edge(number)
         major = 0 if abs(x2 - x1) >= abs(y2 - y1) else 1
-        ordered = sorted(points, key=lambda point, major=major: point[major])
-        for (ax, ay), (bx, by) in zip(ordered, ordered[1:], strict=False):
+        ordered = sorted(points, key=itemgetter(major))
+        for (ax, ay), (bx, by) in itertools.pairwise(ordered):
             yield (Fraction(ax) + Fraction(bx)) / 2, (Fraction(ay) + Fraction(by)) / 2

@@ -1,7 +1,8 @@
-"""Answers worked out another way: exact ray casting in fractions, and geodesics to dense samples."""
+"""Answers worked out another way: ray casting in fractions, and geodesics to dense samples."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -22,7 +23,7 @@ def point_in_rings(point: Vertex, rings: Iterable[Sequence[Sequence[float]]]) ->
     x, y = Fraction(point[0]), Fraction(point[1])
     odd = False
     for ring in rings:
-        for a, b in zip(ring, ring[1:], strict=False):
+        for a, b in itertools.pairwise(ring):
             x1, y1, x2, y2 = (Fraction(float(each)) for each in (*a, *b))
             side = (x2 - x1) * (y - y1) - (y2 - y1) * (x - x1)
             if side == 0 and min(x1, x2) <= x <= max(x1, x2) and min(y1, y2) <= y <= max(y1, y2):
@@ -32,12 +33,14 @@ def point_in_rings(point: Vertex, rings: Iterable[Sequence[Sequence[float]]]) ->
     return odd
 
 
-def sampled_distance(point: Vertex, lines: Iterable[Sequence[Sequence[float]]], steps: int) -> float:
+def sampled_distance(
+    point: Vertex, lines: Iterable[Sequence[Sequence[float]]], steps: int
+) -> float:
     """The least geodesic distance from a point to samples of lines."""
     xs: list[float] = []
     ys: list[float] = []
     for line in lines:
-        for (x1, y1), (x2, y2) in zip(line, line[1:], strict=False):
+        for (x1, y1), (x2, y2) in itertools.pairwise(line):
             for step in range(steps + 1):
                 xs.append(x1 + (x2 - x1) * step / steps)
                 ys.append(y1 + (y2 - y1) * step / steps)

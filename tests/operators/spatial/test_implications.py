@@ -56,7 +56,8 @@ def probes(regions: Gazetteer, many: int, seed: int) -> list[tuple[float, float]
 def held_to(regions: Gazetteer, points: list[tuple[float, float]]) -> int:
     """Checks what is declared on points; how many declared pairs there are."""
     areas = [each.prepare() for each in regions.places if each.dimension == 2]
-    inside = {each.number: np.array([each.has_point(x, y) for x, y in points]) for each in areas}
+    read = [at([x, y]) for x, y in points]
+    inside = {each.number: np.array([each.holds(position) for position in read]) for each in areas}
     numbers = list(inside)
     declared = 0
     for number in numbers:
@@ -102,7 +103,7 @@ def test_those_of_any_regions_hold(
     }
     for name, shape in (("both", both), ("common", common)):
         if shape.geom_type == "Polygon" and shape.area > 0.01:
-            moved = shapely.transform(shape, lambda each: each + [east, 0])
+            moved = shapely.transform(shape, lambda each: each + np.array([east, 0]))
             shapes[name] = shapely.geometry.mapping(moved)
     regions = gazetteer(shapes)
     held_to(regions, probes(regions, 300, seed=len(one)))
@@ -178,7 +179,9 @@ def test_at_the_antimeridian_and_the_poles() -> None:
 @given(stars(), stars(), stars())
 @settings(max_examples=60, deadline=None)
 def test_lines_and_areas_keep_to_what_is_declared(
-    one: list[tuple[float, float]], other: list[tuple[float, float]], third: list[tuple[float, float]]
+    one: list[tuple[float, float]],
+    other: list[tuple[float, float]],
+    third: list[tuple[float, float]],
 ) -> None:
     common = shapely.intersection(shapely.Polygon(one), shapely.Polygon(other))
     assume(common.geom_type == "Polygon" and common.area > 0.01)
