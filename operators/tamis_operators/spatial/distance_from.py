@@ -23,7 +23,7 @@ def distance_from(configuration: Configuration, shared: Preparation) -> Specific
         configuration,
         shared,
         outputs=("metres",),
-        cost_seconds=6e-6,
+        cost_seconds=5e-5,
     )
 
 

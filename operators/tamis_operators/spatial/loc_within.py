@@ -23,8 +23,7 @@ def loc_within(configuration: Configuration, shared: Preparation) -> Specificati
         (Parameter("place", NAME), Parameter("distance", METRES)),
         configuration,
         shared,
-        cost_seconds=6e-6,
-        marginal_cost_seconds=2e-6,
+        cost_seconds=5e-5,
     )
 
 

@@ -23,7 +23,7 @@ def nearest(configuration: Configuration, shared: Preparation) -> Specification:
         configuration,
         shared,
         outputs=("name", "metres"),
-        cost_seconds=1e-4,
+        cost_seconds=5e-5,
     )
 
 

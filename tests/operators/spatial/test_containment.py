@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 import shapely
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tamis_operators.spatial.errors import GeometryError
+from tamis_operators.spatial.geojson import TYPES
 from tests.operators.spatial.oracle import at, box, gazetteer, line, place, point_in_rings, polygon
 
 # Eighths are exact in floating point, at every longitude: what is shifted stays what it was.
@@ -308,3 +309,45 @@ def test_many_regions_answer_as_one_by_one(
         assert regions.holding(position, numbers[::-1]) == one_by_one[::-1]
         meeting = [each.meets(position) for each in regions.places]
         assert regions.meeting(position, numbers) == meeting
+
+
+NUMBERS = st.one_of(
+    st.integers(-400, 400), st.floats(-400, 400), st.sampled_from([180, -180, 90, -90, 360, 1e-320])
+)
+JUNK = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, st.floats(), st.text(max_size=3)),
+    lambda inner: st.lists(inner, max_size=5),
+    max_leaves=20,
+)
+RINGS = st.lists(st.lists(NUMBERS, min_size=2, max_size=2), min_size=1, max_size=9).map(
+    lambda ring: [*ring, ring[0]]
+)
+TYPED = st.one_of(
+    st.builds(lambda ring: {"type": "LineString", "coordinates": ring}, RINGS),
+    st.builds(
+        lambda rings: {"type": "Polygon", "coordinates": rings}, st.lists(RINGS, max_size=3)
+    ),
+    st.builds(
+        lambda type_, junk: {"type": type_, "coordinates": junk, "geometries": junk},
+        st.sampled_from(TYPES),
+        JUNK,
+    ),
+)
+
+
+@given(st.one_of(JUNK, TYPED))
+@settings(max_examples=300, deadline=None)
+def test_anything_is_a_position_or_says_why_not(value: object) -> None:
+    region = place(box(170, -80, 190, 90))
+    try:
+        position = at(value)
+    except GeometryError as wrong:
+        assert "\n" not in str(wrong)
+        assert len(str(wrong)) < 400
+        return
+    if region.holds(position):
+        assert region.meets(position)
+    for part in position.parts:
+        low_x, low_y, high_x, high_y = shapely.bounds(part.geometry).tolist()
+        assert -180 <= low_x <= high_x <= 180
+        assert -90 <= low_y <= high_y <= 90
