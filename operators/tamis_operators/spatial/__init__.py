@@ -10,22 +10,18 @@ from collections.abc import Iterable
 from functools import partial
 
 from tamis.operators import OperatorRecord
+from tamis_operators.spatial import distance_from, intersects, loc_in, loc_within, nearest
 from tamis_operators.spatial.common import preparation
 from tamis_operators.spatial.configuration import MOST_VERTICES, configured
-from tamis_operators.spatial.distance_from import DistanceFrom, distance_from
-from tamis_operators.spatial.intersects import Intersects, intersects
-from tamis_operators.spatial.loc_in import LocIn, loc_in
-from tamis_operators.spatial.loc_within import LocWithin, loc_within
-from tamis_operators.spatial.nearest import Nearest, nearest
 
 __all__ = ["operators"]
 
 _OPERATORS = (
-    (loc_in, LocIn),
-    (loc_within, LocWithin),
-    (distance_from, DistanceFrom),
-    (intersects, Intersects),
-    (nearest, Nearest),
+    (loc_in.specified, loc_in.LocIn),
+    (loc_within.specified, loc_within.LocWithin),
+    (distance_from.specified, distance_from.DistanceFrom),
+    (intersects.specified, intersects.Intersects),
+    (nearest.specified, nearest.Nearest),
 )
 
 

@@ -16,7 +16,7 @@ import shapely
 
 from tamis.errors import ArgumentError
 from tamis_operators.spatial.configuration import Configuration, digest_of
-from tamis_operators.spatial.distance import apart, between_points
+from tamis_operators.spatial.distance import apart, between_points, widest_chord
 from tamis_operators.spatial.errors import GazetteerError
 from tamis_operators.spatial.geojson import AREA, POINT
 from tamis_operators.spatial.places import KINDS, Place
@@ -65,6 +65,11 @@ class Gazetteer:
         self._balls: dict[str, Any] = {}
         self._bounds = np.array([each.bounds for each in self.places]).reshape(-1, 4)
         self._related: dict[tuple[int, int], tuple[bool, bool]] = {}
+
+    @property
+    def areas(self) -> int:
+        """How many places are areas."""
+        return sum(each.dimension == AREA for each in self._regions)
 
     def place(self, name: object) -> Place:
         """The place of a name; `ArgumentError` with the nearest name for an unknown one."""
@@ -188,7 +193,7 @@ class Gazetteer:
         low = np.sqrt(((centers - center) ** 2).sum(axis=1)) - radii - radius
         found: list[tuple[str, float]] = []
         for at in np.argsort(low, kind="stable").tolist():
-            if found and low[at] > found[0][1] + 1e-3:
+            if found and low[at] > widest_chord(found[0][1] + 1e-3):
                 break
             distance = self.distance_m(position, places[at].number)
             if not found or distance < found[0][1]:

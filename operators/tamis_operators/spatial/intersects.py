@@ -14,7 +14,7 @@ from tamis_operators.spatial.common import NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 
 
-def intersects(configuration: Configuration, shared: Preparation) -> Specification:
+def specified(configuration: Configuration, shared: Preparation) -> Specification:
     """Its specification."""
     return specification(
         "intersects",

@@ -14,12 +14,12 @@ from tamis.specification import Parameter, Preparation, Specification
 from tamis_operators.spatial.common import NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 
-_MOST_EXCLUDED = 256
-"""Among more regions, disjointness is not declared: there it would be most of all pairs, and one
-query answers all of them anyway."""
+_MOST_EXCLUDED = 64
+"""In a gazetteer of more areas disjointness is not declared: there it is true of most pairs, and
+to weigh them costs more than the one query that answers all of them anyway."""
 
 
-def loc_in(configuration: Configuration, shared: Preparation) -> Specification:
+def specified(configuration: Configuration, shared: Preparation) -> Specification:
     """Its specification."""
     return specification(
         "locIn",
@@ -52,10 +52,11 @@ class LocIn(SpatialOperator):
     ) -> Iterable[Implication]:
         """Inside of this one: inside of those around it, outside of those away from it."""
         numbers = [number for (number,) in others]
+        few = self.gazetteer.areas <= _MOST_EXCLUDED
         for at, around, away in self.gazetteer.related(arguments[0], numbers):
             if around:
                 yield Implication(True, at, True)
-            if away and len(others) <= _MOST_EXCLUDED:
+            if away and few:
                 yield Implication(True, at, False)
 
     def samples(self) -> Iterable[Sample]:

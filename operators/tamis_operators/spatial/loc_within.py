@@ -15,7 +15,7 @@ from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specif
 from tamis_operators.spatial.configuration import Configuration
 
 
-def loc_within(configuration: Configuration, shared: Preparation) -> Specification:
+def specified(configuration: Configuration, shared: Preparation) -> Specification:
     """Its specification."""
     return specification(
         "locWithin",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shapely import Point
 
-from tamis_operators.spatial.distance import apart, pieces_of
+from tamis_operators.spatial.distance import apart, pieces_of, widest_chord
 from tamis_operators.spatial.errors import GeometryError
 from tamis_operators.spatial.gazetteer import Gazetteer
 from tests.operators.spatial.oracle import (
@@ -159,7 +161,7 @@ def test_far_points_and_the_antipode() -> None:
 
 
 def test_edges_that_are_far_too_long_are_refused() -> None:
-    zigzag = [[170 * (at_ % 2), at_ / 100] for at_ in range(4_000)]
+    zigzag = [[170 * (at_ % 2), at_ / 100] for at_ in range(4_000)]  # 76 times around the Earth
     with pytest.raises(GeometryError, match="edges are too long"):
         distance(box(0, -10, 1, -9), {"type": "LineString", "coordinates": zigzag})
 
@@ -190,3 +192,27 @@ def test_equally_near_places_are_all_solutions() -> None:
         kind="stop",
     )  # fmt: skip
     assert [name for name, _ in places.nearest(at([0, 0]), "stop")] == ["east", "west"]
+
+
+@given(POINTS, POINTS)
+@settings(max_examples=300)
+def test_a_way_is_never_wider_through_the_earth(
+    here: tuple[float, float], there: tuple[float, float]
+) -> None:
+    """What pieces are left out by: it holds with a micrometre to spare."""
+    ends = pieces_of([Point(here), Point(there)]).middle
+    chord = float(np.sqrt(((ends[0] - ends[1]) ** 2).sum()))
+    assert chord <= widest_chord(GEOD.inv(*here, *there)[2])
+
+
+def test_long_tracks_of_many_vertices() -> None:
+    """Ten thousand vertices along a border, and far from everything: the least of all vertices'."""
+    border = box(-74, 40, -73, 41)
+    track = [(-73.9 + at_ / 12_500, 41.2 + 0.1 * np.sin(at_ / 100)) for at_ in range(9_999)]
+    found = distance(border, line(*track))
+    lowest = sorted(track, key=lambda at_: at_[1])[:50]
+    least = min(sampled_distance(at_, [[(-74, 41), (-73, 41)]], 4_000) for at_ in lowest)
+    assert least - 1 < found <= least + 1
+    cap = polygon((0, 80), (90, 80), (180, 80), (270, 80))
+    north = max(track, key=lambda at_: at_[1])
+    assert distance(cap, line(*track)) == pytest.approx(distance(cap, list(north)), abs=1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,15 @@ from tamis_operators import spatial
 from tamis_operators.spatial.configuration import configured
 from tamis_operators.spatial.gazetteer import Gazetteer, gazetteer_of
 from tamis_operators.spatial.position import Position
-from tests.operators.spatial.oracle import at, box, gazetteer, line, polygon
+from tests.operators.spatial.oracle import (
+    at,
+    box,
+    collection,
+    feature,
+    gazetteer,
+    line,
+    polygon,
+)
 from tests.operators.spatial.test_containment import stars
 
 
@@ -221,3 +231,18 @@ def test_what_operators_say() -> None:
         tamis.Implication(True, 0, True),
         tamis.Implication(True, 1, True),
     ]
+
+
+def test_in_a_gazetteer_of_many_areas_only_containment_is_declared(tmp_path: Path) -> None:
+    """Disjointness is true of most pairs there, and one query answers all of them."""
+    cells = [feature(f"c{at_}", box(2 * at_, 0, 2 * at_ + 1, 1)) for at_ in range(70)]
+    said = {}
+    for many in (60, 70):
+        file = tmp_path / f"{many}.json"
+        whole = feature("whole", box(0, 0, 150, 1))
+        file.write_text(json.dumps(collection(*cells[:many], whole)))
+        loc_in = spatial.operators(file, built_in=False)[0].factory()
+        lists = [loc_in.check(f"c{at_}") or () for at_ in range(3)] + [loc_in.check("whole") or ()]
+        said[many] = list(loc_in.implications(lists[0], lists[1:]))
+    assert said[70] == [tamis.Implication(True, 2, True)]
+    assert sorted(said[60]) == [(True, 0, False), (True, 1, False), (True, 2, True)]
