@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from tamis_operators.spatial import boroughs
 from tamis_operators.spatial.configuration import configured
 from tamis_operators.spatial.errors import GazetteerError
 from tamis_operators.spatial.gazetteer import Gazetteer, gazetteer_of
-from tests.operators.spatial.oracle import at, box, collection, feature, line
+from tests.operators.spatial.oracle import at, box, collection, feature, line, point_in_rings
 
 POINT = {"type": "Point", "coordinates": [1, 2]}
 
@@ -214,6 +215,27 @@ def test_landmarks_are_in_their_boroughs() -> None:
     for bridge in ("GoethalsBridge", "GeorgeWashingtonBridge"):
         position = at(shapely.geometry.mapping(named[bridge].geometry))
         assert places.distance_m(position, named["NewYork"].number) < 1_000
+
+
+def test_the_boroughs_hold_what_ray_casting_says() -> None:
+    import shapely
+
+    places = loaded(built_in=True)
+    areas = [each for each in places.places if each.dimension == 2]
+    rings = {
+        each.number: [
+            [shapely.get_coordinates(ring).tolist() for ring in shapely.get_rings(part)]
+            for part in shapely.get_parts(each.geometry)
+        ]
+        for each in areas
+    }
+    chance = random.Random(3)
+    for _ in range(400):
+        point = (chance.uniform(-74.3, -73.65), chance.uniform(40.48, 40.95))
+        expected = [
+            any(point_in_rings(point, part) for part in rings[each.number]) for each in areas
+        ]
+        assert places.holding(at(list(point)), [each.number for each in areas]) == expected
 
 
 DISTANCES = [
