@@ -1,0 +1,1 @@
+"""What follows from facts and an ontology."""

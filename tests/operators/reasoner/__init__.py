@@ -1,0 +1,1 @@
+"""Tests of the operators over facts and ontologies."""
