@@ -1,0 +1,1 @@
+"""The bundled operators, by domain."""
