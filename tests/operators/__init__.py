@@ -1,1 +1,1 @@
-"""Tests of the bundled operators."""
+"""The bundled operators, by domain."""

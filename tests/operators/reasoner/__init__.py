@@ -1,1 +1,1 @@
-"""Tests of the operators over facts and ontologies."""
+"""The operators that ask a reasoner."""
