@@ -5,9 +5,10 @@ from __future__ import annotations
 from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
 from tamis_operators import text
+from tamis_operators.reasoner import instance_of
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
     """The operators of this package."""
-    return [*text.operators()]
+    return [*text.operators(), *instance_of.instance_records()]

@@ -7,10 +7,9 @@ of an event is shared by all calls about it.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
+import threading
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis import (
@@ -23,29 +22,40 @@ from tamis import (
     Specification,
     Variable,
 )
+from tamis_operators.reasoner.settings import Settings, settings_of
 
 if TYPE_CHECKING:
     from tamis_operators.reasoner.instances import Ontology
 
 _TIMEOUT_SECONDS = 30.0
+_BOUNDS = {
+    "most_bytes": Settings.most_bytes,
+    "most_triples": Settings.most_triples,
+    "most_consequences": Settings.most_consequences,
+}
 
 
 class Reasoning:
-    """The ontology, read when it is first needed; it travels as its paths."""
+    """The ontology, read when it is first needed; it travels as its settings."""
 
-    def __init__(self, paths: tuple[str, ...], timeout: float | None) -> None:
-        self.paths = paths
+    def __init__(self, settings: Settings, timeout: float | None) -> None:
+        self.settings = settings
         self.timeout = timeout
+        self._ontology: Ontology | None = None
+        self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Reasoning, (self.paths, self.timeout)
+        return Reasoning, (self.settings, self.timeout)
 
-    @functools.cached_property
+    @property
     def ontology(self) -> Ontology:
         """The ontology and the expressions that are asked."""
         from tamis_operators.reasoner.instances import Ontology
 
-        return Ontology(self.paths, self.timeout)
+        with self._lock:
+            if self._ontology is None:
+                self._ontology = Ontology(self.settings, self.timeout)
+            return self._ontology
 
     def read(self, event: Any) -> object:
         """Who is what in an event."""
@@ -111,14 +121,20 @@ class InstanceOf(Operator):
 
 
 def instance_records(
-    paths: Iterable[str | os.PathLike[str]], timeout: float | None = _TIMEOUT_SECONDS
+    ontology: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    regime: str = "owl-rl",
+    *,
+    timeout: float | None = _TIMEOUT_SECONDS,
+    **bounds: int,
 ) -> list[OperatorRecord]:
-    """The operator over ontologies in files or folders; a run of HermiT may take `timeout`."""
-    files = tuple(os.fspath(path) for path in paths)
-    reasoning = Reasoning(files, timeout)
+    """The operator, set up as the others of the reasoner; a run of HermiT may take `timeout`.
+
+    The regime is that of the others, with which it shares what was loaded."""
+    settings = settings_of(ontology, regime, {**_BOUNDS, **bounds})
+    reasoning = Reasoning(settings, timeout)
     specification = Specification(
         name="instanceOf",
-        version=f"1-{_digest(files)}",
+        version=f"1-{settings.digest}",
         description="whether an entity of the facts is an instance of an OWL class expression",
         parameters=(Parameter("entity"), Parameter("expression")),
         inputs=("facts",),
@@ -130,14 +146,3 @@ def instance_records(
         modules=("owlready2", "pyoxigraph"),
     )
     return [OperatorRecord(specification, functools.partial(InstanceOf, specification, reasoning))]
-
-
-def _digest(paths: Sequence[str]) -> str:
-    """What tells ontologies apart: what their files hold. A missing file is told later."""
-    found = hashlib.sha256()
-    for path in map(Path, paths):
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file():
-                found.update(file.read_bytes())
-            found.update(b"\0")
-    return found.hexdigest()[:12]

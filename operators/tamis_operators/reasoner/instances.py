@@ -11,26 +11,28 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pyoxigraph as ox
+
 from tamis import ArgumentError
 from tamis_operators.reasoner import class_expressions
 from tamis_operators.reasoner.class_expressions import Literal, Name
+from tamis_operators.reasoner.documents import parsed, read_file, told_files
+from tamis_operators.reasoner.facts import _triples as triples_of_facts
 from tamis_operators.reasoner.hermit import RefusedError, types_of
+from tamis_operators.reasoner.knowledge import RESERVED, knowledge
 from tamis_operators.reasoner.owl_document import (
     DATA,
     NOTHING,
     OBJECT,
-    OWL,
-    RDF,
-    RDFS,
     REMARK,
     THING,
-    XSD,
     Triple,
     Vocabulary,
     Writer,
     literal,
-)  # fmt: skip
-from tamis_operators.reasoner.rdf_files import Names, read_facts, read_ontology
+)
+from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.vocabulary import OWL, RDF, RDFS, XSD
 
 Tree = Any
 _ASKED = "urn:asked:"
@@ -45,23 +47,26 @@ _COUNTED = {"min": "minCardinality", "max": "maxCardinality", "exactly": "cardin
 class Ontology:
     """What was known before any event; and the expressions that are asked."""
 
-    def __init__(self, paths: Sequence[str], timeout: float | None) -> None:
+    def __init__(self, settings: Settings, timeout: float | None) -> None:
         self._timeout = timeout
-        self._document = read_ontology(paths)
-        self._vocabulary = Vocabulary(self._document.triples)
-        self._names = Names(self._document, self._vocabulary)
+        self._ontology = knowledge(settings)
+        self._triples = _told(settings.paths)
+        self._vocabulary = Vocabulary(self._triples)
         self._composed = self._vocabulary.composed
         self._expressions: dict[Tree, None] = {}
         self._apart: set[Tree] = set()
         self._lock = threading.Lock()
 
-    def entity(self, word: str) -> str:
+    def entity(self, word: str, place: int = 0) -> str:
         """The IRI that a word names; `ArgumentError` where it cannot name one."""
-        return self._names.entity(word, 0)
+        node = self._ontology.names.entity_of(word, place)
+        if not isinstance(node, ox.NamedNode):
+            raise ArgumentError(f"{word} is a blank node, which HermiT does not name", place)
+        return node.value
 
     def shown(self, iri: str) -> str:
         """The word that names an entity."""
-        return self._names.shown(iri)
+        return self._ontology.names.shown(iri)
 
     def expression(self, text: str) -> Tree:
         """The tree of an expression, its names as IRIs; the next events are asked.
@@ -104,11 +109,13 @@ class Ontology:
         return self._vocabulary.properties.get(self._property(name).letters) == DATA
 
     def _property(self, name: Name) -> Name:
-        return Name(self._names.property(name.letters, _PLACE))
+        return Name(self._ontology.names.property_of(name.letters, _PLACE).value)
 
     def _resolved(self, tree: Tree) -> Tree:
         if isinstance(tree, Name):
-            return Name(self._names.class_(tree.letters, _PLACE))
+            if tree.letters in ("Thing", "Nothing"):
+                return Name(OWL + tree.letters)
+            return Name(self._ontology.names.class_of(tree.letters, _PLACE).value)
         head, *rest = tree
         if head in ("and", "or", "not"):
             return (head, *(self._resolved(each) for each in rest))
@@ -130,16 +137,26 @@ class Ontology:
         return (head, way, *rest)
 
     def _one(self, name: Name) -> Name:
-        return Name(self._names.entity(name.letters, _PLACE))
+        return Name(self.entity(name.letters, _PLACE))
 
     def read(self, event: Any) -> Instances:
         """The instances of all expressions that are asked, among an event's facts."""
-        facts = read_facts(event["facts"], self._names.prefixes)
+        facts = triples_of_facts(self._ontology, event["facts"])
         with self._lock:
             expressions = list(self._expressions)
-        instances = Instances([*self._document.triples, *facts.triples], self._timeout)
+        instances = Instances([*self._triples, *facts], self._timeout)
         self.ask(instances, expressions)
         return instances
+
+
+def _told(paths: tuple[str, ...]) -> list[Triple]:
+    """What the documents of an ontology say."""
+    triples: list[Triple] = []
+    for at, path in enumerate(told_files(paths), 1):
+        text, format = read_file(path)
+        label = f"{RESERVED}{at}.{{}}".format
+        triples += parsed(text, format, path, rename=label).triples
+    return triples
 
 
 class Instances:

@@ -15,10 +15,8 @@ from typing import Any
 
 import pyoxigraph as ox
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
+from tamis_operators.reasoner.vocabulary import OWL, RDF, RDFS, XSD
+
 BUILT_IN = (RDF, RDFS, OWL, XSD)
 THING, NOTHING = OWL + "Thing", OWL + "Nothing"
 OBJECT, DATA, REMARK = "ObjectProperty", "DatatypeProperty", "AnnotationProperty"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -185,13 +187,13 @@ FACTS: list[tuple[str, dict[str, set[str]]]] = [
         },
     ),
     (  # terms that only the facts know
-        ":a a :Truck . :Truck rdfs:subClassOf :Car . :a :pulls :b . :pulls a owl:ObjectProperty .",
+        ":a a <urn:o:Truck> . <urn:o:Truck> rdfs:subClassOf :Car . :a <urn:o:pulls> :b .",
         {
             "Car": {"a"},
-            "<http://example.org/v#Truck>": {"a"},
-            "<http://example.org/v#pulls> some Thing": {"a"},
-            "<http://example.org/v#Unheard>": set(),
-            "not <http://example.org/v#Unheard>": set(),
+            "<urn:o:Truck>": {"a"},
+            "<urn:o:pulls> some Thing": {"a"},
+            "<urn:o:Unheard>": set(),
+            "not <urn:o:Unheard>": set(),
         },
     ),
     (  # other letters, and remarks
@@ -459,3 +461,27 @@ def test_versions_and_modules(ontology: Path, tmp_path: Path) -> None:
     assert one.version == again.version != other.version
     assert one.modules == ("owlready2", "pyoxigraph")
     assert one.missing is None
+
+
+@needs_java
+def test_the_bundled_ontology_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TAMIS_ONTOLOGY", raising=False)
+    matcher = tamis.Matcher(instance_records())
+    matcher.subscribe("instanceOf(?x, 'Vehicle and not Boat')", id="s1")
+    matcher.subscribe("instanceOf(?x, 'Boat and not TourBoat')", id="s2")
+    result = matcher.match({"facts": ":a a :PoliceCar . :b a :TourBoat . :c a :CoastGuardBoat ."})
+    assert not result.undetermined
+    answers = {match.subscription: match.bindings for match in result.matches}
+    assert answers == {"s1": [{"x": "a"}], "s2": [{"x": "c"}]}
+
+
+def test_listing_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; from tamis_operators.reasoner.instance_of import instance_records; "
+        "instance_records(); "
+        "print([name for name in ('numpy', 'pyoxigraph', 'owlready2') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
