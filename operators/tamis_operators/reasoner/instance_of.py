@@ -22,6 +22,7 @@ from tamis import (
     Specification,
     Variable,
 )
+from tamis_operators.reasoner.hermit import NO_JAVA, find_java
 from tamis_operators.reasoner.settings import Settings, settings_of
 
 if TYPE_CHECKING:
@@ -70,13 +71,9 @@ class InstanceOf(Operator):
         self._reasoning = reasoning
 
     def check(self, entity: object, expression: object) -> Sequence[object]:
-        """The expression as it is asked, where a Java is there."""
-        from tamis_operators.reasoner.hermit import NO_JAVA, find_java
-
+        """The expression as it is asked."""
         if not isinstance(expression, str):
             raise ArgumentError("the class expression is a text: instanceOf(?x, 'A and B')", 1)
-        if find_java() is None:
-            raise ArgumentError(NO_JAVA)
         ontology = self._reasoning.ontology
         if isinstance(entity, Variable):
             return entity, ontology.expression(expression)
@@ -144,5 +141,6 @@ def instance_records(
         preparation=Preparation("instances", reasoning.read, inputs=("facts",), cost_seconds=0.4),
         extra="tamis[reasoner]",
         modules=("owlready2", "pyoxigraph"),
+        lacking=None if find_java() else NO_JAVA,
     )
     return [OperatorRecord(specification, functools.partial(InstanceOf, specification, reasoning))]

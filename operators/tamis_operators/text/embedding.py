@@ -79,7 +79,7 @@ class Embedding:
     @property
     def modules(self) -> tuple[str, ...]:
         """What must be installed for it."""
-        return ("numpy",) if self.folder is None else ("numpy", *MODULES)
+        return () if self.folder is None else MODULES
 
     @property
     def digest(self) -> str:

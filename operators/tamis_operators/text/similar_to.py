@@ -13,6 +13,7 @@ from typing import Any
 from tamis import (
     ArgumentError,
     Operator,
+    OperatorError,
     OperatorRecord,
     Parameter,
     Preparation,
@@ -27,14 +28,12 @@ from tamis_operators.text.vectors import Vectors
 class SimilarTo(Operator):
     """`similarTo(phrase, ?score)`."""
 
-    def __init__(self, specification: Specification, vectors: Vectors | None) -> None:
+    def __init__(self, specification: Specification, vectors: Vectors) -> None:
         self.specification = specification
         self._vectors = vectors
 
     def check(self, phrase: str, score: object) -> Sequence[object] | None:
         """Sees to the embedding, and lets the phrase wait for the next event's call."""
-        if self._vectors is None:
-            raise ArgumentError(f"there is no embedding yet: {HOW}")
         if not phrase.strip():
             raise ArgumentError("a phrase has at least one character that can be seen")
         try:
@@ -55,16 +54,14 @@ class SimilarTo(Operator):
         self, event: Any, lists: Sequence[Sequence[Any]]
     ) -> list[list[float] | Exception]:
         """The scores of several phrases: those not yet known make one call."""
-        assert self._vectors is not None
         found = self._vectors.scores(event.prepared, [phrase for phrase, _ in lists])
         return [each if isinstance(each, Exception) else [each] for each in found]
 
     def samples(self) -> Iterable[Sample]:
         """A text is as similar to itself as can be."""
-        if self._vectors is not None:
-            event = {self._vectors.attribute: "a fire on a boat"}
-            yield Sample('similarTo("a fire on a boat", ?score)', event, [1])
-            yield Sample('similarTo("a quiet street", ?score)', event)
+        event = {self._vectors.attribute: "a fire on a boat"}
+        yield Sample('similarTo("a fire on a boat", ?score)', event, [1])
+        yield Sample('similarTo("a quiet street", ?score)', event)
 
 
 def record(attribute: str, embedding: Embedding | None, version: str) -> OperatorRecord:
@@ -94,5 +91,13 @@ def record(attribute: str, embedding: Embedding | None, version: str) -> Operato
         preparation=preparation,
         extra="tamis[text]",
         modules=() if embedding is None else embedding.modules,
+        lacking=None if embedding else f"there is no embedding yet: {HOW}",
     )
+    if vectors is None:
+        return OperatorRecord(specification, _no_embedding)
     return OperatorRecord(specification, functools.partial(SimilarTo, specification, vectors))
+
+
+def _no_embedding() -> Operator:
+    """What makes the operator where nothing was set up."""
+    raise OperatorError(HOW)

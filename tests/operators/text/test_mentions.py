@@ -204,8 +204,7 @@ def test_another_attribute_and_another_process() -> None:
 
 
 def test_samples_are_true() -> None:
-    for record in text.operators():
-        for sample in record.factory().samples():
-            matcher = tamis.Matcher(text.operators())
-            matcher.subscribe(sample.predicate)
-            assert bool(matcher.match(sample.event).matches) is sample.answer
+    for sample in text.operators()[0].factory().samples():
+        matcher = tamis.Matcher(text.operators())
+        matcher.subscribe(sample.predicate)
+        assert bool(matcher.match(sample.event).matches) is sample.answer
