@@ -7,6 +7,7 @@ then costs a run of its own.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -38,7 +39,8 @@ Tree = Any
 _ASKED = "urn:asked:"
 _PLACE = 1
 """Of the expression among the arguments."""
-_MOST = 200
+_TOGETHER = 1_000
+_MOST = 10_000
 _MOST_COUNTED = 1_000
 _QUALIFIED = {"min": "minQualifiedCardinality", "max": "maxQualifiedCardinality"}
 _COUNTED = {"min": "minCardinality", "max": "maxCardinality", "exactly": "cardinality"}
@@ -92,12 +94,17 @@ class Ontology:
 
         What HermiT refuses is no more asked together with others."""
         trees = dict.fromkeys(trees)
-        apart = [tree for tree in trees if tree in self._apart]
-        for some in (
-            [tree for tree in trees if tree not in self._apart],
-            *([each] for each in apart),
-        ):
-            instances.ask(some)
+        wanted = [tree for tree in trees if tree not in self._apart and tree not in instances]
+        if wanted:
+            with self._lock:  # others that may be asked as well: a run costs more than they do
+                others = [
+                    tree
+                    for tree in self._expressions
+                    if tree not in instances and tree not in trees
+                ]
+            instances.ask([*wanted, *others[: max(0, _TOGETHER - len(wanted))]])
+        for tree in trees:
+            instances.ask([tree])
         for tree in trees:
             if isinstance(instances[tree], Exception) and tree not in self._apart:
                 with self._lock:
@@ -143,7 +150,7 @@ class Ontology:
         """The instances of all expressions that are asked, among an event's facts."""
         facts = triples_of_facts(self._ontology, event["facts"])
         with self._lock:
-            expressions = list(self._expressions)
+            expressions = list(itertools.islice(self._expressions, _TOGETHER))
         instances = Instances([*self._triples, *facts], self._timeout)
         self.ask(instances, expressions)
         return instances
@@ -172,6 +179,10 @@ class Instances:
     def __getitem__(self, tree: Tree) -> frozenset[str] | Exception:
         """The IRIs of the individuals that are instances of an expression; or why not."""
         return self._known[tree]
+
+    def __contains__(self, tree: Tree) -> bool:
+        """Whether an expression was asked."""
+        return tree in self._known
 
     def ask(self, trees: Iterable[Tree]) -> None:
         """Sees to it that the instances of expressions are known: one run, where all is well."""

