@@ -1,12 +1,13 @@
-"""The bundled operators, brought in through the same hooks as anybody's: none in this version."""
+"""The bundled operators, brought in through the same hooks as anybody's."""
 
 from __future__ import annotations
 
 from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
+from tamis_operators import reasoner
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
     """The operators of this package."""
-    return []
+    return [*reasoner.operators()]
