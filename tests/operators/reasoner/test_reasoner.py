@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import json
+import re
 import subprocess
 import sys
 import threading
@@ -20,7 +23,7 @@ from tamis.operators import OperatorRecord, Sample
 from tamis.plugins import installed
 from tamis.shipping import packed
 from tamis_operators import reasoner
-from tamis_operators.reasoner import sparql
+from tamis_operators.reasoner import bench, sparql
 from tests.operators.reasoner.asking import holds, matcher_of, solutions, written
 
 RECORDS = reasoner.operators()
@@ -223,6 +226,41 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         reasoner.operators(regime="owlrl")
     with pytest.raises(tamis.OperatorError, match="at least one file"):
         reasoner.operators(ontology=[])
+
+
+def test_the_readme_works() -> None:
+    text = (Path(reasoner.__file__).parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(block, {})
+    for name in inspect.signature(reasoner.operators).parameters:
+        assert f"`{name}" in text or f"{name}=" in text
+
+
+def test_the_bench_finds_what_owlrl_finds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("owlrl", reason="pip install 'tamis[reasoner]'")
+    monkeypatch.setattr(bench, "_SIZES", (100, 150))
+    monkeypatch.setattr(bench, "_FACTS", (5, 10))
+    monkeypatch.setattr(bench, "_EVENTS", 2)
+    bench.main(["--json"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["ontology"], row["facts"]) for row in rows] == [
+        *((100, 5), (100, 10), (150, 5), (150, 10))
+    ]
+    assert ["owlrl_ms" in row for row in rows] == [True, True, False, False]
+    bench.main(["--quick"])
+    assert "select_rdflib_ms" in capsys.readouterr().out
+
+
+def test_a_query_that_takes_long_is_unknown() -> None:
+    facts = " ".join(f":s{number} :speed {number} ." for number in range(600))
+    long = "ASK { ?a :speed ?b . ?c :speed ?d FILTER(?b + ?d = -1) }"
+    reason = solutions(f"ask('{long}')", facts, timeout=0.02)
+    assert isinstance(reason, str)
+    assert "timed out" in reason
 
 
 def test_regimes() -> None:
