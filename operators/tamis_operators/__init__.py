@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
-from tamis_operators import text
+from tamis_operators import reasoner, text
 from tamis_operators.reasoner import instance_of
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
     """The operators of this package."""
-    return [*text.operators(), *instance_of.instance_records()]
+    return [*reasoner.operators(), *instance_of.instance_records(), *text.operators()]

@@ -1,1 +1,1 @@
-"""The bundled operators, by domain."""
+"""Tests of the bundled operators."""

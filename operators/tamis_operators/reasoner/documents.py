@@ -23,7 +23,7 @@ import pyoxigraph as ox
 from tamis_operators.reasoner.settings import FORMATS
 from tamis_operators.reasoner.terms import Term
 
-_ANONYMOUS = re.compile(r"[0-9a-f]{32}")
+_ANONYMOUS = re.compile(r"[0-9a-f]{16,32}")
 _DEEPEST = 200
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 

@@ -2,7 +2,8 @@
 
 Intersections, chains and keys become functions that the classes and properties in them trigger;
 unions, enumerations and what is pairwise different or disjoint become triples. Where equality gives
-a place of a list several values, the first known one stands for all: they share every consequence.
+a place of a list several values, one of them stands for all, for they share every consequence; but
+where members are told apart all values count.
 Cost: O(members) once an axiom; pairs for what is pairwise different.
 """
 
@@ -19,7 +20,8 @@ from tamis_operators.reasoner.vocabulary import SAME_AS, SUBCLASS, TYPE
 if TYPE_CHECKING:
     from tamis_operators.reasoner.closing import Closure
 
-Axiom = tuple[int, int, tuple[int, ...]]
+Places = tuple[tuple[int, ...], ...]
+Axiom = tuple[int, int, Places]
 
 _HEADS = (
     v.INTERSECTION_OF,
@@ -60,24 +62,24 @@ class ListAxioms:
         closure = self._closure
         for head in _HEADS:
             for owner, first in list(closure.pairs(head)):
-                members = tuple(self.members(first))
-                if members:
-                    self._take((head, owner, members))
+                places = tuple(self._places(first))
+                if places:
+                    self._take(head, owner, places)
 
-    def _take(self, axiom: Axiom) -> None:
-        head, owner, members = axiom
+    def _take(self, head: int, owner: int, places: Places) -> None:
         if head in (v.MEMBERS, v.DISTINCT_MEMBERS):
             for kind, (heads, relation) in _PAIRWISE.items():
                 if head in heads and self._closure.has(owner, TYPE, kind):
-                    self._once((relation, owner, members))
+                    self._once((relation, owner, places))
         else:
-            self._once(axiom)
+            self._once((head, owner, tuple(place[:1] for place in places)))
 
     def _once(self, axiom: Axiom) -> None:
         if axiom in self._read or (self._base is not None and axiom in self._base._read):
             return
         self._read.add(axiom)
-        head, owner, members = axiom
+        head, owner, places = axiom
+        members = tuple(place[0] for place in places)
         pending = self._closure.pending
         if head == v.UNION_OF:
             pending.extend((member, SUBCLASS, owner) for member in members)
@@ -93,19 +95,20 @@ class ListAxioms:
         else:
             pending.extend(
                 (left, head, right)
-                for left, right in itertools.combinations(members, 2)
+                for one, other in itertools.combinations(places, 2)
+                for left, right in itertools.product(one, other)
                 if left != right or head != v.DIFFERENT
             )
 
-    def members(self, node: int) -> Iterator[int]:
-        """The members of a list; a list that bites its tail ends there."""
+    def _places(self, node: int) -> Iterator[tuple[int, ...]]:
+        """The values of each place of a list; a list that bites its tail ends there."""
         closure = self._closure
         passed: set[int] = set()
         while node != v.NIL and node not in passed:
             passed.add(node)
-            first = min(closure.objects(node, v.FIRST), default=None)
-            if first is not None:
-                yield first
+            values = tuple(sorted(closure.objects(node, v.FIRST)))
+            if values:
+                yield values
             rest = min(closure.objects(node, v.REST), default=None)
             if rest is None:
                 return

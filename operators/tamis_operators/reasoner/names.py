@@ -73,10 +73,10 @@ class Names:
         self._classes = _own(terms, _placed(closure, _CLASS_PLACES, _CLASS_TYPES))
         properties = _placed(closure, _PROPERTY_PLACES, _PROPERTY_TYPES) | closure.predicates()
         self._properties = _own(terms, properties)
-        everything = _own(terms, range(len(terms)))
+        self._everything = _own(terms, range(len(terms)))
         self._class_names = _by_local(self._classes)
         self._property_names = _by_local(self._properties)
-        self._names = _by_local(everything)
+        self._names = _by_local(self._everything)
         vocabulary = self._classes | self._properties
         self._namespaces = {_split(iri)[0] for iri in vocabulary}
         self.namespace = prefixes.get("") or _commonest(vocabulary)
@@ -201,8 +201,8 @@ class Names:
         known = self._shown.get(iri)
         if known is None:
             known = self._short(iri)
-            if iri in self._namespaces or _split(iri)[1] in self._names:
-                self._shown[iri] = known  # as many as the ontology has: events bring any number
+            if iri in self._everything:  # events bring any number of others
+                self._shown[iri] = known
         return known
 
     def _short(self, iri: str) -> str:
