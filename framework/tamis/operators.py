@@ -160,6 +160,7 @@ def operator(
     preparation: Preparation | None = None,
     extra: str | None = None,
     modules: Iterable[str] = (),
+    lacking: str | None = None,
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
     implications: Callable[..., Iterable[Implication]] | None = None,

@@ -128,6 +128,8 @@ class Specification:
     """What `pip install` has to bring for it: `tamis[spatial]`."""
     modules: tuple[str, ...] = ()
     """What it imports that may be missing: `("shapely", "pyproj")`."""
+    lacking: str | None = None
+    """What has to be set up before it can be used, in words: `set TAMIS_EMBEDDING to …`."""
 
     def __post_init__(self) -> None:
         name = self.name
@@ -158,6 +160,8 @@ class Specification:
         object.__setattr__(self, "modules", names_of(self.modules, "modules", name))
         if self.extra is not None and (not isinstance(self.extra, str) or not self.extra):
             raise OperatorError(f"extra of {name} is what pip installs for it, as tamis[spatial]")
+        if self.lacking is not None and (not isinstance(self.lacking, str) or not self.lacking):
+            raise OperatorError(f"lacking of {name} says what has to be set up, in words")
         if self.isolation not in ISOLATIONS:
             raise OperatorError(
                 f"isolation of {name} is one of {', '.join(ISOLATIONS)}, not {self.isolation!r}"
@@ -192,10 +196,10 @@ class Specification:
 
     @property
     def missing(self) -> str | None:
-        """Which modules are not installed and how to mend that; `None` where all are there."""
+        """What is not installed or set up and how to mend that; `None` where all is there."""
         missing = [name for name in self.modules if not _is_installed(name)]
         if not missing:
-            return None
+            return self.lacking and f"{self.name}: {self.lacking}"
         install = f": pip install '{self.extra}'" if self.extra else ""
         verb = "are" if len(missing) > 1 else "is"
         return f"{self.name} needs {' and '.join(missing)}, which {verb} not installed{install}"
