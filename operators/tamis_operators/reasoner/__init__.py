@@ -51,7 +51,7 @@ def operators(
             description=description,
             parameters=tuple(Parameter(each) for each in parameters),
             variadic=name == "select",
-            inputs=(),
+            inputs=("facts",),
             cost_seconds=0.0005 if sparql else 0.000_01,
             timeout=timeout if sparql else None,
             deterministic=True,
@@ -66,19 +66,23 @@ def operators(
         record(
             "isA",
             "is_a.IsA",
-            "Whether an entity of the facts is in a class",
+            "Whether an entity of the facts is in a class; variables stand for either",
             ("entity", "class"),
             False,
         ),
         record(
             "holds",
             "holds.Holds",
-            "Whether the facts, and what follows, relate two things",
+            "Whether the facts, and what follows, relate two things; variables stand for any",
             ("subject", "property", "object"),
             False,
         ),
         record("ask", "ask.Ask", "What a SPARQL ASK query says of the facts", ("query",), True),
         record(
-            "select", "select.Select", "The solutions of a SPARQL SELECT query", ("query",), True
+            "select",
+            "select.Select",
+            "The solutions of a SPARQL SELECT query, a place for each variable it projects",
+            ("query",),
+            True,
         ),
     ]

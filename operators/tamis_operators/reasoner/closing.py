@@ -11,6 +11,7 @@ A closure that stands on nothing is of one thread; once closed it may be read by
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -76,8 +77,10 @@ class Closure:
         self.by_object: dict[int, dict[int, set[int]]] = {}
         self.for_property: dict[int, list[Fire]] = {}
         self.for_class: dict[int, list[Fire]] = {}
-        self.lists: ListAxioms = ListAxioms(self, None if base is None else base.lists)
+        self.lists: ListAxioms = ListAxioms(None if base is None else base.lists)
         self._most = most
+        self._most_pending = sys.maxsize if most is None else _PENDING * most
+        self._some_same: bool = base is not None and base._some_same
         self._seen: set[int] = set()
         self._touching: dict[int, list[Triple]] | None = None
         self._lock = threading.Lock()
@@ -133,6 +136,14 @@ class Closure:
 
     # closing
 
+    def add(self, triple: Triple) -> None:
+        """What rules call for what follows; looked at later.
+
+        Bounded, for a single rule may join everything with everything."""
+        self.pending.append(triple)
+        if len(self.pending) > self._most_pending:
+            raise TooManyError
+
     def contradict(self, words: str, terms: Mapping[str, int]) -> None:
         """What a rule calls that says what cannot be."""
         raise ContradictionError(words, terms)
@@ -142,7 +153,7 @@ class Closure:
         self.pending.extend(triples)
         while self.pending:
             self._drain()
-            self.lists.read()
+            self.lists.read(self)
 
     def _drain(self) -> None:
         pending, base = self.pending, self.base
@@ -155,7 +166,7 @@ class Closure:
             known.add(object)
             self.by_object.setdefault(predicate, {}).setdefault(object, set()).add(subject)
             self.count += 1
-            if most is not None and (self.count > most or len(pending) > _PENDING * most):
+            if most is not None and self.count > most:
                 raise TooManyError
             self._note_guards(subject, predicate, object)
             self._fire(subject, predicate, object)
@@ -175,6 +186,7 @@ class Closure:
             fire(self, subject, predicate, object)
         if predicate in INTERNAL:
             if predicate == SAME:
+                self._some_same = True
                 self._replace_everywhere(subject, object)
             return
         for layer in self._layers():
@@ -196,24 +208,24 @@ class Closure:
         if predicate in (MAX_CARDINALITY, MAX_QUALIFIED_CARDINALITY):
             most = _CARDINALITIES.get((predicate, self.terms.cardinality(object)))
             if most is not None:
-                self.pending.append((subject, most, subject))
+                self.add((subject, most, subject))
 
     # equality: eq-ref and eq-rep
 
     def _equal(self, subject: int, predicate: int, object: int) -> None:
         for term in (subject, predicate, object):
             if self._is_new(term):
-                self.pending.append((term, SAME_AS, term))
+                self.add((term, SAME_AS, term))
         if self._touching is not None:
             _touch(self._touching, (subject, predicate, object))
-        if any(SAME in layer.by_predicate for layer in self._layers()):
+        if self._some_same:
             for other in self.objects(subject, SAME):
-                self.pending.append((other, predicate, object))
+                self.add((other, predicate, object))
             for other in self.objects(object, SAME):
-                self.pending.append((subject, predicate, other))
+                self.add((subject, predicate, other))
             for other in self.objects(predicate, SAME):
                 if not self.terms.is_literal(other):
-                    self.pending.append((subject, other, object))
+                    self.add((subject, other, object))
 
     def _is_new(self, term: int) -> bool:
         """Whether a term is seen for the first time."""
@@ -227,11 +239,11 @@ class Closure:
         for layer in self._layers():
             for subject, predicate, object in layer._touched(term):
                 if subject == term:
-                    self.pending.append((other, predicate, object))
+                    self.add((other, predicate, object))
                 if object == term:
-                    self.pending.append((subject, predicate, other))
+                    self.add((subject, predicate, other))
                 if predicate == term and not self.terms.is_literal(other):
-                    self.pending.append((subject, other, object))
+                    self.add((subject, other, object))
 
     def _touched(self, term: int) -> Iterable[Triple]:
         """The triples of this layer that a term stands in."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Triple = tuple[int, int, int]
 Fire = Callable[["Closure", int, int, int], None]
-"""What a new triple triggers: it adds to `closure.pending`."""
+"""What a new triple triggers: it calls `closure.add`."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class _Writer:
     def finished(self) -> Fire:
         rule = self.rule
         if rule.head is not None:
-            self.write(f"x.pending.append(({', '.join(self._word(part) for part in rule.head)}))")
+            self.write(f"x.add(({', '.join(self._word(part) for part in rule.head)}))")
         else:
             terms = ", ".join(f"{name!r}: v_{name}" for name in sorted(self.bound))
             self.write(f"x.contradict({rule.contradiction!r}, {{{terms}}})")

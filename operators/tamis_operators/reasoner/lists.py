@@ -41,10 +41,11 @@ _TRIGGERS = frozenset((*_HEADS, v.FIRST, v.REST))
 
 
 class ListAxioms:
-    """The axioms with lists that a closure has read."""
+    """The axioms with lists that a closure has read.
 
-    def __init__(self, closure: Closure, base: ListAxioms | None) -> None:
-        self._closure = closure
+    It holds no closure, so that those of events go with their last reference."""
+
+    def __init__(self, base: ListAxioms | None) -> None:
         self._base = base
         self._read: set[Axiom] = set()
         self._dirty = False
@@ -54,55 +55,51 @@ class ListAxioms:
         if predicate in _TRIGGERS or (predicate == TYPE and object in _PAIRWISE):
             self._dirty = True
 
-    def read(self) -> None:
+    def read(self, closure: Closure) -> None:
         """Reads what was not read yet; what follows is pending then."""
         if not self._dirty:
             return
         self._dirty = False
-        closure = self._closure
         for head in _HEADS:
             for owner, first in list(closure.pairs(head)):
-                places = tuple(self._places(first))
+                places = tuple(self._places(closure, first))
                 if places:
-                    self._take(head, owner, places)
+                    self._take(closure, head, owner, places)
 
-    def _take(self, head: int, owner: int, places: Places) -> None:
+    def _take(self, closure: Closure, head: int, owner: int, places: Places) -> None:
         if head in (v.MEMBERS, v.DISTINCT_MEMBERS):
             for kind, (heads, relation) in _PAIRWISE.items():
-                if head in heads and self._closure.has(owner, TYPE, kind):
-                    self._once((relation, owner, places))
+                if head in heads and closure.has(owner, TYPE, kind):
+                    self._once(closure, (relation, owner, places))
         else:
-            self._once((head, owner, tuple(place[:1] for place in places)))
+            self._once(closure, (head, owner, tuple(place[:1] for place in places)))
 
-    def _once(self, axiom: Axiom) -> None:
+    def _once(self, closure: Closure, axiom: Axiom) -> None:
         if axiom in self._read or (self._base is not None and axiom in self._base._read):
             return
         self._read.add(axiom)
         head, owner, places = axiom
         members = tuple(place[0] for place in places)
-        pending = self._closure.pending
+        pending = closure.pending
         if head == v.UNION_OF:
             pending.extend((member, SUBCLASS, owner) for member in members)
         elif head == v.ONE_OF:
             pending.extend((member, TYPE, owner) for member in members)
         elif head == v.INTERSECTION_OF:
             pending.extend((owner, SUBCLASS, member) for member in members)
-            self._intersection(owner, members)
+            self._intersection(closure, owner, members)
         elif head == v.PROPERTY_CHAIN:
-            self._chain(owner, members)
+            self._chain(closure, owner, members)
         elif head == v.HAS_KEY:
-            self._key(owner, members)
+            self._key(closure, owner, members)
         else:
-            pending.extend(
-                (left, head, right)
-                for one, other in itertools.combinations(places, 2)
-                for left, right in itertools.product(one, other)
-                if left != right or head != v.DIFFERENT
-            )
+            for one, other in itertools.combinations(places, 2):
+                for left, right in itertools.product(one, other):
+                    if left != right or head != v.DIFFERENT:
+                        closure.add((left, head, right))
 
-    def _places(self, node: int) -> Iterator[tuple[int, ...]]:
+    def _places(self, closure: Closure, node: int) -> Iterator[tuple[int, ...]]:
         """The values of each place of a list; a list that bites its tail ends there."""
-        closure = self._closure
         passed: set[int] = set()
         while node != v.NIL and node not in passed:
             passed.add(node)
@@ -114,23 +111,20 @@ class ListAxioms:
                 return
             node = rest
 
-    def _intersection(self, owner: int, members: tuple[int, ...]) -> None:
-        closure = self._closure
+    def _intersection(self, closure: Closure, owner: int, members: tuple[int, ...]) -> None:
         for member in set(members):
             closure.for_class.setdefault(member, []).append(partial(_intersected, owner, members))
         for subject in list(closure.subjects(TYPE, members[0])):
             _intersected(owner, members, closure, subject, TYPE, members[0])
 
-    def _chain(self, owner: int, members: tuple[int, ...]) -> None:
-        closure = self._closure
+    def _chain(self, closure: Closure, owner: int, members: tuple[int, ...]) -> None:
         for place, member in enumerate(members):
             linked = partial(_linked, owner, members, place)
             closure.for_property.setdefault(member, []).append(linked)
         for subject, object in list(closure.pairs(members[0])):
             _linked(owner, members, 0, closure, subject, members[0], object)
 
-    def _key(self, owner: int, members: tuple[int, ...]) -> None:
-        closure = self._closure
+    def _key(self, closure: Closure, owner: int, members: tuple[int, ...]) -> None:
         keyed = partial(_keyed, owner, members)
         closure.for_class.setdefault(owner, []).append(keyed)
         for member in set(members):
@@ -144,7 +138,7 @@ def _intersected(
 ) -> None:
     """cls-int1: what is in all members is in their intersection."""
     if all(closure.has(subject, TYPE, member) for member in members):
-        closure.pending.append((subject, TYPE, owner))
+        closure.add((subject, TYPE, owner))
 
 
 def _linked(
@@ -162,7 +156,8 @@ def _linked(
         starts = {each for start in starts for each in closure.subjects(member, start)}
     for member in members[place + 1 :]:
         ends = {each for end in ends for each in closure.objects(end, member)}
-    closure.pending.extend((start, owner, end) for start in starts for end in ends)
+    for start, end in itertools.product(starts, ends):
+        closure.add((start, owner, end))
 
 
 def _keyed(

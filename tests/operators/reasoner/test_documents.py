@@ -113,6 +113,12 @@ def test_bounds() -> None:
     square = "@prefix owl: <http://www.w3.org/2002/07/owl#> . :driver a owl:FunctionalProperty . "
     square += " ".join(f":a :driver :b{number} ." for number in range(3_000))
     assert "triples follow" in str(solutions("isA(a, Van)", square, most_consequences=5_000))
+    hub = ":contains a owl:TransitiveProperty . "
+    hub += " ".join(f":a{n} :contains :hub . :hub :contains :b{n} ." for n in range(2_000))
+    members = " ".join(f":m{number}" for number in range(3_000))
+    apart = f"[] a owl:AllDifferent ; owl:members ( {members} ) ."
+    for wide in (hub, apart):
+        assert "triples follow" in str(solutions("isA(a, Van)", wide, most_consequences=20_000))
     for wrong in ({"most_bytes": 0}, {"most_triples": True}, {"regime": "owl"}):
         with pytest.raises(tamis.OperatorError):
             reasoner.operators(**wrong)

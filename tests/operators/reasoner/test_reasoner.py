@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from tamis.plugins import installed
 from tamis.shipping import packed
 from tamis_operators import reasoner
 from tamis_operators.reasoner import bench, sparql
+from tamis_operators.reasoner.facts import prepared_facts
+from tamis_operators.reasoner.settings import settings_of
 from tests.operators.reasoner.asking import holds, matcher_of, solutions, written
 
 RECORDS = reasoner.operators()
@@ -282,3 +285,16 @@ def test_answers_are_kept_by_what_the_facts_are() -> None:
         result = matcher.match({"id": str(number), "facts": "[] a :Van . _:b a :Van ."})
         assert result.matches[0].bindings == [{"x": "_:anonymous.1"}, {"x": "_:b"}]
     assert result.account.calls == 0
+
+
+def test_an_event_goes_with_its_last_reference() -> None:
+    settings = settings_of(None, "owl-rl", {})
+    gc.disable()
+    try:
+        facts = prepared_facts(settings, {"facts": ":a a :Car ; :near :b ; :plate 'x' ."})
+        assert facts.dataset.query("ASK { ?x a :Car }")
+        gone = [weakref.ref(each) for each in (facts, facts.closure)]
+        del facts
+        assert [each() for each in gone] == [None, None]
+    finally:
+        gc.enable()
