@@ -66,8 +66,7 @@ class DominantColor(Operator):
         image = numpy.zeros((24, 32, 3), numpy.uint8)
         image[:] = (0, 0, 200)
         yield Sample("dominantColor(?name)", {"image": image}, ["red"])
-        half = image.copy()
-        half[:10] = (0, 160, 0)
-        yield Sample("dominantColor(red)", {"image": half}, True)
-        half[:14] = (0, 160, 0)
-        yield Sample("dominantColor(red)", {"image": half}, False)
+        for rows, is_red in ((10, True), (14, False)):
+            half = image.copy()
+            half[:rows] = (0, 160, 0)
+            yield Sample("dominantColor(red)", {"image": half}, is_red)

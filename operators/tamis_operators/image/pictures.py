@@ -1,9 +1,9 @@
 """Which pictures a subscription can name: those of folders and files, by their stems.
 
 A picture of the name `stop` may be asked for with `looksLike(stop)` and `showsTemplate(stop)`:
-there is one place for both. Names are listed with a digest of the content when operators are listed,
-which imports nothing; pictures are read when the first subscription needs them, all of them, so that
-one that cannot be read is an error then, not at some later event. `testCard` is always there.
+there is one place for both. Listing names and digests of what the files hold imports nothing heavy;
+pictures are read when the first subscription needs them, all of them, so that one that cannot be
+read is an error then, not at some later event. `testCard` is always there.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Gallery:
             self._pictures[each.name] = each
         self.frames = {name: _read(each) for name, each in self._pictures.items()}
         if TEST_CARD not in self.frames:
-            self.frames[TEST_CARD] = test_card()
+            self.frames[TEST_CARD] = drawn_card()
 
     def gray(self, name: str) -> Frame:
         """The gray picture of that name; `ArgumentError` where there is none."""
@@ -115,7 +115,7 @@ def _read(picture: Picture) -> Frame:
     return frame
 
 
-def test_card() -> Frame:
+def drawn_card() -> Frame:
     """A drawn picture with plenty to recognize: rings, bars and blocks of known places."""
     import numpy
 

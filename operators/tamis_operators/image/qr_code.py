@@ -1,9 +1,9 @@
 """Which texts the QR codes of a frame hold: each is a solution, in order, each once.
 
-The frame is looked at twice, no longer than `LONG_SIDE` pixels and at twice that size, since small
-codes are only found in the second; the texts of both count. Bytes are read as UTF-8, else as
-Latin-1, which is the standard's own. A code that is seen and cannot be read is no solution. Cost:
-about 0.1 s.
+The frame is looked at no longer than `LONG_SIDE` pixels, and larger, up to `LONGEST_SIDE`, since
+small codes are only found there; the texts of all looks count. A module of a code should be 4
+pixels or more. Bytes are read as UTF-8, else as Latin-1, which is the standard's own. A code that is
+seen and cannot be read is no solution. Cost: about 0.1 s.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-LONG_SIDE = 1_600
+LONG_SIDE = 1_280
+LONGEST_SIDE = 1_920
+_LOOKS = 1.0, 1.5, 2.0
 _LEAST_SIDE = 21
 """The smallest code has as many modules a side."""
 _SEED = 12_345
@@ -34,12 +36,16 @@ def texts_of(gray: NDArray[numpy.uint8]) -> list[str]:
     if min(gray.shape) < _LEAST_SIDE:
         return []
     cv2 = opencv()
-    small, _ = shrunk(gray, LONG_SIDE)
-    large, _ = shrunk(gray, 2 * LONG_SIDE)
-    if max(large.shape) < 2 * LONG_SIDE:
-        factor = min(2.0, 2 * LONG_SIDE / max(large.shape))
-        large = cv2.resize(large, None, fx=factor, fy=factor, interpolation=cv2.INTER_CUBIC)
-    return sorted({*_read(cv2, small), *_read(cv2, large)})
+    longest = max(gray.shape)
+    sides = {min(round(min(longest, LONG_SIDE) * look), LONGEST_SIDE) for look in _LOOKS}
+    texts: set[str] = set()
+    for side in sorted(sides):
+        view, _ = shrunk(gray, side)
+        if side > longest:
+            factor = side / longest
+            view = cv2.resize(gray, None, fx=factor, fy=factor, interpolation=cv2.INTER_CUBIC)
+        texts |= _read(cv2, view)
+    return sorted(texts)
 
 
 def _read(cv2: Any, gray: NDArray[numpy.uint8]) -> set[str]:
