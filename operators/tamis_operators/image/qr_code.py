@@ -1,8 +1,8 @@
 """Which texts the QR codes of a frame hold: each is a solution, in order, each once.
 
 The frame is looked at no longer than `LONG_SIDE` pixels, and larger, up to `LONGEST_SIDE`, since
-small codes are only found there; the texts of all looks count. A module of a code should be 4
-pixels or more. Bytes are read as UTF-8, else as Latin-1, which is the standard's own. A code that is
+small codes are only found there; the texts of all looks count. A module of a code should have 4
+pixels or more. Bytes are read as UTF-8, else as Latin-1, as the standard has it. A code that is
 seen and cannot be read is no solution. Cost: about 0.1 s.
 """
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -13,10 +15,12 @@ import numpy
 import pytest
 
 import tamis
+import tamis_operators.image
 from tamis.shipping import packed, unpacked
 from tamis_operators.image.pixels import pixel_operators
 from tests.operators.image.asking import solutions
 
+README = Path(tamis_operators.image.__file__).with_name("README.md")
 PREDICATES = (
     "looksLike(testCard)", "showsTemplate(testCard)", "faceCount(?n)", "qrCode(?text)",
     "brightness(?value)", "dominantColor(?name)",
@@ -120,3 +124,11 @@ def test_work_of_a_frame_is_shared() -> None:
     for each in (*PREDICATES, "not looksLike(testCard)"):
         matcher.subscribe(each)
     assert len(matcher.match({"image": scene(0)}).calls) == len(PREDICATES)
+
+
+def test_the_readme_shows_what_works() -> None:
+    text = README.read_text(encoding="utf-8")
+    section = text[text.index("## Operators on pixels") :]
+    for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL):
+        exec(block, {})
+    assert all(f"`{record.specification.signature}`" in section for record in pixel_operators([]))
