@@ -1,7 +1,7 @@
 """Which named color covers most of a frame.
 
 Each pixel has one of eleven names (`color_names`); the name with the most pixels is the one
-solution, and of names with equally many the first in the alphabet. Cost: about 6 ms a megapixel.
+solution, and of names with equally many the first in the alphabet. Cost: about 3 ms a megapixel.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DominantColor(Operator):
         parameters=(Parameter("name", frozenset({STRING})),),
         outputs=("name",),
         inputs=("image",),
-        cost_seconds=0.006,
+        cost_seconds=0.002,
         deterministic=True,
         preparation=FRAME,
         extra=EXTRA,

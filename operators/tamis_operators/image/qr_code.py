@@ -3,7 +3,7 @@
 The frame is looked at no longer than `LONG_SIDE` pixels, and larger, up to `LONGEST_SIDE`, since
 small codes are only found there; the texts of all looks count. A module of a code should have 4
 pixels or more. Bytes are read as UTF-8, else as Latin-1, as the standard has it. A code that is
-seen and cannot be read is no solution. Cost: about 0.1 s.
+seen and cannot be read is no solution. Cost: 25 ms at 640 by 480.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class QrCode(Operator):
         parameters=(Parameter("text", frozenset({STRING})),),
         outputs=("text",),
         inputs=("image",),
-        cost_seconds=0.1,
+        cost_seconds=0.04,
         deterministic=True,
         preparation=GRAY,
         extra=EXTRA,

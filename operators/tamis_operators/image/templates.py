@@ -5,7 +5,7 @@ and turned, so that one small template stands for all scales and turns. The best
 normalized correlation are then fitted (Evangelidis and Psarakis 2008) at `_FINE` pixels and count
 when both the light there and its gradients correlate with the template's: light alone is much alike
 wherever there is an edge. Light and contrast do not count, colors neither. Cost: 45 correlations of
-small pictures, about 0.1 s.
+small pictures, 15 to 100 ms: the smaller the template, the more.
 """
 
 from __future__ import annotations
