@@ -30,7 +30,7 @@ LEAST_SIDE = 12
 LEAST_CONTRAST = 8.0
 """The standard deviation of a template, in levels of 256: a plain one is everywhere."""
 LEAST_CORRELATION = 0.8
-LEAST_ALIKE = 0.75
+LEAST_ALIKE = 0.83
 """The correlation of gradients, by place and direction."""
 LEAST_CROSSING = 0.03
 """What a template changes in its other direction, as a share: an edge is everywhere."""
