@@ -3,8 +3,8 @@
 SIFT points of the gray picture, made no longer than `LONG_SIDE` pixels and stretched to its own
 range of light, at most `MOST` of them, the strongest. Descriptors are whole numbers whose products
 are exact in any order of summation, so what is nearest does not depend on threads or on how many
-pictures are compared at once. ORB is found five times faster and did as well on made views, but half
-as many of its points agreed on real pairs of views. Cost: about 40 ms.
+pictures are compared at once. ORB is found five times faster and did as well on made views, but
+half as many of its points agreed on real pairs of views. Cost: about 40 ms.
 """
 
 from __future__ import annotations
