@@ -12,7 +12,7 @@ CERTAINTY = 1.96
 """Standard errors to either side of an interval that holds the share 19 times in 20."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PredicateStatistics:
     """What was seen of one predicate (or test); `None` where it was not counted or measured."""
 
