@@ -10,7 +10,7 @@ Cost: every distinct call once an event, less those that are remembered.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from tamis.engine.asking import Call, Operators, Test
 from tamis.engine.digest import EventDigests
 from tamis.engine.gateway import Answer, Asking, Gateway
-from tamis.engine.memo import DEFAULT_BYTES, Memo
+from tamis.engine.memo import Memo
 from tamis.engine.resolve import Resolver
 from tamis.errors import StatisticsError
 from tamis.event import Event
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.operators import OperatorRecord
 from tamis.statistics.answers import CallAnswers
 
 Ints = NDArray[np.int64]
@@ -95,17 +94,17 @@ class Observer:
 
     def __init__(
         self,
-        records: Iterable[OperatorRecord],
+        operators: Operators,
         tests: Sequence[str],
+        memo: Memo,
         *,
         limits: Limits = DEFAULT_LIMITS,
-        memo_bytes: int = DEFAULT_BYTES,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.tests = _tests_of(records, tests, limits)
+        self.tests = _tests_of(operators, tests, limits)
         self.calls: list[Call] = list(dict.fromkeys(test.call for test in self.tests))
         self._gateway = Gateway(limits, timer)
-        self._memo = Memo(memo_bytes)
+        self._memo = memo
         place = {call: at for at, call in enumerate(self.calls)}
         self._tests_of: list[list[int]] = [[] for _ in self.calls]
         for at, test in enumerate(self.tests):
@@ -203,12 +202,10 @@ class Observer:
         counts.seconds[at] += answer.seconds
 
 
-def _tests_of(
-    records: Iterable[OperatorRecord], texts: Sequence[str], limits: Limits
-) -> list[Test]:
+def _tests_of(operators: Operators, texts: Sequence[str], limits: Limits) -> list[Test]:
     """Tests from their canonical texts."""
     language = Language(limits)
-    resolver = Resolver(Operators(records), lambda key: None, lambda key: None)
+    resolver = Resolver(operators, lambda key: None, lambda key: None)
     tests = []
     for text in texts:
         alternatives = language.parse(text).alternatives

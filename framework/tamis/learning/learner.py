@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from tamis.engine.asking import Operators
+from tamis.engine.memo import DEFAULT_BYTES, Memo
 from tamis.event import DerivedAttribute, Event
 from tamis.learning.calls import Observer
 from tamis.learning.counts import Counts, plain_reject
@@ -67,7 +70,8 @@ class Learner:
         self._counts = Counts()
         self._observer: Observer | None = None
         if task.tests:
-            self._observer = Observer(unpacked(task.operators), task.tests, limits=task.limits)
+            operators, memo = operators_of(task.operators), Memo(DEFAULT_BYTES)
+            self._observer = Observer(operators, task.tests, memo, limits=task.limits)
         self._bound = round(task.sample * _WHOLE)
 
     @property
@@ -116,6 +120,12 @@ class Learner:
         if self._observer is not None:
             self._counts.calls = self._observer.finish()
         return self._counts
+
+
+@lru_cache(maxsize=2)
+def operators_of(content: bytes) -> Operators:
+    """Operators that were packed, made once a process rather than once a part of the work."""
+    return Operators(unpacked(content))
 
 
 def _number(event: Event) -> int:

@@ -7,6 +7,7 @@ Cost: reading the texts; some microseconds a distinct predicate.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -132,6 +133,8 @@ def _asked(
     predicates: dict[str, AttributePredicate] = {}
     tests: dict[str, Test] = {}
     for accepted in intake.accept(entries, replace=False):
+        for warning in accepted.warnings:
+            warnings.warn(warning, stacklevel=4)
         for asked in (*accepted.alternatives, *accepted.excluded):
             for predicate in asked.predicates:
                 if id(predicate) not in seen:  # atoms are shared by subscriptions

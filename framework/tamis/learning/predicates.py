@@ -93,11 +93,12 @@ def _counts(spaces: Spaces, op: str, constants: Floats) -> Ints:
     """How many numbers satisfy comparisons with constants, all of which are marks."""
     at: Ints = np.searchsorted(spaces.marks.numbers, constants)
     below, upto, all_ = spaces.numbers.below, spaces.numbers.upto, spaces.kinds.number
+    found: Ints
     if op in RANGES:
         low_closed, high_closed = RANGES[op]
         low = (below if low_closed else upto)[at[:, 0]]
-        high = (upto if high_closed else below)[at[:, 1]]
-        return np.maximum(high - low, 0)
+        found = (upto if high_closed else below)[at[:, 1]] - low
+        return np.maximum(found, 0)
     if op in ("<", "<="):
         return (below if op == "<" else upto)[at]
     if op in (">", ">="):

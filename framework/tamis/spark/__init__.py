@@ -1,4 +1,4 @@
-"""tamis on Spark: what is learned from history, on a session that is there.
+"""tamis on Spark: what is learned from history, on the session of the data frame that is given.
 
 `session()` makes one where there is none; nothing else does.
 """
@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from tamis.errors import SparkError
+from tamis.spark.estimator import StatisticsEstimator
 from tamis.spark.java import Java, java_found
+from tamis.spark.learning import learn
 from tamis.spark.session import session
 
-__all__ = ["Java", "SparkError", "java_found", "session"]
+__all__ = ["Java", "SparkError", "StatisticsEstimator", "java_found", "learn", "session"]

@@ -56,7 +56,7 @@ PRIOR_SELECTIVITY = 0.5
 PRIOR_OUTCOMES = 2.0
 """What is expected without counts counts as so many outcomes."""
 _OWN_FIELDS = frozenset(
-    ("format_version", "events", "rejects", "predicates", "sample", "prepared", "tables")
+    ("format_version", "events", "rejects", "predicates", "sample", "prepared", "tables", "time")
 )
 _fitting = threading.Lock()
 
@@ -282,6 +282,14 @@ class Statistics:
         made, seconds = self.prepared.get(preparation.name, (0, 0.0))
         return seconds / made if made else preparation.cost_seconds
 
+    @property
+    def stretch(self) -> list[float] | None:
+        """The earliest and the latest time of the events, in seconds since 1970."""
+        times = self.spaces.get("time.epoch")
+        if times is None or not len(times.number_cells.first):
+            return None
+        return [float(times.number_cells.first.min()), float(times.number_cells.last.max())]
+
     def settle(self) -> None:
         """Makes the rows of attributes from what was counted of them."""
         self.attributes = rows_of(self.spaces)
@@ -365,6 +373,12 @@ class Statistics:
             times, spent = merged.prepared.get(name, (0, 0.0))
             merged.prepared[name] = (times + made, spent + seconds)
         merged.about = {**self.about, **other.about}
+        if "operators" in self.about or "operators" in other.about:
+            versions = [each.about.get("operators", {}) for each in (self, other)]
+            merged.about["operators"] = {**versions[0], **versions[1]}
+        sources = [*self.about.get("sources", ()), *other.about.get("sources", ())]
+        if sources:
+            merged.about["sources"] = sources
         merged.events = _sum(self.events, other.events)
         merged.rejects = _sum(self.rejects, other.rejects)
         samples = [each.sample for each in (self, other) if each.sample is not None]
@@ -427,6 +441,7 @@ class Statistics:
                 "predicates": len(self.predicates),
                 "sample": None if self.sample is None else len(self.sample),
                 "prepared": {name: list(both) for name, both in self.prepared.items()},
+                "time": self.stretch,
                 "tables": [name for name, held in tables.items() if held],
             },
         )

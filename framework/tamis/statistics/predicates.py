@@ -33,6 +33,11 @@ class PredicateStatistics:
         return max(0, self.tested - (self.failed or 0))
 
     @property
+    def counts(self) -> tuple[int | None, int | None, int | None]:
+        """How often it was tested, satisfied and failed."""
+        return self.tested, self.satisfied, self.failed
+
+    @property
     def share(self) -> float | None:
         """The selectivity, from counts where there are counts."""
         known = self.known

@@ -22,7 +22,9 @@ from tamis.values import canonical_number
 
 Document = dict[str, Any]
 some_events = st.lists(events(operators=False), max_size=12)
-some_clauses = st.lists(clauses(most=2), max_size=8).map(lambda several: sum(several, []))
+some_clauses = st.lists(clauses(most=2), max_size=8).map(
+    lambda several: [clause for each in several for clause in each]
+)
 
 
 def counted(documents: Sequence[Document], questions: Questions) -> Counts:
