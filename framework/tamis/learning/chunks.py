@@ -41,11 +41,17 @@ class Chunk(NamedTuple):
     """The number of its first line or row."""
     size: int
     """About how much there is to read, in bytes."""
+    folder: str = ""
+    """What a relative path in an event is relative to."""
 
-    @property
-    def folder(self) -> str:
-        """What a relative path in an event is relative to."""
-        return os.path.dirname(self.name)
+    def elsewhere(self, name: str | None = None) -> Chunk:
+        """The same for a process that may stand in another folder."""
+        folder = os.path.dirname(self.name) if name is None else ""
+        return self._replace(
+            file=os.path.abspath(self.file),
+            name=self.name if name is None else name,
+            folder=os.path.abspath(folder),
+        )
 
 
 def chunks_of(files: Iterable[str], most_bytes: int) -> list[Chunk]:
@@ -116,7 +122,9 @@ def _learn_rows(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
     try:
         with arrow.parquet.ParquetFile(chunk.file) as table:
             for batch in table.iter_batches(ROWS, row_groups=groups):
-                yield from learn_batch(learner, batch, name=chunk.name, first=number)
+                yield from learn_batch(
+                    learner, batch, name=chunk.name, first=number, folder=chunk.folder
+                )
                 number += batch.num_rows
     except (OSError, ValueError, arrow.ArrowException) as bad:
         raise ReadingError(f"{chunk.file} cannot be read as Parquet: {bad}") from bad
@@ -135,14 +143,15 @@ def _stretches(file: str, most_bytes: int) -> Iterator[Chunk]:
     """The parts of a file of lines."""
     name, size = shown_name(file), os.path.getsize(file)
     if size <= most_bytes or is_packed(file) or not os.path.isfile(file):
-        yield Chunk(file, name, 0, None, 1, size)
+        yield Chunk(file, name, 0, None, 1, size, os.path.dirname(name))
         return
     first = 1
     with open(file, "rb") as stream:
         while block := stream.read(most_bytes):
             start = stream.tell() - len(block)
             rest = stream.readline()
-            yield Chunk(file, name, start, stream.tell(), first, len(block) + len(rest))
+            size, folder = len(block) + len(rest), os.path.dirname(name)
+            yield Chunk(file, name, start, stream.tell(), first, size, folder)
             first += block.count(b"\n") + rest.count(b"\n")
 
 
@@ -158,5 +167,5 @@ def _row_groups(file: str, most_bytes: int) -> Iterator[Chunk]:
         group = about.row_group(at)
         rows, size = rows + group.num_rows, size + group.total_byte_size
         if size >= most_bytes or at + 1 == about.num_row_groups:
-            yield Chunk(file, file, start, at + 1, first, size)
+            yield Chunk(file, file, start, at + 1, first, size, os.path.dirname(file))
             start, first, rows, size = at + 1, first + rows, 0, 0

@@ -26,14 +26,14 @@ _TIMES = ("time.epoch", "time.hour", "time.weekday")
 
 
 def learn_batch(
-    learner: Learner, batch: Any, *, name: str = "", first: int = 1
+    learner: Learner, batch: Any, *, name: str = "", first: int = 1, folder: str = ""
 ) -> Iterator[dict[str, Any]]:
     """Teaches the rows of a batch; gives what it rejects.
 
     `name` is the file of the rows, `first` the number of the first of them there; rows without a
     file have no made-up ids."""
     if not _is_plain(learner, batch.schema):
-        yield from _one_by_one(learner, batch, name, first)
+        yield from _one_by_one(learner, batch, name, first, folder)
         return
     numbers = np.arange(first, first + batch.num_rows)
     window = learner.task.window
@@ -44,7 +44,7 @@ def learn_batch(
     learner.count(events=batch.num_rows)
     _gather(learner, batch)
     if learner.samples:
-        _observe(learner, batch, name, numbers.tolist())
+        _observe(learner, batch, name, numbers.tolist(), folder)
 
 
 def _is_plain(learner: Learner, schema: Any) -> bool:
@@ -71,8 +71,10 @@ def _is_text(types: Any, kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _one_by_one(learner: Learner, batch: Any, name: str, first: int) -> Iterator[dict[str, Any]]:
-    folder, file = os.path.split(name)
+def _one_by_one(
+    learner: Learner, batch: Any, name: str, first: int, folder: str
+) -> Iterator[dict[str, Any]]:
+    file = os.path.basename(name)
     for number, row in enumerate(dicts(batch), first):
         try:
             default = f"{file}:{number}" if name else None
@@ -160,9 +162,9 @@ def _is_beyond(given: Any) -> bool:
     return bool(len(given)) and (int(given.max()) >= 2**53 or int(given.min()) <= -(2**53))
 
 
-def _observe(learner: Learner, batch: Any, name: str, numbers: list[int]) -> None:
+def _observe(learner: Learner, batch: Any, name: str, numbers: list[int], folder: str) -> None:
     """Makes the calls about the rows that are in the sample."""
-    folder, file = os.path.split(name)
+    file = os.path.basename(name)
     columns = batch.schema.names
     rows: Any = None
     if "id" in columns and learner.task.sample < 1:

@@ -144,7 +144,7 @@ def counts_of_files(
     found: list[Counts] = []
     if local:
         chunks = chunks_of(local, chunk_bytes)
-        chunks = [each._replace(name=(names or {}).get(each.file, each.name)) for each in chunks]
+        chunks = [each.elsewhere((names or {}).get(each.file)) for each in chunks]
         found.append(_counts_of_chunks(spark, chunks, task, rejects))
     for place in files:
         if "://" in place:
