@@ -8,7 +8,8 @@ Cost: that of gathering; for an event of the sample, that of its calls.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -63,15 +64,26 @@ class Task:
 class Learner:
     """Counts events for one task; used by one thread."""
 
-    def __init__(self, task: Task, derived: Mapping[str, DerivedAttribute] | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        derived: Mapping[str, DerivedAttribute] | None = None,
+        operators: Operators | None = None,
+        timer: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.derived = installed().attributes if derived is None else derived
         self.task = task
         self.gatherer = Gatherer(task.marks, self.derived)
         self._counts = Counts()
         self._observer: Observer | None = None
         if task.tests:
-            operators, memo = operators_of(task.operators), Memo(DEFAULT_BYTES)
-            self._observer = Observer(operators, task.tests, memo, limits=task.limits)
+            self._observer = Observer(
+                operators_of(task.operators) if operators is None else operators,
+                task.tests,
+                Memo(DEFAULT_BYTES),
+                limits=task.limits,
+                timer=timer,
+            )
         self._bound = round(task.sample * _WHOLE)
 
     @property

@@ -44,16 +44,21 @@ class Questions:
                 group = groups[predicate.attribute, op] = ([], [])
             group[0].append(at)
             group[1].append(value)
+        constants = {key: np.array(each, np.float64) for key, (_, each) in groups.items()}
+        self.marks: dict[str, Marks] = self._marks(constants)
         self._groups = {
-            key: (np.array(places, np.int64), np.array(constants, np.float64))
-            for key, (places, constants) in groups.items()
+            key: (
+                np.array(places, np.int64),
+                np.searchsorted(self.marks[key[0]].numbers, constants[key]),
+            )
+            for key, (places, _) in groups.items()
         }
-        self.marks: dict[str, Marks] = self._marks()
+        """Of each attribute and operator: the predicates, and the places of their marks."""
 
     def __len__(self) -> int:
         return len(self._predicates)
 
-    def _marks(self) -> dict[str, Marks]:
+    def _marks(self, constants: Mapping[tuple[str, str], Floats]) -> dict[str, Marks]:
         makers: dict[str, MarksMaker] = {}
         for at in self._others:
             predicate = self._predicates[at]
@@ -63,18 +68,18 @@ class Questions:
             maker.add(predicate.comparison)
         marks = {attribute: maker.marks() for attribute, maker in makers.items()}
         numbers: dict[str, list[Floats]] = {}
-        for (attribute, _), (_, constants) in self._groups.items():
-            numbers.setdefault(attribute, []).append(constants.ravel())
-        for attribute, several in numbers.items():
+        for (attribute, _), several in constants.items():
+            numbers.setdefault(attribute, []).append(several.ravel())
+        for attribute, parts in numbers.items():
             mine = marks.setdefault(attribute, Marks())
-            mine.numbers = np.unique(np.concatenate([mine.numbers, *several]) + 0.0)
+            mine.numbers = np.unique(np.concatenate([mine.numbers, *parts]) + 0.0)
         return marks
 
     def answers(self, counted: Mapping[str, Spaces], events: int) -> Ints:
         """How many of so many events satisfy each."""
         found = np.zeros(len(self._predicates), np.int64)
-        for (attribute, op), (places, constants) in self._groups.items():
-            found[places] = _counts(counted[attribute], op, constants)
+        for (attribute, op), (places, at) in self._groups.items():
+            found[places] = _counts(counted[attribute], op, at)
         for at in self._others:
             predicate = self._predicates[at]
             exactly = counted[predicate.attribute].exactly(predicate.comparison, events)
@@ -89,9 +94,8 @@ def _is_plain(value: object) -> bool:
     return (kind is int or kind is float) and -LARGE < value < LARGE  # type: ignore[operator]
 
 
-def _counts(spaces: Spaces, op: str, constants: Floats) -> Ints:
-    """How many numbers satisfy comparisons with constants, all of which are marks."""
-    at: Ints = np.searchsorted(spaces.marks.numbers, constants)
+def _counts(spaces: Spaces, op: str, at: Ints) -> Ints:
+    """How many numbers satisfy comparisons with the marks at these places."""
     below, upto, all_ = spaces.numbers.below, spaces.numbers.upto, spaces.kinds.number
     found: Ints
     if op in RANGES:
