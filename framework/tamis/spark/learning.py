@@ -135,8 +135,9 @@ def counts_of_files(
     *,
     names: Mapping[str, str] | None = None,
     chunk_bytes: int = _CHUNK_BYTES,
+    parts: int | None = None,
 ) -> Counts:
-    """What the events of files teach; workers read them, at the same paths.
+    """What the events of files teach; workers read them, at the same paths, in so many parts.
 
     `names` are those that ids and rejects have in the place of a file's own. What has a scheme
     (`hdfs://`, `s3a://`) is read by Spark: its lines have no numbers there."""
@@ -145,7 +146,7 @@ def counts_of_files(
     if local:
         chunks = chunks_of(local, chunk_bytes)
         chunks = [each.elsewhere((names or {}).get(each.file)) for each in chunks]
-        found.append(_counts_of_chunks(spark, chunks, task, rejects))
+        found.append(_counts_of_chunks(spark, chunks, task, rejects, parts))
     for place in files:
         if "://" in place:
             found.append(_counts_of_place(spark, place, task, rejects))
@@ -157,8 +158,9 @@ def _counts_of_chunks(
     chunks: Sequence[Chunk],
     task: Task,
     rejects: Callable[[Rejected], None] | None,
+    most: int | None,
 ) -> Counts:
-    parts = in_parts(chunks, parts_of(spark))
+    parts = in_parts(chunks, most or parts_of(spark))
     if not parts:
         return Counts()
     held, keep = _sent(spark, task), rejects is not None
