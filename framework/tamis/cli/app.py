@@ -12,6 +12,7 @@ from tamis.cli.command import Command
 from tamis.cli.doctor import doctor
 from tamis.cli.explain import explain
 from tamis.cli.indexes import indexes
+from tamis.cli.learn import learn
 from tamis.cli.match import match
 from tamis.cli.new_operator import new_operator
 from tamis.cli.operators import operators
@@ -20,7 +21,7 @@ from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
 
 _COMMANDS = (
-    *(match, check, explain, operators, planners, indexes, plugins),
+    *(match, learn, check, explain, operators, planners, indexes, plugins),
     *(doctor, new_operator),
 )
 _STATUS = (
