@@ -16,7 +16,7 @@ from hypothesis import event, given
 from tamis.errors import OperatorError
 from tamis_operators.reasoner import knowledge as loading
 from tamis_operators.reasoner.facts import FactsError, prepared_facts
-from tamis_operators.reasoner.settings import settings_of
+from tamis_operators.reasoner.settings import BUNDLED, settings_of
 from tests.operators.reasoner import oracle
 from tests.operators.reasoner.graphs import documents
 
@@ -78,3 +78,28 @@ def test_owl_rl(tmp_path: Path, texts: tuple[str, str]) -> None:
 @given(texts=documents("rdfs"))
 def test_rdfs(tmp_path: Path, texts: tuple[str, str]) -> None:
     check(tmp_path, texts, "rdfs")
+
+
+def test_the_bundled_ontology_with_blank_nodes() -> None:
+    facts = (
+        "@prefix : <urn:tamis:surveillance#> .\n"
+        ":u a :PoliceCar ; :pursues :v ; :plate 'X1' . :v a :Van ; :seenIn :Bronx ; :speed 30 .\n"
+        ":w :plate 'X1' ; :driver :p, :q . :m a :Mob ; :people 40 ; :near [ a :Ferry ] ."
+    )
+    expected = oracle.visible(
+        oracle.closed(
+            oracle.graph_of(Path(BUNDLED).read_text("utf-8"), facts, format="turtle"), "owl-rl"
+        )
+    )
+    made = prepared_facts(settings_of(None, "owl-rl", {}), {"facts": facts})
+    layers = (made.knowledge.closure, made.closure)
+    triples = [each for layer in layers for each in loading.visible(layer, made.terms)]
+    found = {" ".join(map(_shown, each)) for each in triples}
+    named = [{each for each in lines if "_:" not in each} for lines in (expected, found)]
+    assert named[0] == named[1]
+    kinds = [
+        sum(each.startswith("_:") and "#Ferry>" in each for each in lines)
+        for lines in (expected, found)
+    ]
+    assert kinds == [1, 1]
+    assert len(expected) == len(found)
