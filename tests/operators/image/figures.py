@@ -1,7 +1,8 @@
 """How well and how fast the operators on pixels do: `python -m tests.operators.image.figures`.
 
 On photographs that no bound was set on: wallpapers of Debian's mate-backgrounds, and those of
-ultralytics. `--tuning` adds the photographs that bounds were set on. Faces have no such second set.
+ultralytics. `--tuning` adds the photographs that bounds were set on. Those of faces
+were set on all frames of `FACES` but the wallpapers.
 """
 
 from __future__ import annotations
