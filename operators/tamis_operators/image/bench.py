@@ -5,7 +5,7 @@
 A line of the truth is a frame: `{"image": PATH, "things": [["person", x, y, width, height], …],
 "ignored": [[x, y, width, height], …], "meters_per_pixel": …}`, boxes in pixels, paths relative to
 the file. A thing is found when a detection of its label covers it (their common area over that of
-both is 0.4 or more), each by one detection; what is ignored counts neither way. `off` is by how many
+both is 0.4 or more), each by one detection; what is ignored counts neither way. `off` is how many
 the count of a frame is wrong, on average.
 """
 

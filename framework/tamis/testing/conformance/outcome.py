@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
+from tamis.engine.answers import Answer, Failure
 from tamis.engine.asking import Test
-from tamis.engine.gateway import Answer, Failure
 from tamis.event import Event
 from tamis.values import Scalar, as_scalar, kind_of
 
