@@ -14,6 +14,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis_operators.image.detection import Box, Detection, DetectionError
 from tamis_operators.image.detectors.fitting import Field, Fit, fits
@@ -33,7 +34,8 @@ _COARSEST = 0.45
 _PERSON_PIXELS = 3.0
 _LEAST_WATER = 0.1
 _SHORE_M = 2.0
-_BESIDE_M = 0.5
+_BESIDE_M = 0.4
+_REST_M2 = 1.5
 
 
 class ViewFromAboveDetector:
@@ -78,6 +80,7 @@ class ViewFromAboveDetector:
                 cv2.fillPoly(taken, [np.round(corners).astype(np.int32)], 1)
         if self._people and self._people[0].breadth_m / meters_per_pixel >= _PERSON_PIXELS:
             mask[taken > 0] = 0
+            mask = _without_rests(mask, taken, meters_per_pixel)
             near = 2 * round(_SHORE_M / meters_per_pixel) + 1
             water, land = (
                 cv2.blur(each.astype(np.float32), (near, near)) for each in (view.water, view.land)
@@ -85,6 +88,20 @@ class ViewFromAboveDetector:
             mask[water > land] = 0
             found += people_on(smooth, mask, meters_per_pixel, self._people[0], light)
         return found
+
+
+def _without_rests(
+    mask: NDArray[np.uint8], taken: NDArray[np.uint8], meters_per_pixel: float
+) -> NDArray[np.uint8]:
+    """The mask less what sticks out of the things that were found: too little for a crowd there."""
+    cv2 = opencv()
+    count, pieces, stats, _ = cv2.connectedComponentsWithStats(mask)
+    beside = cv2.dilate(taken, np.ones((3, 3), np.uint8)) > 0
+    rests = np.bincount(pieces[beside], minlength=count) > 0
+    rests &= stats[:, cv2.CC_STAT_AREA] < _REST_M2 / meters_per_pixel**2
+    rests[0] = False
+    kept: NDArray[np.uint8] = np.where(rests[pieces], 0, mask).astype(np.uint8)
+    return kept
 
 
 def _detection(fit: Fit, scale: float) -> Detection:
