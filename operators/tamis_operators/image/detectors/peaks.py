@@ -27,6 +27,7 @@ _NARROW_M = 0.42
 _LEAST_CONTRAST, _CROWDED = 0.25, 0.15
 _SHOULDER_M, _RIPPLE = 0.6, 0.008
 _HEAD_M2 = 0.06
+_SLAB_M2, _MOTLEY = 0.8, 0.1
 _WHITE, _HUELESS = 5.1, 0.25
 
 
@@ -46,7 +47,7 @@ def people_on(
     mask = _without_stripes(_filled(mask, meters_per_pixel), meters_per_pixel)
     reach = max(3, 2 * int(_NARROW_M / meters_per_pixel / 2) + 1)
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
-    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, disk)
+    mask = _without_slabs(cv2.morphologyEx(mask, cv2.MORPH_OPEN, disk), frame, meters_per_pixel)
     if not mask.any():
         return []
     height, width = mask.shape
@@ -102,6 +103,24 @@ def _contrast(
     contrast: Array = np.sqrt((apart**2).sum(axis=2))
     contrast[crowded] = np.inf
     return contrast
+
+
+def _without_slabs(
+    mask: NDArray[np.uint8], frame: NDArray[np.uint8], meters_per_pixel: float
+) -> NDArray[np.uint8]:
+    """The mask less large pieces of one color: a crowd is motley."""
+    cv2 = opencv()
+    count, pieces, stats, _ = cv2.connectedComponentsWithStats(mask)
+    keep = np.ones(count, np.uint8)
+    keep[0] = 0
+    for number in range(1, count):
+        x, y, wide, high, area = stats[number].tolist()
+        if area * meters_per_pixel**2 > _SLAB_M2:
+            there = pieces[y : y + high, x : x + wide] == number
+            colors = logs(frame[y : y + high, x : x + wide][there])
+            keep[number] = bool(np.median(np.abs(colors - np.median(colors, axis=0))) > _MOTLEY)
+    kept: NDArray[np.uint8] = keep[pieces]
+    return kept
 
 
 def _filled(mask: NDArray[np.uint8], meters_per_pixel: float) -> NDArray[np.uint8]:
