@@ -27,7 +27,7 @@ _NARROW_M = 0.42
 _LEAST_CONTRAST, _CROWDED = 0.25, 0.15
 _SHOULDER_M, _RIPPLE = 0.6, 0.008
 _HEAD_M2 = 0.06
-_SLAB_M2, _MOTLEY = 0.8, 0.1
+_ALONE_M = 3.0
 _WHITE, _HUELESS = 5.1, 0.25
 
 
@@ -37,6 +37,7 @@ def people_on(
     meters_per_pixel: float,
     person: Thing,
     light: Light,
+    taken: NDArray[np.uint8],
 ) -> list[Detection]:
     """The people on the mask."""
     cv2 = opencv()
@@ -47,7 +48,7 @@ def people_on(
     mask = _without_stripes(_filled(mask, meters_per_pixel), meters_per_pixel)
     reach = max(3, 2 * int(_NARROW_M / meters_per_pixel / 2) + 1)
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
-    mask = _without_slabs(cv2.morphologyEx(mask, cv2.MORPH_OPEN, disk), frame, meters_per_pixel)
+    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, disk)
     if not mask.any():
         return []
     height, width = mask.shape
@@ -57,7 +58,7 @@ def people_on(
     cells = cv2.resize(mask.astype(np.float32), size, interpolation=method)
     sigma = math.sqrt(person.length_m * person.breadth_m) / 3.4 / _CELL_M
     smooth = cv2.GaussianBlur(cells, (0, 0), sigma)
-    smooth += _grid(size)
+    smooth += _grid(size) * _apart(taken, size)
     reach = 2 * round(_APART_M / _CELL_M / 2) + 1
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
     peaks = (smooth >= cv2.dilate(smooth, disk) - 1e-6) & (smooth > _LEAST_PEAK)
@@ -84,6 +85,17 @@ def _grid(size: tuple[int, int]) -> Array:
     return ripples
 
 
+def _apart(taken: NDArray[np.uint8], size: tuple[int, int]) -> Array:
+    """1 where no vehicle and no edge of the frame is near: scraps of vehicles are even as well."""
+    cv2 = opencv()
+    framed = np.ones((taken.shape[0] + 2, taken.shape[1] + 2), np.uint8)
+    framed[1:-1, 1:-1] = taken
+    cells = cv2.resize(framed, size, interpolation=cv2.INTER_NEAREST)
+    far = cv2.distanceTransform(1 - cells, cv2.DIST_L2, 3)
+    apart: Array = (far > _ALONE_M / _CELL_M).astype(np.float32)
+    return apart
+
+
 def _contrast(
     frame: NDArray[np.uint8], mask: NDArray[np.uint8], meters_per_pixel: float, light: Light
 ) -> Array:
@@ -103,24 +115,6 @@ def _contrast(
     contrast: Array = np.sqrt((apart**2).sum(axis=2))
     contrast[crowded] = np.inf
     return contrast
-
-
-def _without_slabs(
-    mask: NDArray[np.uint8], frame: NDArray[np.uint8], meters_per_pixel: float
-) -> NDArray[np.uint8]:
-    """The mask less large pieces of one color: a crowd is motley."""
-    cv2 = opencv()
-    count, pieces, stats, _ = cv2.connectedComponentsWithStats(mask)
-    keep = np.ones(count, np.uint8)
-    keep[0] = 0
-    for number in range(1, count):
-        x, y, wide, high, area = stats[number].tolist()
-        if area * meters_per_pixel**2 > _SLAB_M2:
-            there = pieces[y : y + high, x : x + wide] == number
-            colors = logs(frame[y : y + high, x : x + wide][there])
-            keep[number] = bool(np.median(np.abs(colors - np.median(colors, axis=0))) > _MOTLEY)
-    kept: NDArray[np.uint8] = keep[pieces]
-    return kept
 
 
 def _filled(mask: NDArray[np.uint8], meters_per_pixel: float) -> NDArray[np.uint8]:
