@@ -42,7 +42,8 @@ def test_tests_are_what_a_match_makes_them(
 ) -> None:
     lesson = Lesson(asked, pool_operators())
     counts = counts_of(lesson, documents)
-    known = lesson.statistics(Counts.unpacked(counts.packed()))
+    marks = lesson.task.marks
+    known = lesson.statistics(Counts.unpacked(counts.packed(marks), marks))
     for text in (test.text for test in lesson.tests):
         matcher = Matcher(operators=pool_operators(), learning=False)
         matcher.subscribe(text)
