@@ -116,3 +116,11 @@ def test_what_a_matcher_has_seen_keeps_what_history_knows() -> None:
     matcher = Matcher(operators=[], statistics=known)
     again = matcher.learned()
     assert again.estimate("altitude < 50") == known.estimate("altitude < 50")
+
+
+def test_old_counts_fade_and_new_ones_join_them() -> None:
+    old, new = learned(HISTORY[:9_000], ["altitude < 120"]), learned(HISTORY[9_000:], [])
+    both = old.decayed(0.5).merged(new)
+    assert both.events == 4_500 + 11_000
+    assert both.estimate("altitude >= 300") == pytest.approx(0.223, abs=0.02)
+    assert {row["attribute"] for row in both.attributes} == {"altitude", "camera", "tags"}
