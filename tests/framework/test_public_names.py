@@ -21,9 +21,10 @@ PUBLIC = {
     "tamis.index": "AttributeIndex Columns build open",
     "tamis.spark": "Java SparkError StatisticsEstimator java_found learn session",
     "tamis.testing": """
-        CountingOperator FakeClock TableOperator check_index check_planner clauses conditions
-        counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies
-        slow subscriptions truth_table
+        CountingOperator FakeClock OperatorConformance TableOperator check_index
+        check_operator check_planner clauses conditions counting events hypothesis_profile
+        index_machine nonsense pool_operators raising satisfies slow subscriptions
+        truth_table
     """,
 }
 

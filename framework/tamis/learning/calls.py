@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.engine.answers import Answer
 from tamis.engine.asking import Call, Operators, Test
 from tamis.engine.digest import EventDigests
-from tamis.engine.gateway import Answer, Asking, Gateway
+from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.memo import Memo
 from tamis.engine.resolve import Resolver
 from tamis.errors import StatisticsError

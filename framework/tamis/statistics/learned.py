@@ -33,8 +33,8 @@ from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.seen import SeenCall, SeenOperator, SeenTest, inherited
 
 if TYPE_CHECKING:
+    from tamis.engine.answers import Answer
     from tamis.engine.decision import Decision
-    from tamis.engine.gateway import Answer
 
 Floats = NDArray[np.float64]
 

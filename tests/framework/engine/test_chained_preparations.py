@@ -75,3 +75,27 @@ def test_inputs_of_the_first_are_required_and_part_of_what_is_remembered() -> No
 
 def test_planners_are_told_the_price_of_the_whole_chain() -> None:
     assert Statistics().prices([FOUND, FRAME]).tolist() == [0.11, 0.01]
+
+
+def zoom(event: Any) -> int:
+    MADE["zoom"] += 1
+    return int(event.get("zoom", 1)) * len(event.prepared)
+
+
+ZOOMED = Preparation("zoomed", zoom, inputs=(), optional_inputs=("zoom",), after=FRAME)
+
+
+@tamis.operator(preparation=ZOOMED, inputs=(), outputs=("n",), deterministic=True)
+def zoomed(event: Any, n: Any) -> list[int]:
+    return [event.prepared]
+
+
+def test_what_is_optional_is_read_where_it_is_and_remembered_apart() -> None:
+    matcher = Matcher([zoomed])
+    matcher.subscribe("zoomed(?n), ?n > 3", id="s0")
+    MADE.clear()
+    assert matched(matcher, shot="1 5") == []
+    assert matched(matcher, shot="1 5", zoom=2) == ["s0"]
+    assert matched(matcher, shot="1 5") == []
+    assert matched(matcher, shot="1 5", zoom=2) == ["s0"]
+    assert MADE["zoom"] == 2

@@ -1,0 +1,109 @@
+"""Who chases whom, from one frame: one vehicle close behind another, in line and headed alike.
+
+The chaser is behind the chased on one line (three meters aside, more when far), at most 45 m
+apart, and their directions differ by 20 degrees at most. Where the detector sees light bars, a
+police car chases with its lights on: without, it drives in traffic. Directions need a detector that
+tells them; where it tells the axis and not the front, either end may be ahead. Without a scale, a
+car's length stands for 4.6 m. Cost: O(chasers × chased), microseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tamis import Implication, Operator, Parameter, Sample, Specification
+from tamis.values import STRING
+from tamis_operators.image.asking import specified
+from tamis_operators.image.configuration import DetectorConfiguration
+from tamis_operators.image.detection import Detection, DetectionError, Detections
+from tamis_operators.image.drawing import samples_of
+from tamis_operators.image.labels import POLICE_CAR, labels_of
+from tamis_operators.image.palette import LIGHT_BAR
+
+FARTHEST_M = 45.0
+ASIDE_M, ASIDE_PER_METER = 3.0, 0.08
+LARGEST_TURN = 20.0
+CAR_M = 4.6
+
+
+def chases(chaser: Detection, chased: Detection, meters_per_pixel: float) -> bool:
+    """Whether one is behind the other as in a chase."""
+    if chaser.angle is None or chased.angle is None:
+        raise DetectionError("a chase needs a detector that tells which way vehicles are headed")
+    if _turn(chaser.angle, chased.angle, 180) > LARGEST_TURN:
+        return False
+    headings = [chaser.angle, chaser.angle + 180] if chaser.heading is None else [chaser.heading]
+    if chased.heading is not None:
+        headings = [each for each in headings if _turn(each, chased.heading, 360) <= LARGEST_TURN]
+    dx = (chased.center[0] - chaser.center[0]) * meters_per_pixel
+    dy = (chased.center[1] - chaser.center[1]) * meters_per_pixel
+    for heading in headings:
+        cos, sin = math.cos(math.radians(heading)), math.sin(math.radians(heading))
+        ahead, aside = dx * cos + dy * sin, abs(dy * cos - dx * sin)
+        if 0 < ahead <= FARTHEST_M and aside <= ASIDE_M + ASIDE_PER_METER * ahead:
+            return True
+    return False
+
+
+def _turn(one: float, other: float, circle: float) -> float:
+    """How far two directions are apart."""
+    apart = abs(one - other) % circle
+    return min(apart, circle - apart)
+
+
+class ChasePattern(Operator):
+    """`chasePattern(policeCar, anyCar)`: whether one of these chases one of those."""
+
+    def __init__(self, configuration: DetectorConfiguration) -> None:
+        self.specification = specification(configuration)
+        self._configuration = configuration
+
+    def check(self, *arguments: Any) -> Sequence[object] | None:
+        """The labels that each name stands for."""
+        return [labels_of(name, self._configuration.told, at) for at, name in enumerate(arguments)]
+
+    def solve(self, event: Any, *arguments: Any) -> bool:
+        """Whether there is such a pair."""
+        chasers, chased = arguments
+        found: Detections = event.prepared
+        return any(
+            one is not other and chases(one, other, _scale(found, one))
+            for one in found.of(chasers)
+            if LIGHT_BAR not in found.marks or one.label != POLICE_CAR or LIGHT_BAR in one.marks
+            for other in found.of(chased)
+        )
+
+    def implications(
+        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
+    ) -> Iterable[Implication]:
+        """A chase of a car is a chase of any car."""
+        for place, other in enumerate(others):
+            if all(mine <= its for mine, its in zip(arguments, other, strict=True)):
+                yield Implication(True, place, True)
+
+    def samples(self) -> Iterable[Sample]:
+        """A chase, and none."""
+        if POLICE_CAR in self._configuration.told:
+            for event, counts in samples_of(self._configuration):
+                chase = bool(counts.get("chasePattern"))
+                yield Sample("chasePattern(policeCar, anyCar)", event, chase)
+
+
+def _scale(found: Detections, thing: Detection) -> float:
+    """Meters a pixel: the frame's, or that at which this is as long as a car."""
+    if found.meters_per_pixel is not None:
+        return found.meters_per_pixel
+    return CAR_M / (thing.length or max(thing.box.width, thing.box.height))
+
+
+def specification(configuration: DetectorConfiguration) -> Specification:
+    """What is known of it."""
+    text = frozenset({STRING})
+    return specified(
+        "chasePattern",
+        "Whether a thing of one label chases one of another: close behind it, and headed alike.",
+        configuration,
+        parameters=(Parameter("chaser", text), Parameter("chased", text)),
+    )

@@ -1,0 +1,69 @@
+"""What a thing on a frame is called, whatever detector found it: one name for each kind of thing.
+
+Models bring names of their own (`motorbike`, `police car`); `canonical` gives ours, so that counts
+are comparable. A family (`vehicle`, `anyCar`) stands for several labels.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tamis import ArgumentError
+
+PERSON, CAR, POLICE_CAR = "person", "car", "policeCar"
+TOUR_BOAT, COAST_GUARD_BOAT = "tourBoat", "coastGuardBoat"
+
+_CARS = (CAR, "taxi", POLICE_CAR)
+_VEHICLES = (*_CARS, "van", "truck", "bus", "ambulance", "fireTruck", "motorcycle")
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "anyCar": _CARS,
+    "vehicle": _VEHICLES,
+    "anyVehicle": _VEHICLES,
+    "anyBoat": (TOUR_BOAT, COAST_GUARD_BOAT, "boat"),
+}
+"""Names that stand for several labels."""
+
+CARRIERS = (*_VEHICLES, "bicycle", "train", *FAMILIES["anyBoat"])
+"""Who is on one of these is a person, and no pedestrian."""
+
+_SAME = {
+    "people": PERSON,
+    "pedestrian": PERSON,
+    "walker": PERSON,
+    "man": PERSON,
+    "woman": PERSON,
+    "child": PERSON,
+    "automobile": CAR,
+    "sedan": CAR,
+    "suv": CAR,
+    "cab": "taxi",
+    "police": POLICE_CAR,
+    "lorry": "truck",
+    "motorbike": "motorcycle",
+    "ship": "boat",
+    "ferry": TOUR_BOAT,
+    "coastGuard": COAST_GUARD_BOAT,
+}
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+def canonical(name: str) -> str:
+    """The label of a model's name: `police car`, `police_car` and `Police Car` are `policeCar`."""
+    words = _WORD.findall(name)
+    if not words:
+        return name
+    if len(words) == 1 and not words[0].isupper():
+        joined = words[0][0].lower() + words[0][1:]
+    else:
+        joined = "".join([words[0].lower(), *(word.capitalize() for word in words[1:])])
+    return _SAME.get(str(joined), str(joined))
+
+
+def labels_of(name: str, known: frozenset[str], argument: int) -> frozenset[str]:
+    """The labels that a name in a predicate stands for; `ArgumentError` where there is none."""
+    given = FAMILIES.get(name) or (_SAME.get(name, name),)
+    found = known.intersection(given)
+    if not found:
+        names = known.union(family for family, of in FAMILIES.items() if known.intersection(of))
+        raise ArgumentError.unknown("label", name, names, argument)
+    return found

@@ -1,0 +1,102 @@
+"""Where people stand close together: every dense cluster on a frame, by the number of its people.
+
+Two people are neighbors within 1.6 m of ground; where the scale is not known, within nine tenths of
+their height on the frame, of which depth takes half. Who has three neighbors or more belongs to a
+mob, with all neighbors (the clusters of DBSCAN); five people make one. Every mob is a solution:
+`mobPattern(?people), ?people > 50` holds when any of them is that large, however many people stroll
+around. Cost: O(people²), microseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tamis import Operator, Parameter, Sample, Specification
+from tamis_operators.image.asking import check_told, specified
+from tamis_operators.image.configuration import DetectorConfiguration
+from tamis_operators.image.detection import Detection, Detections
+from tamis_operators.image.drawing import samples_of
+from tamis_operators.image.labels import PERSON
+
+NEAR_M = 1.6
+NEAR_HEIGHTS = 0.9
+NEIGHBORS = 3
+LEAST = 5
+_MOST_UNLIKE = 1.6
+
+
+def mobs(people: Sequence[Detection], meters_per_pixel: float | None) -> list[list[int]]:
+    """The dense clusters, largest first, as places in the list."""
+    near: list[list[int]] = [[] for _ in people]
+    for at, one in enumerate(people):
+        for other in range(at):
+            if _are_near(one, people[other], meters_per_pixel):
+                near[at].append(other)
+                near[other].append(at)
+    core = [len(each) >= NEIGHBORS for each in near]
+    cluster: dict[int, int] = {}
+    found: list[list[int]] = []
+    for start in range(len(people)):
+        if not core[start] or start in cluster:
+            continue
+        members = [start]
+        cluster[start] = len(found)
+        for member in members:  # grows while it is walked
+            if core[member]:
+                for other in near[member]:
+                    if other not in cluster:
+                        cluster[other] = len(found)
+                        members.append(other)
+        found.append(members)
+    return sorted((each for each in found if len(each) >= LEAST), key=lambda each: -len(each))
+
+
+def _are_near(one: Detection, other: Detection, meters_per_pixel: float | None) -> bool:
+    dx, dy = one.center[0] - other.center[0], one.center[1] - other.center[1]
+    if meters_per_pixel is not None:
+        return math.hypot(dx, dy) * meters_per_pixel <= NEAR_M
+    heights = one.box.height, other.box.height
+    if max(heights) > _MOST_UNLIKE * min(heights):
+        return False
+    feet = one.box.y + heights[0] - other.box.y - heights[1]
+    return math.hypot(dx, 2 * feet) <= NEAR_HEIGHTS * sum(heights) / 2
+
+
+class MobPattern(Operator):
+    """`mobPattern(?people)`: a solution for every mob."""
+
+    def __init__(self, configuration: DetectorConfiguration) -> None:
+        self.specification = specification(configuration)
+        self._configuration = configuration
+
+    def check(self, *arguments: Any) -> Sequence[object] | None:
+        """Refuses a detector that tells no people."""
+        check_told("mobPattern", (PERSON,), self._configuration)
+        return None
+
+    def solve(self, event: Any, *arguments: Any) -> list[int]:
+        """How many people each mob has."""
+        found: Detections = event.prepared
+        people = found.of((PERSON,))
+        sizes = {len(each) for each in mobs(people, found.meters_per_pixel)}
+        return sorted(sizes, reverse=True)
+
+    def samples(self) -> Iterable[Sample]:
+        """Frames with and without a mob."""
+        if PERSON in self._configuration.told:
+            for event, counts in samples_of(self._configuration):
+                mob = counts.get("mobPattern")
+                yield Sample("mobPattern(?people)", event, [] if mob is None else [mob])
+
+
+def specification(configuration: DetectorConfiguration) -> Specification:
+    """What is known of it."""
+    return specified(
+        "mobPattern",
+        "How many people stand in a dense cluster: a solution for every cluster of five or more.",
+        configuration,
+        parameters=(Parameter("people"),),
+        outputs=("people",),
+    )

