@@ -102,7 +102,7 @@ def test_tables_are_counted_exactly(
     same, other = facts(learned), facts(of_frame)
     for name in ("events", "predicates", "attributes"):
         assert same[name] == other[name]
-    assert of_frame.about["operators"] == {"louderThan": "3", "peopleCount": "1"}
+    assert of_frame.about["operators"] == {"louderThan": "3", "crowdCount": "1"}
 
 
 def test_a_sample_and_a_window(spark: SparkSession, tmp_path: Path, operators: list[Any]) -> None:
