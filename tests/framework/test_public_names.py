@@ -11,7 +11,7 @@ import tamis
 PUBLIC = {
     "tamis": """
         Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
-        IndexFolderError IndexRecord Limits Match Matcher NeverMatches Operator OperatorAccount
+        IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator OperatorAccount
         OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord PluginError
         PluginWarning Preparation Problem Result Run Sample Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
