@@ -19,7 +19,7 @@ PUBLIC = {
         hookimpl index operator spark testing
     """,
     "tamis.index": "AttributeIndex Columns build open",
-    "tamis.spark": "Java SparkError StatisticsEstimator java_found learn match session",
+    "tamis.spark": "Java SparkError StatisticsEstimator java_found learn match session stream",
     "tamis.testing": """
         CountingOperator FakeClock TableOperator check_index check_planner clauses conditions
         counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies

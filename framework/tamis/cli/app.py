@@ -17,8 +17,9 @@ from tamis.cli.operators import operators
 from tamis.cli.options import Debug
 from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
+from tamis.cli.stream import stream
 
-_COMMANDS = (match, learn, check, explain, operators, planners, indexes, plugins)
+_COMMANDS = (match, learn, stream, check, explain, operators, planners, indexes, plugins)
 _STATUS = (
     "Exit status: 0 done, 1 the input could not be used, 2 wrong usage, 130 interrupted. "
     "Data goes to standard output, everything else to standard error."

@@ -11,5 +11,15 @@ from tamis.spark.java import Java, java_found
 from tamis.spark.learning import learn
 from tamis.spark.matching import match
 from tamis.spark.session import session
+from tamis.spark.streaming import stream
 
-__all__ = ["Java", "SparkError", "StatisticsEstimator", "java_found", "learn", "match", "session"]
+__all__ = [
+    "Java",
+    "SparkError",
+    "StatisticsEstimator",
+    "java_found",
+    "learn",
+    "match",
+    "session",
+    "stream",
+]
