@@ -219,15 +219,16 @@ def _chunks(files: Sequence[str], most_bytes: int, *, tolerant: bool) -> Iterato
 
 def _told(at: int, held: Callable[[], Holder], chunks: Sequence[Chunk], job: Job) -> Any:
     try:
-        told = _write_part(at, held(), chunks, job)
+        told = write_part(at, held(), chunks, job)
         return _row(_DONE, pickle.dumps((at, *told)))
     except TamisError as bad:  # a sentence rather than the traceback of a worker
         return _row(_ERROR, json.dumps([type(bad).__name__, str(bad)]).encode())
 
 
-def _write_part(
+def write_part(
     at: int, holder: Holder, chunks: Sequence[Chunk], job: Job
 ) -> tuple[str, str | None, Tally]:
+    """Matches some parts of files; what was written, of results and of rejects, and the tally."""
     name = f"part-{at:05d}-{uuid.uuid4().hex[:12]}"
     tally = Tally()
     results = os.path.join(job.folder, f"{name}.{'parquet' if job.tables else 'jsonl'}")

@@ -118,7 +118,9 @@ class Sink:
     """Where batches go, each as a whole."""
 
     def __init__(self, output: str, checkpoint: str) -> None:
-        self._output, self._checkpoint = Path(output), Path(checkpoint)
+        self._output, self._checkpoint = (
+            Path(os.path.abspath(each)) for each in (output, checkpoint)
+        )
         self._staging = self._output / "_staging"
         self._check()
         shutil.rmtree(self._staging, ignore_errors=True)
