@@ -107,9 +107,13 @@ def measured(
                 there = written.results
                 begun = time.perf_counter()
                 chunks = [each.elsewhere() for each in chunks_of(files, size)]
-                here = [write_part(0, holder, chunks, job)[0]]
+                result, _, alone = write_part(0, holder, chunks, job)
+                here = [result]
                 process_seconds = time.perf_counter() - begun
                 if number:
+                    for name, tally in (("process", alone), ("spark", written.tally)):
+                        key = f"{name}_cpu_seconds"
+                        row[key] = min(row.get(key, tally.cpu_seconds), tally.cpu_seconds)
                     for name, seconds in (("process", process_seconds), ("spark", spark_seconds)):
                         key = f"{name}_seconds"
                         row[key] = min(row.get(key, seconds), seconds)
@@ -146,19 +150,22 @@ def judged(rows: Sequence[Row]) -> Iterator[Row]:
 def table(rows: Sequence[Row]) -> str:
     """Rows for people."""
     head = f"{'workload':12}{'events':>9}{'subscr.':>9}{'matches':>10}"
-    lines = [f"{head}{'compile':>9}{'process':>9}{'spark':>8}{'ratio':>7}"]
+    lines = [
+        f"{head}{'compile':>9}{'process':>9}{'spark':>8}{'ratio':>7}{'cpu':>8}{'of Spark':>10}"
+    ]
     for row in rows:
         lines.append(
             f"{row['workload']:12}{row['events']:>9,}{row['subscriptions']:>9,}"
             f"{row['matches']:>10,}{row['compile_seconds']:>9.2f}{row['process_seconds']:>9.2f}"
             f"{row['spark_seconds']:>8.2f}{row['ratio']:>7.2f}"
+            f"{row['process_cpu_seconds']:>8.2f}{row['spark_cpu_seconds']:>10.2f}"
         )
     return "\n".join(lines)
 
 
 def closing(goals: Sequence[Row]) -> str:
     """The goals for people."""
-    lines = []
+    lines = ["seconds; cpu, of Spark: those of the processor, in one process and in all workers"]
     for goal in goals:
         figure, must = goal["figure"], goal["must"]
         reached = figure >= must if goal["more"] else figure <= must

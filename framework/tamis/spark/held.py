@@ -78,11 +78,14 @@ class Tally:
     first_undetermined: str = ""
     rejected_by: Counter[str] = field(default_factory=Counter)
     memo: dict[str, Counter[str]] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
+    """Of the processor: other than the clock, it does not count what others do meanwhile."""
 
     def add(self, other: Tally) -> None:
         """Adds another one, of events that come later."""
         self.account.add(other.account)
         self.rejected += other.rejected
+        self.cpu_seconds += other.cpu_seconds
         self.undetermined += other.undetermined
         self.first_reject = self.first_reject or other.first_reject
         self.first_undetermined = self.first_undetermined or other.first_undetermined

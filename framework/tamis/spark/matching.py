@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -230,7 +231,7 @@ def write_part(
 ) -> tuple[str, str | None, Tally]:
     """Matches some parts of files; what was written, of results and of rejects, and the tally."""
     name = f"part-{at:05d}-{uuid.uuid4().hex[:12]}"
-    tally = Tally()
+    tally, begun = Tally(), time.process_time()
     results = os.path.join(job.folder, f"{name}.{'parquet' if job.tables else 'jsonl'}")
     rejects = os.path.join(job.folder, f"rejects-{name}.jsonl") if job.rejects else None
     with ExitStack() as open_files:
@@ -244,6 +245,7 @@ def write_part(
     for path in (results, rejects):
         if path is not None:
             on_disk(path)
+    tally.cpu_seconds = time.process_time() - begun
     return results, rejects, tally
 
 
