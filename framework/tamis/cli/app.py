@@ -19,9 +19,10 @@ from tamis.cli.operators import operators
 from tamis.cli.options import Debug
 from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
+from tamis.cli.stream import stream
 
 _COMMANDS = (
-    *(match, learn, check, explain, operators, planners, indexes, plugins),
+    *(match, learn, stream, check, explain, operators, planners, indexes, plugins),
     *(doctor, new_operator),
 )
 _STATUS = (
