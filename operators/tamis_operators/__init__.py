@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
-from tamis_operators import image
+from tamis_operators import image, spatial
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
     """The operators of this package."""
-    return [*image.operators()]
+    return [*image.operators(), *spatial.operators()]

@@ -1,0 +1,79 @@
+"""What the spatial operators share: their preparation, and what their specifications have in
+common.
+
+Only the standard library and tamis are imported here; the rest comes with the first operator made.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tamis.operators import Operator
+from tamis.specification import Parameter, Preparation, Specification
+from tamis.values import NUMBER, STRING
+from tamis_operators.spatial.configuration import Configuration
+
+if TYPE_CHECKING:
+    from tamis_operators.spatial.gazetteer import Gazetteer
+    from tamis_operators.spatial.position import Position
+
+INPUT = "position"
+NAME = frozenset({STRING})
+METRES = frozenset({NUMBER})
+
+
+def located(event: Any, most_vertices: int) -> Position:
+    """Where the event is."""
+    from tamis_operators.spatial.position import position_of
+
+    return position_of(event[INPUT], most_vertices)
+
+
+def preparation(configuration: Configuration) -> Preparation:
+    """What is done once an event for all spatial operators: its position is read and checked."""
+    return Preparation(
+        "position",
+        partial(located, most_vertices=configuration.most_vertices),
+        inputs=(INPUT,),
+        cost_seconds=5e-6,
+    )
+
+
+def specification(
+    name: str,
+    description: str,
+    parameters: tuple[Parameter, ...],
+    configuration: Configuration,
+    shared: Preparation,
+    *,
+    outputs: tuple[str, ...] = (),
+    cost_seconds: float,
+    marginal_cost_seconds: float | None = None,
+) -> Specification:
+    """The specification of a spatial operator."""
+    return Specification(
+        name=name,
+        version=f"1-{configuration.digest}",
+        description=description,
+        parameters=parameters,
+        outputs=outputs,
+        inputs=(INPUT,),
+        cost_seconds=cost_seconds,
+        marginal_cost_seconds=marginal_cost_seconds,
+        deterministic=True,
+        preparation=shared,
+        extra="tamis[spatial]",
+        modules=("shapely", "pyproj"),
+    )
+
+
+class SpatialOperator(Operator):
+    """An operator with a gazetteer."""
+
+    def __init__(self, configuration: Configuration, specification: Specification) -> None:
+        from tamis_operators.spatial.gazetteer import gazetteer_of
+
+        self.specification = specification
+        self.gazetteer: Gazetteer = gazetteer_of(configuration)
+        self.built_in = configuration.built_in

@@ -1,0 +1,46 @@
+"""`distanceFrom(place, ?metres)`: how far the position is from a place, along the ground.
+
+The least geodesic distance on WGS84, to the millimetre; 0 within an area and on a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tamis.operators import Sample
+from tamis.specification import Parameter, Preparation, Specification
+from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
+from tamis_operators.spatial.configuration import Configuration
+
+
+def specified(configuration: Configuration, shared: Preparation) -> Specification:
+    """Its specification."""
+    return specification(
+        "distanceFrom",
+        "How far the position is from a place, in metres along the ground.",
+        (Parameter("place", NAME), Parameter("metres", METRES)),
+        configuration,
+        shared,
+        outputs=("metres",),
+        cost_seconds=5e-5,
+    )
+
+
+class DistanceFrom(SpatialOperator):
+    """How far the position is from a place."""
+
+    def check(self, place: Any, metres: Any) -> Sequence[object]:
+        """The number of the place."""
+        return self.gazetteer.place(place).number, metres
+
+    def solve(self, event: Any, place: int, metres: Any) -> list[float]:
+        """The one distance."""
+        return [self.gazetteer.distance_m(event.prepared, place)]
+
+    def samples(self) -> Iterable[Sample]:
+        """Some of New York, where it is known."""
+        if self.built_in:
+            here = {"position": [-73.897, 40.8448]}
+            yield Sample("distanceFrom(StatueOfLiberty, ?metres)", here)
+            yield Sample("distanceFrom(Bronx, ?metres)", here, [0.0])

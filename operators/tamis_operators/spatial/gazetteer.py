@@ -1,0 +1,240 @@
+"""Which place a name means, which regions hold a position, and what regions say of each other.
+
+A gazetteer is read once a process and configuration, and never changes. Places are known by number.
+Cost: a point in all regions is one query of a tree and a prepared test for each box that it is in.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import shapely
+
+from tamis.errors import ArgumentError
+from tamis_operators.spatial.configuration import Configuration, digest_of
+from tamis_operators.spatial.distance import apart, between_points, widest_chord
+from tamis_operators.spatial.errors import GazetteerError
+from tamis_operators.spatial.geojson import AREA, POINT
+from tamis_operators.spatial.places import KINDS, Place
+from tamis_operators.spatial.position import Position
+from tamis_operators.spatial.reading import entries_of
+from tamis_operators.spatial.relations import MARGIN_DEGREES, disjoint, inside
+
+_FEW = 3
+_MILLIMETRES = 3
+
+
+@functools.lru_cache(maxsize=16)
+def gazetteer_of(configuration: Configuration) -> Gazetteer:
+    """The gazetteer of a configuration; `GazetteerError` says what is wrong with it."""
+    try:
+        files = configuration.files
+    except OSError as failure:
+        raise GazetteerError(f"the gazetteer cannot be read: {failure}") from failure
+    now = digest_of(configuration)
+    if now != configuration.digest:
+        raise GazetteerError(
+            f"the files of the gazetteer are not those it was configured with (digest {now}, "
+            f"expected {configuration.digest}): {', '.join(map(str, files))}"
+        )
+    places = [
+        Place(number, entry.name, entry.names, entry.kind, entry.geometry, entry.where)
+        for number, entry in enumerate(entries_of(files))
+    ]
+    return Gazetteer(places)
+
+
+class Gazetteer:
+    """All places of some files."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self.places = list(places)
+        self._named = {name: each for each in self.places for name in (each.name, *each.names)}
+        self._regions = [each for each in self.places if each.dimension != POINT]
+        self._boxes: Any = None
+        self._edges_of_plane: set[int] = set()
+        self._lock = threading.Lock()
+        self._by_kind: dict[str, list[Place]] = {}
+        for each in self.places:
+            if each.kind is not None:
+                self._by_kind.setdefault(each.kind, []).append(each)
+        self._balls: dict[str, Any] = {}
+        self._bounds = np.array([each.bounds for each in self.places]).reshape(-1, 4)
+        self._related: dict[tuple[int, int], tuple[bool, bool]] = {}
+
+    @property
+    def areas(self) -> int:
+        """How many places are areas."""
+        return sum(each.dimension == AREA for each in self._regions)
+
+    def place(self, name: object) -> Place:
+        """The place of a name; `ArgumentError` with the nearest name for an unknown one."""
+        found = self._named.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise ArgumentError.unknown("place", name, self._named)
+        return found
+
+    def region(self, name: object) -> Place:
+        """The area of a name, ready to be asked."""
+        return self._of(name, "region", lambda each: each.dimension == AREA, "an area")
+
+    def extended(self, name: object) -> Place:
+        """The line or area of a name, ready to be asked."""
+        return self._of(name, "region", lambda each: each.dimension != POINT, "a line or an area")
+
+    def _of(self, name: object, what: str, fits: Callable[[Place], bool], wanted: str) -> Place:
+        found = self._named.get(name) if isinstance(name, str) else None
+        if found is None:
+            fitting = [known for known, each in self._named.items() if fits(each)]
+            raise ArgumentError.unknown(what, name, fitting)
+        if not fits(found):
+            raise ArgumentError(
+                f"{name} is {KINDS[found.dimension]}, not {wanted}: "
+                f"locWithin({name}, 100m) takes its surroundings"
+            )
+        return found.prepare()
+
+    def kind(self, name: object) -> str:
+        """A kind that some place has."""
+        if not isinstance(name, str) or name not in self._by_kind:
+            raise ArgumentError.unknown("kind", name, self._by_kind)
+        return name
+
+    def holding(self, position: Position, numbers: Sequence[int]) -> list[bool]:
+        """Which of some regions hold the position."""
+        return self._answers(position, numbers, Place.holds)
+
+    def meeting(self, position: Position, numbers: Sequence[int]) -> list[bool]:
+        """Which of some lines and areas meet the position."""
+        return self._answers(position, numbers, Place.meets)
+
+    def _answers(
+        self, position: Position, numbers: Sequence[int], holds: Callable[[Place, Position], bool]
+    ) -> list[bool]:
+        places = self.places
+        if len(numbers) <= _FEW:
+            return [holds(places[number], position) for number in numbers]
+        candidates = self._candidates(position)
+        known: dict[int, bool] = {}
+        for number in candidates.intersection(numbers):
+            known[number] = holds(places[number], position)
+        return [known.get(number, False) for number in numbers]
+
+    def _candidates(self, position: Position) -> set[int]:
+        """The numbers of lines and areas whose boxes meet the position's, and of those at the
+        antimeridian or at a pole if it is there too."""
+        if self._boxes is None:
+            with self._lock:
+                if self._boxes is None:
+                    self._build()
+        if position.point is not None:
+            x, y = position.point
+            found = set(self._numbers[self._boxes.query(shapely.Point(x, y))].tolist())
+            return found | self._edges_of_plane if abs(x) == 180 or abs(y) == 90 else found
+        parts = position.parts
+        hits = self._boxes.query([part.geometry for part in parts])[1]
+        found = set(self._numbers[hits].tolist())
+        at_edge = any(part.seam or part.north or part.south for part in parts)
+        return found | self._edges_of_plane if at_edge else found
+
+    def _build(self) -> None:
+        self._numbers = np.array([each.number for each in self._regions], np.int64)
+        self._edges_of_plane = {
+            each.number for each in self._regions if each.seam or each.north or each.south
+        }
+        boxes = shapely.STRtree([each.geometry for each in self._regions])
+        boxes.query(shapely.Point(0, 0))  # builds it: queries by several threads only read
+        self._boxes = boxes
+
+    def distance_m(self, position: Position, number: int) -> float:
+        """The least distance from a place, to the millimetre; 0 within an area."""
+        known = position.distances.get(number)
+        if known is None:
+            known = position.distances[number] = self._distance(position, self.places[number])
+        return known
+
+    def _distance(self, position: Position, place: Place) -> float:
+        here, there = position.point, place.point
+        if here is not None and there is not None:
+            return round(between_points(*here, *there), _MILLIMETRES)
+        if self._overlap(position, place):
+            return 0.0
+        return round(apart(position.pieces, place.pieces), _MILLIMETRES)
+
+    @staticmethod
+    def _overlap(position: Position, place: Place) -> bool:
+        """Whether they meet on the plane, where one of them is more than points."""
+        if place.dimension != POINT:
+            return place.prepare().meets(position)
+        if all(part.dimension == POINT for part in position.parts):
+            return False
+        points = [
+            Position(at, None)
+            for at in map(tuple, shapely.get_coordinates(place.geometry).tolist())
+        ]
+        areas = [
+            Place(-1, "", (), None, part.geometry, "")
+            for part in position.parts
+            if part.dimension != POINT
+        ]
+        return any(area.meets(point) for area in areas for point in points)
+
+    def nearest(self, position: Position, kind: str) -> list[tuple[str, float]]:
+        """The place of a kind that is nearest (all that are, to the millimetre), and how far."""
+        places = self._by_kind[kind]
+        if kind not in self._balls:
+            self._balls[kind] = _balls([each.pieces for each in places])
+        centers, radii = self._balls[kind]
+        (center,), (radius,) = _balls([position.pieces])
+        low = np.sqrt(((centers - center) ** 2).sum(axis=1)) - radii - radius
+        found: list[tuple[str, float]] = []
+        for at in np.argsort(low, kind="stable").tolist():
+            if found and low[at] > widest_chord(found[0][1] + 1e-3):
+                break
+            distance = self.distance_m(position, places[at].number)
+            if not found or distance < found[0][1]:
+                found = []
+            if not found or distance == found[0][1]:
+                found.append((places[at].name, distance))
+        return sorted(found)
+
+    def related(self, number: int, others: Sequence[int]) -> Iterable[tuple[int, bool, bool]]:
+        """Of other regions, by their place in the list, those in which this one lies, and those
+        with which it has no point in common: `(place, lies in it, disjoint)`."""
+        if not others:
+            return
+        low_x, low_y, high_x, high_y = self._bounds[number]
+        bounds = self._bounds[np.asarray(others, np.int64)]
+        margin = 2 * MARGIN_DEGREES
+        apart_ = (
+            (bounds[:, 0] > high_x + margin)
+            | (bounds[:, 2] < low_x - margin)
+            | (bounds[:, 1] > high_y + margin)
+            | (bounds[:, 3] < low_y - margin)
+        )
+        mine = self.places[number]
+        edge = mine.seam or mine.north or mine.south
+        for at, (other, away) in enumerate(zip(others, apart_.tolist(), strict=True)):
+            if away and not edge:
+                yield at, False, True
+                continue
+            known = self._related.get((number, other))
+            if known is None:
+                place = self.places[other]
+                known = self._related[number, other] = inside(mine, place), disjoint(mine, place)
+            if known != (False, False):
+                yield at, *known
+
+
+def _balls(groups: Sequence[Any]) -> tuple[Any, Any]:
+    """For each group of pieces, a ball that holds it."""
+    centers = np.array([each.middle.mean(axis=0) for each in groups]).reshape(-1, 3)
+    radii = [
+        float(np.max(np.sqrt(((each.middle - center) ** 2).sum(axis=1)) + each.half_m))
+        for each, center in zip(groups, centers, strict=True)
+    ]
+    return centers, np.array(radii)

@@ -1,0 +1,69 @@
+"""`locWithin(place, distance)`: whether the position is at most so many metres from a place.
+
+The distance is that of `distanceFrom`. A distance implies all that are longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tamis.errors import ArgumentError
+from tamis.operators import Implication, Sample
+from tamis.specification import Parameter, Preparation, Specification
+from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
+from tamis_operators.spatial.configuration import Configuration
+
+
+def specified(configuration: Configuration, shared: Preparation) -> Specification:
+    """Its specification."""
+    return specification(
+        "locWithin",
+        "Whether the position is within a distance of a place, in metres along the ground.",
+        (Parameter("place", NAME), Parameter("distance", METRES)),
+        configuration,
+        shared,
+        cost_seconds=5e-5,
+    )
+
+
+class LocWithin(SpatialOperator):
+    """Whether the position is within a distance of a place."""
+
+    def check(self, place: Any, distance: Any) -> Sequence[object]:
+        """The number of the place, and the distance."""
+        number = self.gazetteer.place(place).number
+        if distance < 0:
+            raise ArgumentError(f"a distance is not negative, as {distance} is", 1)
+        return number, distance
+
+    def solve(self, event: Any, place: int, distance: float) -> bool:
+        """One place and distance."""
+        return self.gazetteer.distance_m(event.prepared, place) <= distance
+
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[object]:
+        """The distance from each place once; it is kept with the position."""
+        answers: list[object] = []
+        for place, distance in lists:
+            try:
+                answers.append(self.solve(event, place, distance))
+            except ValueError as failure:
+                answers.append(failure)
+        return answers
+
+    def implications(
+        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
+    ) -> Iterable[Implication]:
+        """Within this distance: within all longer ones."""
+        place, distance = arguments
+        for at, (other, longer) in enumerate(others):
+            if other == place and longer >= distance:
+                yield Implication(True, at, True)
+
+    def samples(self) -> Iterable[Sample]:
+        """Some of New York, where it is known."""
+        if self.built_in:
+            bronx = {"position": [-73.897, 40.8448]}
+            yield Sample("locWithin(TimesSquare, 5000m)", bronx, False)
+            yield Sample("locWithin(TimesSquare, 15km)", bronx, True)
+            yield Sample("locWithin(Bronx, 0)", bronx, True)

@@ -1,0 +1,154 @@
+"""What the features of gazetteer files say: names, kind and geometry of each place.
+
+A feature has `name`, and may have more `names` (or `aliases`), a `kind`, a `union` (the names of
+the areas it consists of, in the place of a geometry), and `replaces: true`, without which a name
+that is taken is an error. Whatever is wrong names the file, the feature and the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import shapely
+
+from tamis_operators.spatial.errors import GazetteerError, GeometryError
+from tamis_operators.spatial.geojson import AREA, members_of
+from tamis_operators.spatial.plane import placed
+
+_DIMENSIONS = ("points", "lines", "areas")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A feature that was read; `where` names its file and number."""
+
+    where: str
+    name: str
+    names: tuple[str, ...]
+    kind: str | None
+    geometry: Any
+    union: tuple[str, ...]
+    replaces: bool
+
+    def error(self, problem: object) -> GazetteerError:
+        """The error that names the feature."""
+        return GazetteerError(f"{self.where} ({self.name}): {problem}")
+
+
+def entries_of(files: Iterable[Path]) -> list[Entry]:
+    """The features of all files, names resolved; `GazetteerError` for the first that is wrong."""
+    taken: dict[str, Entry] = {}
+    found: dict[str, Entry] = {}
+    for file in files:
+        for entry in _entries(file):
+            for name in (entry.name, *entry.names):
+                other = taken.get(name)
+                if other is None:
+                    continue
+                if not entry.replaces or other.where.startswith(f"{file}, "):
+                    raise entry.error(
+                        f"the name {name!r} is taken by {other.where} ({other.name})"
+                        + _hint(entry, other)
+                    )
+                found.pop(other.name, None)
+                for each in (other.name, *other.names):
+                    if taken.get(each) is other:
+                        del taken[each]
+            found[entry.name] = entry
+            taken.update(dict.fromkeys((entry.name, *entry.names), entry))
+    return [_united(entry, taken, ()) for entry in found.values()]
+
+
+def _hint(entry: Entry, other: Entry) -> str:
+    if entry.where.rpartition(",")[0] == other.where.rpartition(",")[0]:
+        return ""
+    return '; to put this one in its place give it the property "replaces": true'
+
+
+def _entries(file: Path) -> list[Entry]:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as failure:
+        raise GazetteerError(f"{file} cannot be read: {failure}") from failure
+    type = document.get("type") if isinstance(document, Mapping) else None
+    features = [document] if type == "Feature" else None
+    if type == "FeatureCollection":
+        features = document.get("features")
+    if not isinstance(features, list):
+        raise GazetteerError(f"{file} is no GeoJSON FeatureCollection")
+    return [_entry(feature, f"{file}, feature {at}") for at, feature in enumerate(features, 1)]
+
+
+def _entry(feature: object, where: str) -> Entry:
+    if not isinstance(feature, Mapping) or feature.get("type") != "Feature":
+        raise GazetteerError(f"{where}: it is no Feature")
+    said = feature.get("properties")
+    said = said if isinstance(said, Mapping) else {}
+    name, kind = said.get("name"), said.get("kind")
+    if not isinstance(name, str) or not name.strip():
+        raise GazetteerError(f'{where}: it has no name: give it a property "name"')
+    entry = Entry(where, name, (), None, None, (), said.get("replaces") is True)
+    if kind is not None and (not isinstance(kind, str) or not kind.strip()):
+        raise entry.error(f"its kind is a string, not {kind!r:.80}")
+    names = [*_words(entry, said, "names"), *_words(entry, said, "aliases")]
+    union = tuple(_words(entry, said, "union"))
+    geometry = None
+    if union and feature.get("geometry") is not None:
+        raise entry.error("it has a geometry and a union: one of them is enough")
+    if not union:
+        try:
+            geometry = geometry_of(feature.get("geometry"))
+        except GeometryError as wrong:
+            raise entry.error(wrong) from None
+    others = tuple(dict.fromkeys(each for each in names if each != name))
+    return replace(entry, names=others, kind=kind, geometry=geometry, union=union)
+
+
+def _words(entry: Entry, said: Mapping[str, object], key: str) -> list[str]:
+    """A property that is a string or an array of them."""
+    value = said.get(key)
+    words = [] if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(words, list) or not all(isinstance(each, str) and each for each in words):
+        raise entry.error(f"its {key} are strings, not {value!r:.80}")
+    return words
+
+
+def geometry_of(value: object) -> Any:
+    """One geometry of points, of lines or of areas."""
+    if not isinstance(value, Mapping):
+        raise GeometryError("it has no geometry")
+    parts = [part for member in members_of(value) for part in placed(member)]
+    dimensions = {int(shapely.get_dimensions(part)) for part in parts}
+    if len(dimensions) > 1:
+        mixed = " and ".join(_DIMENSIONS[each] for each in sorted(dimensions))
+        raise GeometryError(f"it mixes {mixed}: a place is of one sort")
+    if len(parts) == 1:
+        return parts[0]
+    if dimensions == {AREA}:
+        whole = shapely.multipolygons(parts)
+        if not shapely.is_valid(whole):
+            raise GeometryError(f"it is invalid: {shapely.is_valid_reason(whole)}")
+        return whole
+    return shapely.multilinestrings(parts) if dimensions == {1} else shapely.multipoints(parts)
+
+
+def _united(entry: Entry, known: Mapping[str, Entry], within: tuple[str, ...]) -> Entry:
+    """The entry with the geometry of its union."""
+    if not entry.union:
+        return entry
+    parts = []
+    for name in entry.union:
+        part = known.get(name)
+        if part is None:
+            raise entry.error(f"its union names {name!r}, which is no place")
+        if part.name in (*within, entry.name):
+            raise entry.error(f"its union contains itself, by {name!r}")
+        geometry = _united(part, known, (*within, entry.name)).geometry
+        if shapely.get_dimensions(geometry) != AREA:
+            raise entry.error(f"its union names {name!r}, which is no area")
+        parts.append(geometry)
+    return replace(entry, geometry=shapely.union_all(parts))

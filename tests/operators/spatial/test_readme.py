@@ -1,0 +1,35 @@
+"""What the README of the spatial operators shows works, and names all of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tamis_operators import spatial
+from tamis_operators.spatial import bench
+from tamis_operators.spatial.configuration import configured
+from tamis_operators.spatial.gazetteer import gazetteer_of
+
+README = Path(spatial.__file__).with_name("README.md").read_text(encoding="utf-8")
+
+
+def test_its_python_runs() -> None:
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
+
+
+def test_it_names_operators_and_kinds() -> None:
+    for record in spatial.operators(()):
+        assert f"`{record.specification.signature}`" in README
+    for place in gazetteer_of(configured(())).places:
+        assert place.kind in ("airports", "city") or f"`{place.kind}`" in README
+
+
+def test_the_bench_prints_its_figures() -> None:
+    rows = dict(bench.figures(seed=2, points=5, regions=50))
+    assert len(rows) == 8
+    assert all(value > 0 for value in rows.values())
