@@ -18,7 +18,9 @@ from tamis.errors import EventError, PluginWarning
 from tamis.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
-_IMAGE = "image"
+_IMAGE, _FACTS = "image", "facts"
+_RDF_FILES = (".ttl", ".nt", ".rdf", ".owl", ".xml", ".jsonld", ".json")
+_NO_PATH = re.compile(r"[\r\n#<>\"]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _EMPTY: Mapping[str, DerivedAttribute] = {}
 
@@ -61,7 +63,7 @@ class Event:
     ) -> Event:
         """The event that a document holds; `EventError` if it holds none.
 
-        A relative path in `image` is relative to the folder, for operators."""
+        A relative path in `image` or `facts` is relative to the folder, for operators."""
         if not isinstance(document, Mapping):
             raise EventError(f"an event is an object, and this is {_article(document)}")
         content = document
@@ -170,7 +172,7 @@ class EventView(Mapping[str, Any]):
         value = self._event.value(name)
         if value is None:
             raise KeyError(f"the event has no {name!r}")
-        if name == _IMAGE and self._event.folder and isinstance(value, str):
+        if self._event.folder and isinstance(value, str) and _is_path(name, value):
             value = _placed(value, self._event.folder)
         frozen = self._frozen[name] = freeze(value)
         return frozen
@@ -245,11 +247,24 @@ def _read_only(array: Any) -> Any:
     return numpy.asarray(memoryview(array).toreadonly())
 
 
-def _placed(image: str, folder: str) -> str:
+def _is_path(name: str, value: str) -> bool:
+    """Whether an input, as the contract has it, is a path."""
+    return name == _IMAGE or (name == _FACTS and is_facts_path(value))
+
+
+def _placed(path: str, folder: str) -> str:
     """A relative path from the folder; URIs and absolute paths as they are."""
-    if not image or os.path.isabs(image) or _SCHEME.match(image):
-        return image
-    return os.path.join(folder, image)
+    if not path or os.path.isabs(path) or _SCHEME.match(path):
+        return path
+    return os.path.join(folder, path)
+
+
+def is_facts_path(facts: str) -> bool:
+    """Whether facts are the path of an RDF file, and not Turtle text.
+
+    A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
+    for a comment it ends in a period or in `>`."""
+    return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
 
 
 def read_event_line(line: str) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
-from tamis_operators import image, spatial
+from tamis_operators import image, reasoner, spatial
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
     """The operators of this package."""
-    return [*image.operators(), *spatial.operators()]
+    return [*image.operators(), *reasoner.operators(), *spatial.operators()]

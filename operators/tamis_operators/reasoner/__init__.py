@@ -1,0 +1,88 @@
+"""Operators that ask a reasoner: what the facts of an event say, together with an ontology.
+
+Listing them imports nothing heavy; the ontology is loaded when the first one is subscribed to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import partial
+
+from tamis.operators import OperatorRecord
+from tamis.specification import Parameter, Preparation, Specification
+from tamis_operators.reasoner.asked import asked
+from tamis_operators.reasoner.settings import settings_of
+
+_EXTRA = "tamis[reasoner]"
+_MODULES = ("pyoxigraph",)
+
+
+def operators(
+    ontology: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    regime: str = "owl-rl",
+    *,
+    timeout: float | None = 10.0,
+    isolation: str = "inline",
+    most_bytes: int = 1 << 20,
+    most_triples: int = 10_000,
+    most_consequences: int = 100_000,
+) -> list[OperatorRecord]:
+    """The operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or JSON-LD.
+
+    Without one, those that `TAMIS_ONTOLOGY` lists, else the bundled one. `timeout` and `isolation`
+    are of the operators that take SPARQL; the bounds are of an event's facts."""
+    bounds = {
+        "most_bytes": most_bytes,
+        "most_triples": most_triples,
+        "most_consequences": most_consequences,
+    }
+    settings = settings_of(ontology, regime, bounds)
+    facts = Preparation(
+        "facts", partial(asked, "facts.prepared_facts", settings), ("facts",), cost_seconds=0.002
+    )
+
+    def record(
+        name: str, maker: str, description: str, parameters: tuple[str, ...], sparql: bool
+    ) -> OperatorRecord:
+        specification = Specification(
+            name=name,
+            version=f"1-{settings.digest}",
+            description=description,
+            parameters=tuple(Parameter(each) for each in parameters),
+            variadic=name == "select",
+            inputs=("facts",),
+            cost_seconds=0.0005 if sparql else 0.000_01,
+            timeout=timeout if sparql else None,
+            deterministic=True,
+            isolation=isolation if sparql else "inline",
+            preparation=facts,
+            extra=_EXTRA,
+            modules=_MODULES,
+        )
+        return OperatorRecord(specification, partial(asked, maker, settings, specification))
+
+    return [
+        record(
+            "isA",
+            "is_a.IsA",
+            "Whether an entity of the facts is in a class; variables stand for either",
+            ("entity", "class"),
+            False,
+        ),
+        record(
+            "holds",
+            "holds.Holds",
+            "Whether the facts, and what follows, relate two things; variables stand for any",
+            ("subject", "property", "object"),
+            False,
+        ),
+        record("ask", "ask.Ask", "What a SPARQL ASK query says of the facts", ("query",), True),
+        record(
+            "select",
+            "select.Select",
+            "The solutions of a SPARQL SELECT query, a place for each variable it projects",
+            ("query",),
+            True,
+        ),
+    ]

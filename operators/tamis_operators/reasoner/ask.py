@@ -1,0 +1,48 @@
+"""`ask('…')`: whether a SPARQL ASK query is true of an event's facts and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tamis.errors import ArgumentError
+from tamis.operators import Operator, Sample
+from tamis.specification import Specification, Variable
+from tamis_operators.reasoner.facts import Facts
+from tamis_operators.reasoner.knowledge import knowledge
+from tamis_operators.reasoner.queries import checked_query
+from tamis_operators.reasoner.settings import Settings
+
+
+class Ask(Operator):
+    """Whether an ASK query is true."""
+
+    def __init__(self, settings: Settings, specification: Specification) -> None:
+        self.settings = settings
+        self.specification = specification
+
+    def check(self, *arguments: Any) -> None:
+        """The query is read, and refused if it reads more than the facts and the ontology."""
+        (query,) = arguments
+        if isinstance(query, Variable):
+            raise ArgumentError("a query is a string, not a variable")
+        checked_query(query, knowledge(self.settings).prefixes, "ASK")
+
+    def solve(self, event: Any, *arguments: Any) -> bool:
+        """What the query says."""
+        facts: Facts = event.prepared
+        return bool(facts.dataset.query(arguments[0]))
+
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """All from one graph."""
+        return [self.solve(event, *arguments) for arguments in lists]
+
+    def samples(self) -> Iterable[Sample]:
+        """Of the bundled ontology."""
+        if self.settings.ontology:
+            return ()
+        event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 a :Van ."}
+        return (
+            Sample("ask('ASK { ?x a :EmergencyVehicle ; :follows ?y }')", event, True),
+            Sample("ask('ASK { ?x a :Boat }')", event, False),
+        )

@@ -1,0 +1,223 @@
+"""What is read as RDF, and what is refused: no document reaches the network or another file.
+
+Turtle, N-Triples, RDF/XML and JSON-LD. Refused are contexts of JSON-LD that are addresses, document
+types and entities of XML, named graphs, and triples about triples; `owl:imports` is not followed.
+Whatever an error says names the line.
+Cost: pyoxigraph's parser, a microsecond or two for a triple.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+import pyoxigraph as ox
+
+from tamis_operators.reasoner.settings import FORMATS
+from tamis_operators.reasoner.terms import Term
+
+_ANONYMOUS = re.compile(r"[0-9a-f]{16,32}")
+_DEEPEST = 200
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+class DocumentError(ValueError):
+    """A document that is no RDF, or that is refused."""
+
+
+@dataclass
+class Document:
+    """What a document says."""
+
+    triples: list[tuple[Term, ox.NamedNode, Term]] = field(default_factory=list)
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+
+def read_file(path: str, most_bytes: int | None = None) -> tuple[str, str]:
+    """The text of a file and its format; only of plain files of a known ending."""
+    if _SCHEME.match(path):
+        raise DocumentError(f"{path:.80} is an address, and nothing is fetched: give a file")
+    format = FORMATS.get(os.path.splitext(path)[1].lower())
+    if format is None:
+        raise DocumentError(f"{path} is none of {', '.join(FORMATS)}")
+    try:
+        with open(path, "rb", opener=_open_plain) as file:
+            content = file.read() if most_bytes is None else file.read(most_bytes + 1)
+    except OSError as failure:
+        raise DocumentError(f"{path} cannot be read: {failure.strerror or failure}") from None
+    if most_bytes is not None and len(content) > most_bytes:
+        raise DocumentError(f"{path} has more than {most_bytes:,} bytes")
+    try:
+        return content.decode("utf-8-sig"), format
+    except UnicodeDecodeError as failure:
+        raise DocumentError(f"{path} is not UTF-8 at byte {failure.start}") from None
+
+
+def _open_plain(path: str, flags: int) -> int:
+    """Opens plain files; a pipe would block."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError("it is no plain file")
+    return descriptor
+
+
+def files_in(path: str) -> list[str]:
+    """The file itself, or the RDF files of a folder and those below, sorted."""
+    if not os.path.isdir(path):
+        return [path]
+    return sorted(str(each) for each in Path(path).rglob("*") if each.suffix.lower() in FORMATS)
+
+
+def parsed(
+    text: str,
+    format: str,
+    what: str,
+    prefixes: dict[str, str] | None = None,
+    most: int | None = None,
+    rename: Callable[[str], str] = str,
+) -> Document:
+    """What a document says; Turtle may use `prefixes` without declaring them."""
+    _REFUSALS.get(format, _take)(text, what)
+    head = "" if format != "turtle" else _declared(prefixes or {})
+    document = Document()
+    parser = None
+    labels = _Labels(rename)
+    try:
+        parser = ox.parse(head + text, _KINDS[format], without_named_graphs=True, base_iri=None)
+        for quad in parser:
+            subject, predicate, object = quad.subject, quad.predicate, quad.object
+            if isinstance(subject, ox.Triple) or isinstance(object, ox.Triple):
+                raise DocumentError(f"{what}: triples about triples are not read")
+            if isinstance(subject, ox.BlankNode):
+                subject = labels.of(subject)
+            if isinstance(object, ox.BlankNode):
+                object = labels.of(object)
+            document.triples.append((subject, predicate, object))
+            if most is not None and len(document.triples) > most:
+                raise DocumentError(f"{what} have more than {most:,} triples")
+    except SyntaxError as failure:
+        raise DocumentError(_told(failure, what, len(head))) from None
+    except ValueError as failure:
+        if isinstance(failure, DocumentError):
+            raise
+        raise DocumentError(f"{what}: {failure}") from None
+    document.prefixes = dict(parser.prefixes)
+    return document
+
+
+class _Labels:
+    """Names of blank nodes: as the document has them; those without get numbers."""
+
+    def __init__(self, rename: Callable[[str], str]) -> None:
+        self._rename = rename
+        self._known: dict[str, ox.BlankNode] = {}
+        self._numbered = 0
+
+    def of(self, node: ox.BlankNode) -> ox.BlankNode:
+        label = node.value
+        known = self._known.get(label)
+        if known is None:
+            shown = label
+            if _ANONYMOUS.fullmatch(label):
+                self._numbered += 1
+                shown = f"anonymous.{self._numbered}"
+            known = self._known[label] = ox.BlankNode(self._rename(shown))
+        return known
+
+
+def _declared(prefixes: dict[str, str]) -> str:
+    """Declarations in one line before the first, so that lines keep their numbers."""
+    return "".join(f"@prefix {name}: <{iri}> . " for name, iri in sorted(prefixes.items()))
+
+
+def _told(failure: SyntaxError, what: str, shift: int) -> str:
+    """A parser's error with its line and column, without the declarations before them."""
+    line, column = failure.lineno, failure.offset
+    words = str(failure.msg)
+    if line is None:
+        return f"{what}: {words}"
+    if line == 1 and column is not None:
+        column = max(1, column - shift)
+    words = re.sub(
+        r"^(Parser )?error (at|on) line \d+( column \d+)?( and column \d+)?:? ?",
+        "",
+        words,
+        flags=re.I,
+    )
+    words = re.sub(r"^(Parser )?error between .*?: ", "", words, flags=re.I)
+    return f"{what}, line {line}, column {column}: {words}"
+
+
+def _take(text: str, what: str) -> None:
+    """Nothing in the format reaches out."""
+
+
+def _refuse_entities(text: str, what: str) -> None:
+    """XML with a document type: read by a real parser, up to the first element."""
+
+    def refuse(*_: object) -> NoReturn:
+        line = parser.CurrentLineNumber
+        raise DocumentError(f"{what}, line {line}: a document type is refused (entities too)")
+
+    parser = expat.ParserCreate("utf-8")
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(text.encode("utf-8"), True)
+    except expat.ExpatError as failure:
+        raise DocumentError(
+            f"{what}, line {failure.lineno}: {expat.ErrorString(failure.code)}"
+        ) from None
+
+
+def _refuse_contexts(text: str, what: str) -> None:
+    """JSON-LD whose contexts are addresses, wherever they stand."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as failure:
+        raise DocumentError(f"{what}: {failure}") from None
+    waiting: list[tuple[Any, bool, int]] = [(document, False, 0)]
+    while waiting:
+        value, context, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise DocumentError(f"{what} are nested too deep")
+        if context and isinstance(value, str):
+            raise DocumentError(
+                f"{what}: the context {value!r:.80} is an address, and nothing is fetched: "
+                "write it into the document"
+            )
+        if isinstance(value, list):
+            waiting.extend((each, context, depth + 1) for each in value)
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                if key == "@import":
+                    raise DocumentError(f"{what}: @import is refused: nothing is fetched")
+                waiting.append((inner, key == "@context", depth + 1))
+
+
+_REFUSALS = {"xml": _refuse_entities, "json": _refuse_contexts}
+_KINDS = {
+    "turtle": ox.RdfFormat.TURTLE,
+    "triples": ox.RdfFormat.N_TRIPLES,
+    "xml": ox.RdfFormat.RDF_XML,
+    "json": ox.RdfFormat.JSON_LD,
+}
+
+
+def told_files(paths: tuple[str, ...]) -> Iterator[str]:
+    """All the files that paths name; an error for what is not there."""
+    for path in paths:
+        if not os.path.exists(path):
+            raise DocumentError(f"there is no {path}")
+        found = files_in(path)
+        if not found:
+            raise DocumentError(f"{path} holds no RDF file ({', '.join(FORMATS)})")
+        yield from found

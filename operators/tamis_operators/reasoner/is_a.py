@@ -1,0 +1,94 @@
+"""`isA(entity, class)`: which classes the entities of an event's facts are in.
+
+Cost: a look-up with constants; with a variable, the entities of the class or the classes of the
+entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tamis.operators import Implication, Operator, Sample
+from tamis.specification import Specification, Variable
+from tamis_operators.reasoner.facts import Facts
+from tamis_operators.reasoner.knowledge import knowledge
+from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.vocabulary import TYPE
+
+
+class IsA(Operator):
+    """Whether an entity is in a class; with variables, which entities, or which classes."""
+
+    def __init__(self, settings: Settings, specification: Specification) -> None:
+        self.settings = settings
+        self.specification = specification
+
+    def check(self, *arguments: Any) -> Sequence[object]:
+        """Names as terms."""
+        entity, kind = arguments
+        names = knowledge(self.settings).names
+        return (
+            entity if isinstance(entity, Variable) else names.entity_of(entity, 0),
+            kind if isinstance(kind, Variable) else names.class_of(kind, 1),
+        )
+
+    def solve(self, event: Any, *arguments: Any) -> Any:
+        """A bool, or solutions."""
+        entity, kind = arguments
+        facts: Facts = event.prepared
+        number = None if isinstance(entity, Variable) else facts.number(entity)
+        of = None if isinstance(kind, Variable) else facts.number(kind)
+        unknown = (number is None and not isinstance(entity, Variable)) or (
+            of is None and not isinstance(kind, Variable)
+        )
+        if number is not None and of is not None:
+            return facts.closure.has(number, TYPE, of)
+        if unknown:
+            return [] if Variable in map(type, arguments) else False
+        return _solutions(facts, number, of)
+
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """All from one closure."""
+        return [self.solve(event, *arguments) for arguments in lists]
+
+    def implications(
+        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
+    ) -> Iterator[Implication]:
+        """In a class: in every class above, and in none that is disjoint with one of those."""
+        entity, kind = arguments
+        known = knowledge(self.settings)
+        above = known.superclasses(kind)
+        apart = known.disjoint(above)
+        for place, (other, other_kind) in enumerate(others):
+            if other == entity:
+                theirs = known.superclasses(other_kind)
+                if known.terms.known(other_kind) in above:
+                    yield Implication(True, place, True)
+                elif not apart.isdisjoint(theirs):
+                    yield Implication(True, place, False)
+
+    def samples(self) -> Iterable[Sample]:
+        """Of the bundled ontology."""
+        if self.settings.ontology:
+            return ()
+        event = {"facts": ":unit7 a :PoliceCar ; :follows :van3 . :van3 a :Van ."}
+        return (
+            Sample("isA(unit7, EmergencyVehicle)", event, True),
+            Sample("isA(van3, PoliceCar)", event, False),
+            Sample("isA(?x, PoliceCar)", event, ["unit7"]),
+            Sample("isA(unit7, ?c)", event),
+        )
+
+
+def _solutions(facts: Facts, number: int | None, of: int | None) -> Iterator[Any]:
+    """Entities, classes, or pairs of them; classes without a name are none."""
+    closure, scalar = facts.closure, facts.scalar
+    if of is not None:
+        yield from (scalar(each) for each in closure.subjects(TYPE, of) if facts.is_node(each))
+    elif number is not None:
+        yield from (scalar(each) for each in closure.objects(number, TYPE) if facts.is_iri(each))
+    else:
+        for each, kind in closure.pairs(TYPE):
+            if facts.is_node(each) and facts.is_iri(kind):
+                yield scalar(each), scalar(kind)

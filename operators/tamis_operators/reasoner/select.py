@@ -1,0 +1,108 @@
+"""`select('…', ?a, ?b)`: the solutions of a SPARQL SELECT query, a variable or constant for each
+variable that it projects, in order.
+
+A solution that leaves one of them unbound is none. Equal solutions are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyoxigraph as ox
+
+from tamis.errors import ArgumentError
+from tamis.operators import Operator, Sample
+from tamis.specification import Specification, Variable
+from tamis.values import Scalar, kind_of
+from tamis_operators.reasoner.facts import Facts
+from tamis_operators.reasoner.holds import Wanted
+from tamis_operators.reasoner.knowledge import knowledge
+from tamis_operators.reasoner.queries import checked_query
+from tamis_operators.reasoner.settings import Settings
+
+
+class Select(Operator):
+    """The solutions of a SELECT query."""
+
+    def __init__(self, settings: Settings, specification: Specification) -> None:
+        self.settings = settings
+        self.specification = specification
+
+    def check(self, *arguments: Any) -> Sequence[object]:
+        """The query is read, and has as many variables as are asked for."""
+        query, *wanted = arguments
+        if isinstance(query, Variable):
+            raise ArgumentError("a query is a string, not a variable")
+        known = knowledge(self.settings)
+        variables = checked_query(query, known.prefixes, "SELECT")
+        if len(variables) != len(wanted):
+            names = ", ".join(f"?{name}" for name in variables)
+            raise ArgumentError(
+                f"the query gives {len(variables)} value{'s' * (len(variables) != 1)} a solution "
+                f"({names}), and {len(wanted)} {'is' if len(wanted) == 1 else 'are'} asked for"
+            )
+        return (
+            query,
+            *(
+                each
+                if isinstance(each, Variable)
+                else Wanted(each, known.names.object_of(each, place))
+                for place, each in enumerate(wanted, 1)
+            ),
+        )
+
+    def solve(self, event: Any, *arguments: Any) -> Any:
+        """A bool, or solutions."""
+        query, *wanted = arguments
+        facts: Facts = event.prepared
+        found = facts.dataset.query(query)
+        assert isinstance(found, ox.QuerySolutions)
+        solutions = _solutions(facts, found, wanted)
+        if any(isinstance(each, Variable) for each in wanted):
+            return solutions
+        return next(solutions, None) is not None
+
+    def samples(self) -> Iterable[Sample]:
+        """Of the bundled ontology."""
+        if self.settings.ontology:
+            return ()
+        event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 :speed 30 ."}
+        query = "select('SELECT ?x ?v { ?x :follows/:speed ?v }', ?who, ?speed)"
+        return (
+            Sample(query, event, [("unit7", 30)]),
+            Sample(f"{query}, ?speed > 40", event),
+            Sample("select('SELECT ?x { ?x a :Boat }', ?x)", event, []),
+        )
+
+
+def _solutions(
+    facts: Facts, found: Iterable[ox.QuerySolution], wanted: Sequence[Variable | Wanted]
+) -> Iterator[tuple[Scalar, ...]]:
+    """Each once, in the order of the query."""
+    scalar = facts.knowledge.names.scalar
+    asked = [place for place, each in enumerate(wanted) if isinstance(each, Variable)]
+    given = [(place, each) for place, each in enumerate(wanted) if isinstance(each, Wanted)]
+    seen: set[tuple[tuple[int, Scalar], ...]] = set()
+    for row in found:
+        terms = [row[place] for place in range(len(wanted))]
+        if any(term is None or isinstance(term, ox.Triple) for term in terms):
+            continue
+        values = [scalar(term) for term in terms]
+        if not all(_fits(terms[place], values[place], each) for place, each in given):
+            continue
+        solution = tuple(values[place] for place in asked)
+        key = tuple((kind_of(value), value) for value in solution)
+        if key not in seen:
+            seen.add(key)
+            yield solution
+
+
+def _fits(term: object, value: Scalar, wanted: Wanted) -> bool:
+    if wanted.entity is not None and term == wanted.entity:
+        return True
+    return (
+        isinstance(term, ox.Literal)
+        and kind_of(value) == kind_of(wanted.value)
+        and value == wanted.value
+    )

@@ -1,0 +1,1 @@
+"""The operators that ask a reasoner."""
