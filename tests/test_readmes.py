@@ -17,6 +17,7 @@ import tamis
 from tamis import hookspecs
 from tamis.plugins import installed
 from tamis.testing import check_planner
+from tamis.testing.conformance import LAWS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,6 +54,7 @@ def test_the_planner_and_the_operators_of_the_readmes_work() -> None:
     regions.subscribe_many([{"where": f"within({region})"} for region in names["RADIUS"]])
     first = regions.match({"meters": 5})
     assert (len(first.matches), first.account.calls, first.account.invocations) == (3, 3, 1)
+    names["TestWithin"]().test_implications()
 
 
 def console_lines() -> list[str]:
@@ -104,13 +106,17 @@ def test_everything_a_user_can_name_is_in_a_readme() -> None:
         for field in dataclasses.fields(tamis.Specification)
         if field.name not in ("description", "version")
     ]
+    names += [law.name for law in LAWS]
     lacking = [name for name in names if f"`{name}`" not in ALL]
     assert not lacking
 
 
 @pytest.mark.parametrize(
     "command",
-    ["match", "check", "explain", "operators", "planners", "indexes", "plugins", "bench planners"],
+    [
+        *("match", "check", "explain", "operators", "planners", "indexes", "plugins"),
+        *("bench planners", "doctor", "new-operator"),
+    ],
 )
 def test_every_command_is_in_the_readme(command: str) -> None:
     assert f"tamis {command}" in README

@@ -31,7 +31,7 @@ from tamis.operators import Implication, Operator, OperatorRecord, Sample, opera
 from tamis.specification import Parameter, Preparation, Specification, Variable
 
 if TYPE_CHECKING:
-    from tamis import index, testing
+    from tamis import index, spark, testing
     from tamis.account import Account, OperatorAccount
     from tamis.explain import Explanation
     from tamis.indexing import Index, IndexRecord
@@ -55,7 +55,7 @@ _LAZY = {
     "Run": "planning",
     "Statistics": "statistics",
 }
-_SUBMODULES = ("index", "testing")
+_SUBMODULES = ("index", "spark", "testing")
 
 __all__ = [
     "Account",
@@ -99,6 +99,7 @@ __all__ = [
     "hookimpl",
     "index",
     "operator",
+    "spark",
     "testing",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from tamis.event import DerivedAttribute, Event
@@ -27,7 +28,12 @@ def moment(text: object) -> Moment | None:
     """The moment that a text in RFC 3339 or a `datetime` names, UTC where it has no offset."""
     if isinstance(text, datetime):
         text = text.isoformat()
-    matched = _RFC_3339.fullmatch(text) if isinstance(text, str) else None
+    return _named(text) if isinstance(text, str) else None
+
+
+@lru_cache(maxsize=1024)  # an event is asked for each of its parts
+def _named(text: str) -> Moment | None:
+    matched = _RFC_3339.fullmatch(text)
     if matched is None:
         return None
     year, month, day, hour, minute, second = (int(each) for each in matched.groups()[:6])

@@ -122,6 +122,10 @@ class StatisticsError(TamisError, ValueError):
     """Statistics that cannot be read, written or used."""
 
 
+class SparkError(TamisError):
+    """Spark that is not installed, cannot be started, or was given what it cannot use."""
+
+
 class PluginError(TamisError):
     """A plugin that clashes with another or cannot be loaded."""
 

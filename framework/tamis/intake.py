@@ -28,6 +28,8 @@ class Accepted(NamedTuple):
     data: str | None
     alternatives: list[Asked]
     warnings: list[SubscriptionWarning]
+    excluded: list[Asked]
+    """Alternatives that their attribute predicates exclude from every event."""
 
 
 class Intake:
@@ -101,6 +103,7 @@ class _Batch:
             data,
             [each for each in asked if not each.empty],
             doubts(id, condition, asked),
+            [each for each in asked if each.empty],
         )
 
     def _checked(self, entry: Entry) -> tuple[str, str, str | None]:

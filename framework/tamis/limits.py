@@ -1,4 +1,4 @@
-"""How large a subscription and an answer may be; every number is a setting."""
+"""How large a subscription and an answer may be, and how patient callers are: all settings."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ class Limits:
     solutions: int = 100_000
     join_steps: int = 200_000
     implications: int = 1_000_000
+    start_seconds: int = 60
+    """For a worker process to start and to make an operator."""
+    queue_seconds: int = 60
+    """For a call to wait until a worker process is free."""
+    failures_in_a_row: int = 5
+    """Calls that are late, crash or swell before an operator is not called for a pause."""
+    pause_seconds: int = 1
+    longest_pause_seconds: int = 300
+    """A pause is twice the last one, up to this."""
 
     def __post_init__(self) -> None:
         for limit in fields(self):

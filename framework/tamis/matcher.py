@@ -93,12 +93,14 @@ class Matcher:
             raise TamisError(f"learning is True or False, not {learning!r:.80}")
         plugins = installed()
         records = plugins.operators.values() if operators is None else records_of(operators)
-        self.operators = Operators(records)
+        records = list(records)
         self._statistics = statistics if statistics is not None else Statistics()
         self.limits = limits
         _check_statistics(self._statistics)
         if not isinstance(limits, Limits):
             raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
+        self._gateway = Gateway(limits, timer, clock, records)
+        self.operators = Operators(records, self._gateway.expect)
         self._learned = Learned(self._statistics) if learning else None
         self._catalog = Catalog(limits.implications)
         self._following = Following(
@@ -110,10 +112,8 @@ class Matcher:
         self._language = Language(limits)
         self._intake = Intake(self._language, self.operators, self._catalog)
         self.memo = Memo(memo_bytes, memo_seconds, clock)
-        self._gateway = Gateway(limits, timer)
-        self._decider = Decider(
-            self._gateway, executor_of(workers), self.memo, timer, self._contradicted
-        )
+        self._executor = executor_of(workers)
+        self._decider = Decider(self._gateway, self._executor, self.memo, timer, self._contradicted)
         self._clock = clock
         self._timer = timer
         self._lock = ReaderWriterLock()
@@ -121,6 +121,19 @@ class Matcher:
         self._skeleton: Skeleton | None = None
         self._expiry = Expiry()
         self._event_numbers = itertools.count(1)
+
+    def close(self) -> None:
+        """Ends the threads and worker processes; a later match begins those that it needs.
+
+        So does nobody's holding the matcher any more, and the end of the program. For `with`."""
+        self._executor.close()
+        self._gateway.close()
+
+    def __enter__(self) -> Matcher:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     # subscribing
 

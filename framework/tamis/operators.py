@@ -154,11 +154,13 @@ def operator(
     timeout: float | None = None,
     deterministic: bool = False,
     isolation: str = "inline",
+    memory_bytes: int | None = None,
     concurrency: int | None = None,
     calls_per_second: float | None = None,
     preparation: Preparation | None = None,
     extra: str | None = None,
     modules: Iterable[str] = (),
+    lacking: str | None = None,
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
     implications: Callable[..., Iterable[Implication]] | None = None,
@@ -248,7 +250,7 @@ def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Paramet
 
 def _parameter(parameter: inspect.Parameter) -> Parameter:
     annotation = parameter.annotation
-    words = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    words = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     names = [word.strip() for word in words.split("|")]
     kinds: frozenset[int] | None = None
     if all(word in _ANNOTATIONS for word in names):

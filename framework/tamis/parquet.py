@@ -37,16 +37,17 @@ def rows(file: str) -> Iterator[tuple[float, dict[str, Any]]]:
         with arrow.parquet.ParquetFile(file) as table:
             total = table.metadata.num_rows or 1
             for batch in table.iter_batches(_BATCH):
-                for row in _dicts(arrow, batch):
+                for row in dicts(batch):
                     done += 1
-                    yield done / total, {name: plain(value) for name, value in row.items()}
+                    yield done / total, row
     except (OSError, ValueError, arrow.ArrowException) as bad:
         place = f" after row {done:,}" if done else ""
         raise ReadingError(f"{file} cannot be read as Parquet{place}: {bad}") from bad
 
 
-def _dicts(arrow: Any, batch: Any) -> list[dict[str, Any]]:
-    """The rows of a batch, with times cut to the microseconds that Python has."""
+def dicts(batch: Any) -> list[dict[str, Any]]:
+    """The rows of a batch as events; times are cut to the microseconds that Python has."""
+    arrow = require_arrow()
     for at, field in enumerate(batch.schema):
         shorter = _microseconds(arrow, field.type)
         if shorter is not None:
@@ -55,7 +56,7 @@ def _dicts(arrow: Any, batch: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = batch.to_pylist(maps_as_pydicts="lossy")
     except TypeError:  # a pyarrow that does not know the setting gives maps as pairs
         found = batch.to_pylist()
-    return found
+    return [{name: plain(value) for name, value in row.items()} for row in found]
 
 
 def _microseconds(arrow: Any, kind: Any) -> Any:

@@ -17,7 +17,7 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from tamis.errors import EventError, TamisError
@@ -59,7 +59,7 @@ class Events:
         self.files = [file for place in places for file in _files(place)]
         if self.files.count(STANDARD_INPUT) > 1:
             raise ReadingError("standard input (-) can be read only once")
-        if any(_is_table(file) for file in self.files):
+        if any(is_table(file) for file in self.files):
             from tamis.parquet import require_arrow
 
             require_arrow()
@@ -86,12 +86,12 @@ class Events:
 
     def __iter__(self) -> Iterator[Line]:
         for self._finished, file in enumerate(self.files):  # noqa: B020 (read while it counts)
-            yield from self._rows(file) if _is_table(file) else self._lines(file)
+            yield from self._rows(file) if is_table(file) else self._lines(file)
             self._share = lambda: 0.0
         self._finished = len(self.files)
 
     def _lines(self, file: str) -> Iterator[Line]:
-        with _opened(file) as (stream, position):
+        with opened(file) as (stream, position):
             size = _size(file)
             if size:
                 self._share = lambda: min(1.0, position() / size)
@@ -107,13 +107,13 @@ class Events:
 
 def read_lines(file: str) -> Iterator[Line]:
     """The JSON lines of one file, or of standard input (`-`)."""
-    with _opened(file) as (stream, _):
+    with opened(file) as (stream, _):
         yield from json_lines(file, stream)
 
 
 def read_whole(file: str) -> str:
     """The text of a file, or of standard input (`-`)."""
-    with _opened(file) as (stream, _), _sentences(file):
+    with opened(file) as (stream, _), _sentences(file):
         content = stream.read().removeprefix(_BYTE_ORDER_MARK)
     try:
         return content.decode()
@@ -121,11 +121,11 @@ def read_whole(file: str) -> str:
         raise ReadingError(f"{shown_name(file)} is {_not_utf8(bad)}") from None
 
 
-def json_lines(file: str, stream: IO[bytes]) -> Iterator[Line]:
-    """The lines of an open file that are not blank."""
+def json_lines(file: str, stream: Iterable[bytes], first: int = 1) -> Iterator[Line]:
+    """The lines of an open file that are not blank, by their numbers from the first on."""
     number = 0
     with _sentences(file, lambda: number):
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(stream, first):
             if number == 1:
                 raw = raw.removeprefix(_BYTE_ORDER_MARK)
             if raw.strip():
@@ -172,7 +172,7 @@ def _sentences(file: str, line: Callable[[], int] = lambda: 0) -> Iterator[None]
 
 
 @contextlib.contextmanager
-def _opened(file: str) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
+def opened(file: str) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
     """The bytes of a file, unpacked where they are packed, and how far they have been read."""
     with contextlib.ExitStack() as closing:
         with _sentences(file):
@@ -189,6 +189,12 @@ def _opened(file: str) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
             unpacked = closing.enter_context(gzip.GzipFile(fileobj=buffered))
             stream = io.BufferedReader(unpacked)
         yield stream, buffered.tell
+
+
+def is_packed(file: str) -> bool:
+    """Whether a file is compressed."""
+    with _sentences(file), open(file, "rb") as raw:
+        return raw.read(2) == _GZIP
 
 
 def _files(place: str) -> list[str]:
@@ -231,7 +237,8 @@ def _in_folder(folder: str) -> Iterator[str]:
                 yield os.path.join(path, name)
 
 
-def _is_table(file: str) -> bool:
+def is_table(file: str) -> bool:
+    """Whether a file is one of Parquet."""
     return file.endswith(".parquet")
 
 

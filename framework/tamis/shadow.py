@@ -17,12 +17,13 @@ import numpy as np
 
 from tamis.catalog import Catalog
 from tamis.covering import scipy_part
+from tamis.engine.answers import Answer
 from tamis.engine.asking import Call
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
 from tamis.engine.executor import Inline
 from tamis.engine.following import Following
-from tamis.engine.gateway import Answer, Asking, Gateway
+from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.memo import Memo
 from tamis.errors import PlannerError
 from tamis.planning import UNKNOWN

@@ -7,7 +7,8 @@ functions and globals it uses; what a distribution brought is imported by the ot
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 from tamis.errors import OperatorError
@@ -25,13 +26,34 @@ def packed(records: Iterable[OperatorRecord]) -> bytes:
     """Operators as bytes that `unpacked` makes operators of, in this process or another."""
     import cloudpickle
 
+    with _files_by_value(cloudpickle):
+        return _dumped(cloudpickle, list(records))
+
+
+def packed_value(value: object, what: str) -> bytes:
+    """A value as bytes, `OperatorError` where it cannot travel; `pickle` reads it."""
+    import cloudpickle
+
+    try:
+        with _files_by_value(cloudpickle):
+            content: bytes = cloudpickle.dumps(value)
+            return content
+    except Exception as failure:
+        raise OperatorError(
+            f"{what} cannot be sent to another process: {type(failure).__name__}: {failure}"
+        ) from failure
+
+
+@contextmanager
+def _files_by_value(cloudpickle: ModuleType) -> Iterator[None]:
+    """What modules hold that were made from files goes by value."""
     by_value = [sys.modules[name] for name in _FROM_FILES if name in sys.modules]
     held: list[ModuleType] = []
     try:
         for module in by_value:
             cloudpickle.register_pickle_by_value(module)
             held.append(module)
-        return _dumped(cloudpickle, list(records))
+        yield
     finally:
         for module in held:
             cloudpickle.unregister_pickle_by_value(module)

@@ -20,7 +20,8 @@ from tamis.values import KIND_NAMES, Scalar, kind_of
 
 DEFAULT_COST_SECONDS = 0.001
 _LONGEST_SECONDS = 1_000_000
-ISOLATIONS = ("inline", "thread")
+PROCESS = "process"
+ISOLATIONS = ("inline", "thread", PROCESS)
 _COSTS = ("cost_seconds", "marginal_cost_seconds")
 
 
@@ -116,6 +117,10 @@ class Specification:
     deterministic: bool = False
     """Whether equal inputs give equal answers for ever: then answers may be kept."""
     isolation: str = "inline"
+    """Where it runs: in the calling thread, in a thread that may be late, or in a worker process
+    that is killed when it is late, crashes or swells, and that has no network."""
+    memory_bytes: int | None = None
+    """What a worker process of it may take, all that it imported included."""
     concurrency: int | None = None
     calls_per_second: float | None = None
     preparation: Preparation | None = None
@@ -123,6 +128,8 @@ class Specification:
     """What `pip install` has to bring for it: `tamis[spatial]`."""
     modules: tuple[str, ...] = ()
     """What it imports that may be missing: `("shapely", "pyproj")`."""
+    lacking: str | None = None
+    """What has to be set up before it can be used, in words: `set TAMIS_EMBEDDING to …`."""
 
     def __post_init__(self) -> None:
         name = self.name
@@ -153,9 +160,25 @@ class Specification:
         object.__setattr__(self, "modules", names_of(self.modules, "modules", name))
         if self.extra is not None and (not isinstance(self.extra, str) or not self.extra):
             raise OperatorError(f"extra of {name} is what pip installs for it, as tamis[spatial]")
+        if self.lacking is not None and (not isinstance(self.lacking, str) or not self.lacking):
+            raise OperatorError(f"lacking of {name} says what has to be set up, in words")
         if self.isolation not in ISOLATIONS:
             raise OperatorError(
                 f"isolation of {name} is one of {', '.join(ISOLATIONS)}, not {self.isolation!r}"
+            )
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        memory = self.memory_bytes
+        if memory is None:
+            return
+        if type(memory) is not int or memory < 1:
+            raise OperatorError(
+                f"memory_bytes of {self.name} is a whole number above 0, not {memory!r}"
+            )
+        if self.isolation != PROCESS:
+            raise OperatorError(
+                f'memory_bytes of {self.name} bounds a worker process: set isolation="process" too'
             )
 
     @property
@@ -173,10 +196,10 @@ class Specification:
 
     @property
     def missing(self) -> str | None:
-        """Which modules are not installed and how to mend that; `None` where all are there."""
+        """What is not installed or set up and how to mend that; `None` where all is there."""
         missing = [name for name in self.modules if not _is_installed(name)]
         if not missing:
-            return None
+            return self.lacking and f"{self.name}: {self.lacking}"
         install = f": pip install '{self.extra}'" if self.extra else ""
         verb = "are" if len(missing) > 1 else "is"
         return f"{self.name} needs {' and '.join(missing)}, which {verb} not installed{install}"

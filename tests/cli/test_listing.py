@@ -16,6 +16,7 @@ def test_operators_with_all_that_is_known_of_them(tamis: Tamis) -> None:
         """\
 louderThan(level)
     Whether it is louder than a level.
+    takes    level (anything)
     reads    loudness
     gives    true or false
     cost     about 2 ms a call
@@ -25,7 +26,10 @@ louderThan(level)
 """
         in ended.out
     )
-    assert "peopleCount(?count)\n    reads    people\n    gives    count\n" in ended.out
+    assert (
+        "peopleCount(?count)\n    takes    count (a variable, or anything)\n"
+        "    reads    people\n    gives    count\n"
+    ) in ended.out
     assert "timeout  2 s\n" in ended.out
     listed = {
         each["name"]: each
@@ -35,17 +39,72 @@ louderThan(level)
         "name": "peopleCount",
         "signature": "peopleCount(?count)",
         "description": "",
+        "parameters": [
+            {"name": "count", "kinds": None, "whole": False, "required": True, "output": True}
+        ],
+        "variadic": False,
         "inputs": ["people"],
         "optional_inputs": [],
         "outputs": ["count"],
+        "preparations": [],
         "version": "1",
         "cost_seconds": None,
         "marginal_cost_seconds": None,
         "timeout": 2,
         "deterministic": False,
+        "isolation": "inline",
+        "concurrency": None,
+        "calls_per_second": None,
+        "extra": None,
+        "modules": [],
+        "missing": None,
         "source": "ops.py",
     }
     assert listed["broken"]["inputs"] is None
+
+
+SAMPLED = """
+import tamis
+
+frame = tamis.Preparation("frame", lambda event: event["image"], inputs=("image",))
+
+@tamis.operator(
+    inputs=(), preparation=frame, outputs=("n",), concurrency=2, calls_per_second=10,
+    isolation="thread", modules=("json",), extra="tamis[image]",
+    samples=[tamis.Sample("boats(red, ?n)", {"image": b"12", "tags": [1]}, [3]),
+             tamis.Sample("boats(red, 3)", {"image": "x"})],
+)
+def boats(event, color: str, n: int, least: float | str = 0):
+    return [3]
+"""
+
+
+def test_one_operator_with_its_samples(tamis: Tamis, folder: Path) -> None:
+    (folder / "sampled.py").write_text(SAMPLED)
+    ended = tamis("operators", "boats", "--operators", "sampled.py")
+    assert (ended.status, ended.err) == (0, "")
+    words = " ".join(ended.out.split())
+    takes = "n (a variable, or a whole number), least (a number or a string, may be left out)"
+    samples = "boats(red, ?n) is [3] for {'image': b'12', 'tags': [1]}"
+    for line in (
+        f"takes color (a string), {takes}",
+        "prepares frame (about 1 ms; reads image)",
+        "runs in a thread, at most 2 at once, at most 10 a second",
+        "needs tamis[image] (installed)",
+        f"samples {samples} boats(red, 3) for {{'image': 'x'}}",
+    ):
+        assert line in words
+    listed = strict(tamis("operators", "boats", "--json", "--operators", "sampled.py").out)
+    assert listed["samples"] == [
+        {"predicate": "boats(red, ?n)", "event": {"image": "b'12'", "tags": [1]}, "answer": [3]},
+        {"predicate": "boats(red, 3)", "event": {"image": "x"}, "answer": None},
+    ]
+    assert listed["preparations"] == [
+        {"name": "frame", "inputs": ["image"], "cost_seconds": 0.001, "timeout": None}
+    ]
+    unknown = tamis("operators", "boast", "--operators", "sampled.py")
+    assert (unknown.status, unknown.out) == (2, "")
+    assert "unknown operator boast; did you mean boats?" in unknown.err
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,15 @@ PUBLIC = {
         PluginWarning Preparation Problem Result Run Sample Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
         UnknownPlugin Variable
-        hookimpl index operator testing
+        hookimpl index operator spark testing
     """,
     "tamis.index": "AttributeIndex Columns build open",
+    "tamis.spark": "Java SparkError StatisticsEstimator java_found learn session",
     "tamis.testing": """
-        CountingOperator FakeClock TableOperator check_index check_planner clauses conditions
-        counting events hypothesis_profile index_machine nonsense pool_operators raising satisfies
-        slow subscriptions truth_table
+        CountingOperator FakeClock OperatorConformance TableOperator check_index
+        check_operator check_planner clauses conditions counting events hypothesis_profile
+        index_machine nonsense pool_operators raising satisfies slow subscriptions
+        truth_table
     """,
 }
 

@@ -324,3 +324,15 @@ def test_a_missing_module_is_a_sentence_at_subscription() -> None:
         r"pip install 'tamis\[harbor\]'",
     ):
         tamis.Matcher([docked]).subscribe("docked()")
+
+
+def test_what_is_to_be_set_up_is_a_sentence_at_subscription() -> None:
+    @tamis.operator(lacking="set TAMIS_HARBOR to a chart")
+    def docked(event: object) -> bool:
+        return True
+
+    assert docked.specification.missing == "docked: set TAMIS_HARBOR to a chart"
+    with pytest.raises(tamis.SubscriptionError, match="docked: set TAMIS_HARBOR to a chart"):
+        tamis.Matcher([docked]).subscribe("docked()")
+    with pytest.raises(OperatorError, match="lacking of x says what has to be set up"):
+        Specification("x", lacking="")

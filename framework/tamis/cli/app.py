@@ -9,15 +9,21 @@ import typer
 from tamis.cli.bench import bench
 from tamis.cli.check import check
 from tamis.cli.command import Command
+from tamis.cli.doctor import doctor
 from tamis.cli.explain import explain
 from tamis.cli.indexes import indexes
+from tamis.cli.learn import learn
 from tamis.cli.match import match
+from tamis.cli.new_operator import new_operator
 from tamis.cli.operators import operators
 from tamis.cli.options import Debug
 from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
 
-_COMMANDS = (match, check, explain, operators, planners, indexes, plugins)
+_COMMANDS = (
+    *(match, learn, check, explain, operators, planners, indexes, plugins),
+    *(doctor, new_operator),
+)
 _STATUS = (
     "Exit status: 0 done, 1 the input could not be used, 2 wrong usage, 130 interrupted. "
     "Data goes to standard output, everything else to standard error."

@@ -202,6 +202,56 @@ def index_(
         put(closing(rows))
 
 
+@bench.command(cls=Command)
+def spark(
+    events: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N…", min=100, help="Events, of 30 attributes (1,000,000)."),
+    ] = None,
+    predicates: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N…", min=10, help="Attribute predicates (1,000 and 1,000,000)."),
+    ] = None,
+    cores: Annotated[int, typer.Option(min=1, help="Cores that Spark takes.")] = 2,
+    passes: Annotated[int, typer.Option(min=1, help="Passes; the fastest counts.")] = 3,
+    seed: Seed = 1,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="As --events 5000 20000 --predicates 1000 50000 --passes 1."),
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure learning on Spark beside one process, counts compared with an exact count.
+
+    Spark runs before anything is timed. Reading the texts of subscriptions is no part of it.
+    """
+    from tamis.bench.spark_learning import EVENTS, FEW, MANY, closing, judged, measured, table
+    from tamis.cli.saying import put, put_json, say
+    from tamis.spark.session import session
+
+    if quick:
+        events, predicates, passes = [5_000, 20_000], [1_000, 50_000], 1
+    running = session(f"local[{cores}]")
+    rows = list(
+        measured(
+            running,
+            cores=cores,
+            events=events or [EVENTS],
+            predicates=predicates or [FEW, MANY],
+            passes=passes,
+            seed=seed,
+            say=say if sys.stderr.isatty() else _quiet,
+        )
+    )
+    goals = list(judged(rows))
+    if json:
+        put_json({"seed": seed, "cores": cores, "rows": rows, "goals": goals})
+    else:
+        put(table(rows))
+        put(f"\n{closing(goals)}")
+
+
 def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[str]:
     """What is to be measured, all when nothing is named."""
     for name in given or ():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tamis.cli.failures import FindingsError, MisuseError
 
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from tamis.matcher import Matcher
     from tamis.operators import OperatorRecord
     from tamis.subscription_lines import Finding, SubscriptionLines
+
+T = TypeVar("T")
+
+
+_BUNDLED = "tamis ("
+"""Where bundled operators come from: an own one of the name of such a one is meant to be used."""
 
 
 class Found(NamedTuple):
@@ -48,7 +54,7 @@ def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
                 raise MisuseError(
                     f"--operators: the operator {name} is in both {given[name]} and {target}"
                 )
-            if name in found:
+            if name in found and not found[name].source.startswith(_BUNDLED):
                 warnings.warn(
                     f"the operator {name} of {target} takes the place of that of "
                     f"{found[name].source}",
@@ -83,23 +89,31 @@ def make_matcher(
 
 def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:
     """Subscribes all that a file holds, or raises `FindingsError` with all that is wrong in it."""
+    taken(lines, matcher.subscribe_many, len(matcher.operators.records), "nothing was matched")
+
+
+def taken(
+    lines: SubscriptionLines,
+    take: Callable[[list[dict[str, Any]]], T],
+    operators: int,
+    so: str,
+) -> T:
+    """What is made of all that a file holds; `FindingsError` with all that is wrong in it."""
     from tamis.errors import SubscriptionError, SubscriptionErrors
 
     try:
-        matcher.subscribe_many([entry.document for entry in lines.entries])
+        made = take([entry.document for entry in lines.entries])
     except SubscriptionError as bad:
         errors = bad.errors if isinstance(bad, SubscriptionErrors) else [bad]
         for error in errors:
             lines.refuse(lines.lines.get(error.subscription or "", 0), error)
-    if lines.findings:
-        findings = sorted(lines.findings, key=lambda finding: finding.line)
-        bad_lines = len({finding.line for finding in findings})
-        whole = len({*lines.lines.values(), *(finding.line for finding in findings)})
-        summary = (
-            f"error: {bad_lines:,} of {whole:,} subscriptions cannot be taken; nothing was matched"
-        )
-        hint = hints(findings, len(matcher.operators.records))
-        raise FindingsError("\n".join([*map(str, findings), *hint, summary]))
+    if not lines.findings:
+        return made
+    findings = sorted(lines.findings, key=lambda finding: finding.line)
+    bad_lines = len({finding.line for finding in findings})
+    whole = len({*lines.lines.values(), *(finding.line for finding in findings)})
+    summary = f"error: {bad_lines:,} of {whole:,} subscriptions cannot be taken; {so}"
+    raise FindingsError("\n".join([*map(str, findings), *hints(findings, operators), summary]))
 
 
 def hints(findings: Sequence[Finding], operators: int) -> list[str]:

@@ -1,33 +1,111 @@
-"""`tamis operators`: which operators there are, and what each takes, reads and costs."""
+"""`tamis operators`: which operators there are, and what each takes, reads, costs and needs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from tamis.cli.options import Debug, Json, Operators
 
 if TYPE_CHECKING:
     from tamis.cli.loading import Found
+    from tamis.operators import Sample
+    from tamis.specification import Parameter, Specification
 
 _NONE = (
     "There is no operator. Install a plugin that brings some (pip install …), or name a module or "
     "a .py file with functions under @tamis.operator: --operators my_operators.py"
 )
+_INDENT, _LABEL = "    ", 9
 
 
-def operators(operators: Operators = None, json: Json = False, debug: Debug = False) -> None:
-    """List the operators: what they take, what they read from the event, what they cost."""
+def operators(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One operator, with its samples.")
+    ] = None,
+    operators: Operators = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List the operators: what they take, read from the event, cost and need."""
     from tamis.cli.loading import find_operators
     from tamis.cli.saying import put, put_json
     from tamis.cli.tables import wrapped
 
-    found = [each for _, each in sorted(find_operators(operators).items())]
-    if json:
-        put_json([_as_dict(each) for each in found])
+    found = find_operators(operators)
+    if name is not None:
+        one = _one(name, found)
+        samples, why_none = _samples(one)
+        if json:
+            shown = [_sample_as_dict(sample) for sample in samples]
+            put_json({**_as_dict(one), "samples": shown})
+        else:
+            put("\n".join([_text(one), *_sample_lines(samples, why_none)]))
+    elif json:
+        put_json([_as_dict(each) for _, each in sorted(found.items())])
     elif not found:
         put(wrapped(_NONE))
     else:
-        put("\n\n".join(map(_text, found)))
+        put("\n\n".join(_text(each) for _, each in sorted(found.items())))
+
+
+def _one(name: str, found: dict[str, Found]) -> Found:
+    from tamis.cli.failures import MisuseError
+    from tamis.nearest import did_you_mean
+
+    if name not in found:
+        raise MisuseError(f"unknown operator {name}{did_you_mean(name, found)}")
+    return found[name]
+
+
+def _samples(found: Found) -> tuple[list[Sample], str]:
+    """Its samples, or why there are none."""
+    missing = found.record.specification.missing
+    if missing is not None:
+        return [], missing
+    try:
+        return list(found.record.factory().samples()), "none"
+    except Exception as failure:
+        return [], f"it cannot be made: {type(failure).__name__}: {failure}"
+
+
+def _sample_as_dict(sample: Sample) -> dict[str, Any]:
+    return {
+        "predicate": sample.predicate,
+        "event": {name: _plain(value) for name, value in sample.event.items()},
+        "answer": None if sample.answer is ... else _plain(sample.answer),
+    }
+
+
+def _plain(value: object) -> object:
+    """A value as JSON holds it, or how Python writes it."""
+    import json
+
+    from tamis.testing.conformance.breach import shown
+
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return shown(value)
+    return value
+
+
+def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
+    from tamis.cli.tables import wrapped
+
+    label = f"{'samples':<{_LABEL}}"
+    if not samples:
+        return [wrapped(f"{label}{why_none}", _INDENT, " " * (len(_INDENT) + _LABEL))]
+    from tamis.testing.conformance.breach import event_text
+
+    lines = []
+    for sample in samples:
+        answer = "" if sample.answer is ... else f" is {sample.answer!r}"
+        words = f"{label}{sample.predicate}{answer} for {event_text(sample.event)}"
+        lines.append(wrapped(words, _INDENT, " " * (len(_INDENT) + _LABEL + 2)))
+        label = " " * _LABEL
+    return lines
 
 
 def _as_dict(found: Found) -> dict[str, Any]:
@@ -36,16 +114,51 @@ def _as_dict(found: Found) -> dict[str, Any]:
         "name": known.name,
         "signature": known.signature,
         "description": known.description,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "kinds": _kinds(parameter),
+                "whole": parameter.whole,
+                "required": parameter.required,
+                "output": parameter.name in known.outputs,
+            }
+            for parameter in known.parameters
+        ],
+        "variadic": known.variadic,
         "inputs": known.inputs,
         "optional_inputs": known.optional_inputs,
         "outputs": known.outputs,
+        "preparations": [
+            {
+                "name": each.name,
+                "inputs": each.inputs,
+                "cost_seconds": each.cost_seconds,
+                "timeout": each.timeout,
+            }
+            for each in known.preparations
+        ],
         "version": known.version,
         "cost_seconds": known.cost_seconds,
         "marginal_cost_seconds": known.marginal_cost_seconds,
         "timeout": known.timeout,
         "deterministic": known.deterministic,
+        "isolation": known.isolation,
+        "concurrency": known.concurrency,
+        "calls_per_second": known.calls_per_second,
+        "extra": known.extra,
+        "modules": known.modules,
+        "missing": known.missing,
         "source": found.source,
     }
+
+
+def _kinds(parameter: Parameter) -> list[str] | None:
+    """The kinds of constants that a parameter takes, `None` for any."""
+    from tamis.values import KIND_NAMES
+
+    if parameter.kinds is None:
+        return None
+    return [KIND_NAMES[kind] for kind in sorted(parameter.kinds)]
 
 
 def _text(found: Found) -> str:
@@ -60,10 +173,18 @@ def _text(found: Found) -> str:
     if known.cost_seconds is None:
         cost = "unknown"
     facts = {
+        "takes": ", ".join(_takes(known)) or "nothing",
         "reads": inputs,
+        "prepares": ", then ".join(
+            f"{each.name} (about {duration(each.cost_seconds)}; reads "
+            f"{'the whole event' if each.inputs is None else ', '.join(each.inputs) or 'nothing'})"
+            for each in known.preparations
+        ),
         "gives": ", ".join(known.outputs) or "true or false",
         "cost": cost,
         "timeout": "none" if known.timeout is None else duration(known.timeout),
+        "runs": _runs(known),
+        "needs": _needs(known),
         "version": known.version,
         "source": found.source,
     }
@@ -71,6 +192,46 @@ def _text(found: Found) -> str:
         facts["gives"] = "whatever it is asked for"
     lines = [known.signature]
     if known.description:
-        lines.append(wrapped(known.description, "    "))
-    lines.extend(wrapped(f"{name:<9}{words}", "    ", " " * 13) for name, words in facts.items())
+        lines.append(wrapped(known.description, _INDENT))
+    lines.extend(
+        wrapped(f"{name:<{_LABEL}}{words}", _INDENT, " " * (len(_INDENT) + _LABEL))
+        for name, words in facts.items()
+        if words
+    )
     return "\n".join(lines)
+
+
+def _takes(known: Specification) -> list[str]:
+    """Its places, each with what may stand there."""
+    words = []
+    for parameter in known.parameters:
+        kinds = _kinds(parameter)
+        what = "anything" if kinds is None else f"a {' or a '.join(kinds)}"
+        if parameter.whole:
+            what = "a whole number"
+        if parameter.name in known.outputs:
+            what = f"a variable, or {what}"
+        optional = "" if parameter.required else ", may be left out"
+        words.append(f"{parameter.name} ({what}{optional})")
+    return [*words, *(["any number more"] if known.variadic else [])]
+
+
+def _runs(known: Specification) -> str:
+    """Where it runs and within which limits; nothing where there is nothing to say."""
+    words = [] if known.isolation == "inline" else [f"in a {known.isolation}"]
+    if known.concurrency is not None:
+        words.append(f"at most {known.concurrency} at once")
+    if known.calls_per_second is not None:
+        words.append(f"at most {known.calls_per_second:g} a second")
+    return ", ".join(words)
+
+
+def _needs(known: Specification) -> str:
+    """What pip has to bring, and whether it has."""
+    if not known.modules and known.extra is None:
+        return ""
+    what = known.extra or " and ".join(known.modules)
+    if known.missing is None:
+        return f"{what} (installed)"
+    _, _, install = known.missing.partition(": ")
+    return f"{what} (not installed{': ' + install if install else ''})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tamis.constraint import Constraint, Reference, Values
@@ -26,8 +26,14 @@ Solution = tuple[Scalar, ...]
 class Operators:
     """The operators of a matcher by name; each is made when it is first needed."""
 
-    def __init__(self, records: Iterable[OperatorRecord]) -> None:
+    def __init__(
+        self,
+        records: Iterable[OperatorRecord],
+        expect: Callable[[OperatorRecord], object] = lambda record: None,
+    ) -> None:
         self.records: dict[str, OperatorRecord] = {}
+        self._expect = expect
+        """Is told of each operator that is asked for, before its first call."""
         self._made: dict[str, Operator] = {}
         self._lock = threading.Lock()
         for record in records:
@@ -50,6 +56,7 @@ class Operators:
         missing = record.specification.missing
         if missing is not None:
             raise OperatorError(missing)
+        self._expect(record)
         try:
             made = record.factory()
         except Exception as failure:
@@ -72,6 +79,7 @@ class Call:
         "key",
         "number",
         "operator",
+        "shipped",
         "specification",
         "text",
         "width",
@@ -96,6 +104,14 @@ class Call:
         self.width = width
         self.text = text
         self.number = -1
+        self.shipped: Shipped | None = None
+
+
+class Shipped(NamedTuple):
+    """A call as worker processes know it: its number there, and its arguments as bytes."""
+
+    number: int
+    arguments: bytes
 
 
 class Place(NamedTuple):

@@ -14,11 +14,12 @@ from functools import partial
 from operator import itemgetter
 from typing import Protocol
 
+from tamis.engine.answers import Answer
 from tamis.engine.asking import Call
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision, Taken
 from tamis.engine.digest import EventDigests
 from tamis.engine.executor import Executor
-from tamis.engine.gateway import Answer, Asking
+from tamis.engine.gateway import Asking
 from tamis.engine.guarded import GuardedRun
 from tamis.engine.memo import Memo, Shelf
 from tamis.errors import PlannerError

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple
 
+from tamis.engine.answers import CUT, Answer, Failure
 from tamis.engine.asking import Solution
-from tamis.engine.gateway import CUT, Answer, Failure
 from tamis.engine.joins import JoinPlan
 from tamis.engine.problem import Skeleton
 from tamis.event import Event
@@ -123,7 +123,7 @@ class Decision:
     def take(self, call: int, answer: Answer, how: str = CALLED) -> Taken:
         """Takes the answer of a call: the tests it decides, their outcomes, and what follows."""
         self.answers[call] = answer
-        if how == CALLED:
+        if how == CALLED and answer.made:
             self.made.append(call)
         queue: list[int] = []
         for test in self.skeleton.call_tests[call]:

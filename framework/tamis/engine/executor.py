@@ -28,11 +28,8 @@ _ENOUGH_THREADS = 4_096
 class Executor(Protocol):
     """Runs several pieces of work at once.
 
-    Work is handed in as it is to be done in this process. Work that another process could do is a
-    callable as well, one that says what it does by its attributes: the operator by the name and
-    version of its record (whose factory the other process calls once), the arguments of its calls,
-    and the declared inputs of the event, arrays by shared memory; an executor that finds no such
-    attributes does the work here."""
+    Work runs in this process, by whatever thread: a call whose operator is isolated waits there for
+    its worker process, which is the gateway's to choose."""
 
     @property
     def at_once(self) -> int:

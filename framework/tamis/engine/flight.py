@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 
-from tamis.engine.gateway import Answer
+from tamis.engine.answers import Answer
 
 
 class Flight:

@@ -7,74 +7,48 @@ answer: what fails together is asked again one by one.
 
 from __future__ import annotations
 
-import inspect
+import itertools
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from tamis.engine.asking import Call, Solution
-from tamis.engine.lanes import GRACE, Lanes, LateError, Throttle, awaited
+from tamis.engine.answers import (
+    REFUSED,
+    Answer,
+    Failure,
+    Preparing,
+    failure_of,
+    truth_of,
+)
+from tamis.engine.asking import Call
+from tamis.engine.breaker import Breakers, Key
+from tamis.engine.isolation import Isolation
+from tamis.engine.isolation.pool import Pool, Stay
+from tamis.engine.lanes import GRACE, Lanes, LateError, NoPlaceError, Throttle
+from tamis.engine.solving import solved, solved_together
 from tamis.errors import PluginWarning
 from tamis.event import Event, EventView
 from tamis.limits import Limits
-from tamis.specification import Preparation, Specification
-from tamis.values import Scalar, as_scalar
+from tamis.operators import OperatorRecord
+from tamis.specification import PROCESS, Preparation, Specification
 
-RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
-_MESSAGE = 500
 _MOST_FAILED = 3
-
-
-class Failure(NamedTuple):
-    """Why something is unknown: the kind of failure, and its message."""
-
-    kind: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.message}"
-
-
-class Preparing(NamedTuple):
-    """A preparation that was made, and what that took."""
-
-    preparation: Preparation
-    seconds: float
-
-
-class Answer(NamedTuple):
-    """What a call gave: a truth, solutions (`cut` when there were too many), or a failure."""
-
-    truth: bool = False
-    solutions: list[Solution] | None = None
-    failure: Failure | None = None
-    cut: bool = False
-    seconds: float = 0.0
-    """What the call took by itself; of an invocation of several, an equal part."""
-    prepared: tuple[Preparing, ...] = ()
-    """What was prepared because this call was the first to need it."""
-    together: int = 1
-    """How many calls the invocation made."""
-
-    @property
-    def whole_seconds(self) -> float:
-        """What it took altogether."""
-        return self.seconds + sum(each.seconds for each in self.prepared)
-
-
-class NonsenseError(Exception):
-    """An answer that is none."""
 
 
 class Asking:
     """One event being asked about: its views and its preparations, each made once."""
 
+    _numbers = itertools.count()
+
     def __init__(self, event: Event) -> None:
         self.event = event
+        self.number = next(self._numbers)
+        """What worker processes know it by."""
+        self._stays: dict[Pool, Stay] = {}
         self.prepared: dict[int, Prepared] = {}
         self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}
         self._lock = threading.Lock()
@@ -105,6 +79,14 @@ class Asking:
         with self._lock:
             return self.prepared.setdefault(id(preparation), Prepared(preparation))
 
+    def stay(self, pool: Pool) -> Stay:
+        """Where it stays among the workers of a class."""
+        stay = self._stays.get(pool)
+        if stay is None:
+            with self._lock:
+                stay = self._stays.setdefault(pool, Stay(self.number))
+        return stay
+
 
 class Prepared:
     """What a preparation gave for an event, made by the first who needs it."""
@@ -134,25 +116,47 @@ class Prepared:
 class Gateway:
     """The only way to an operator."""
 
-    def __init__(self, limits: Limits, timer: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        timer: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] = time.time,
+        records: Iterable[OperatorRecord] = (),
+    ) -> None:
         self._limits = limits
         self._timer = timer
         self._lanes = Lanes()
+        self._breakers = Breakers(limits, clock)
+        self._isolation = Isolation(list(records), limits, timer, self._breakers)
         self._lock = threading.Lock()
         self._throttles: dict[str, Throttle] = {}
         self._failed_together: Counter[str] = Counter()
 
+    def expect(self, record: OperatorRecord) -> None:
+        """Begins what the calls of an operator will need, without waiting for it."""
+        self._isolation.expect(record)
+
+    def close(self) -> None:
+        """Ends worker processes; calls that are made later begin new ones."""
+        self._isolation.close()
+
     def call(self, call: Call, asking: Asking) -> Answer:
         """Makes a call about an event."""
-        prepared, failure = self._prepare(call.specification, asking)
+        specification = call.specification
+        if specification.isolation == PROCESS:
+            answers, _ = self._isolated([call], asking)
+            return answers[0]
+        prepared, failure = self._prepare(specification, asking)
         if failure is not None:
-            return Answer(failure=failure, prepared=prepared)
+            return Answer(failure=failure, prepared=prepared, made=failure.kind != REFUSED)
         started = self._timer()
         try:
-            view = asking.view(call.specification)
-            raw = self._run(call, lambda: self._solved(call, view))
+            view = asking.view(specification)
+            self._breakers.check(specification.name)
+            raw = self._run(call, lambda: solved(call, view, self._limits.solutions))
+            self._breakers.note(specification.name, None)
             if call.width == 0:
-                truth = raw if type(raw) is bool else _truth(raw)
+                truth = raw if type(raw) is bool else truth_of(raw)
                 return Answer(truth, None, None, False, self._timer() - started, prepared)
             solutions, cut = raw
             return Answer(False, solutions, None, cut, self._timer() - started, prepared)
@@ -160,29 +164,84 @@ class Gateway:
             raise
         except BaseException as problem:
             seconds = self._timer() - started
-            return Answer(False, None, failure_of(problem), False, seconds, prepared)
+            failure = self._noted(specification.name, problem)
+            made = failure.kind != REFUSED
+            return Answer(False, None, failure, False, seconds, prepared, 1, made)
+
+    def _noted(self, key: Key, problem: BaseException) -> Failure:
+        """An exception as a reason, which a breaker is told of."""
+        failure = failure_of(problem)
+        if failure.kind != REFUSED and not isinstance(problem, NoPlaceError):
+            self._breakers.note(key, failure)
+        return failure
 
     def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
         first, specification = calls[0], calls[0].specification
         if len(calls) == 1 or self._failed_together[specification.name] >= _MOST_FAILED:
             return [self.call(call, asking) for call in calls]
+        if specification.isolation == PROCESS:
+            return self._isolated_together(calls, asking)
         prepared, failure = self._prepare(specification, asking)
         if failure is not None:
-            return _first_prepared([Answer(failure=failure) for _ in calls], prepared)
+            made = failure.kind != REFUSED
+            return _first_prepared([Answer(failure=failure, made=made) for _ in calls], prepared)
         started = self._timer()
         try:
             view = asking.view(specification)
-            answers = self._run(first, lambda: self._solved_together(calls, view), len(calls))
+            self._breakers.check(specification.name)
+            most = self._limits.solutions
+            answers = self._run(first, lambda: solved_together(calls, view, most), len(calls))
         except KeyboardInterrupt:
             raise
         except BaseException as problem:
-            self._note_failed_together(specification.name, failure_of(problem))
+            failure = self._noted(specification.name, problem)
+            if failure.kind == REFUSED:
+                refused = [Answer(failure=failure, made=False) for _ in calls]
+                return _first_prepared(refused, prepared)
+            self._note_failed_together(specification.name, failure)
             return _first_prepared([self.call(call, asking) for call in calls], prepared)
+        self._breakers.note(specification.name, None)
         self._failed_together.pop(specification.name, None)
         seconds = (self._timer() - started) / len(calls)
         answers = [answer._replace(seconds=seconds, together=len(calls)) for answer in answers]
         return _first_prepared(answers, prepared)
+
+    def _isolated(
+        self, calls: Sequence[Call], asking: Asking, together: bool = False
+    ) -> tuple[list[Answer], Failure | None]:
+        """The answers of a worker process; with the failure of an invocation of several."""
+        specification, throttle = calls[0].specification, None
+        try:
+            if specification.concurrency or specification.calls_per_second:
+                throttle = self._throttle(specification)
+                throttle.enter(self._limits.queue_seconds)
+            try:
+                outcome = self._isolation.call(calls, asking, together)
+            finally:
+                if throttle is not None:
+                    throttle.leave()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:
+            return [Answer(failure=failure_of(problem)) for _ in calls], None
+        seconds, count, failure = outcome.seconds / len(calls), len(calls), outcome.failure
+        if failure is None:
+            answers = [each._replace(seconds=seconds, together=count) for each in outcome.answers]
+        else:
+            made = failure.kind != REFUSED
+            answers = [Answer(failure=failure, seconds=seconds, made=made) for _ in calls]
+        return _first_prepared(answers, outcome.prepared), failure if outcome.answered else None
+
+    def _isolated_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+        answers, failure = self._isolated(calls, asking, True)
+        name = calls[0].specification.name
+        if failure is None:
+            if answers[0].failure is None:
+                self._failed_together.pop(name, None)
+            return answers
+        self._note_failed_together(name, failure)
+        return _first_prepared([self.call(call, asking) for call in calls], answers[0].prepared)
 
     def _note_failed_together(self, name: str, failure: Failure) -> None:
         """Warns of a `solve_many` that fails; one that always does is not used any more."""
@@ -218,41 +277,6 @@ class Gateway:
             return work()
         return self._lanes.run(work, timeout, specification.name)
 
-    def _solved(self, call: Call, view: EventView) -> Any:
-        """The raw truth, or the checked solutions: generators run where the operator runs."""
-        raw = call.operator.solve(view, *call.arguments)
-        if inspect.iscoroutine(raw):
-            raw = awaited(raw, call.specification.timeout)
-        if call.width:
-            return checked_solutions(raw, call.width, self._limits.solutions)
-        return raw
-
-    def _solved_together(self, calls: Sequence[Call], view: EventView) -> list[Answer]:
-        """The answer to each call; an exception in its place is its failure."""
-        timeout = calls[0].specification.timeout
-        raw: Any = calls[0].operator.solve_many(view, [call.arguments for call in calls])
-        if inspect.iscoroutine(raw):
-            raw = awaited(raw, timeout and timeout * len(calls))
-        if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
-            raise NonsenseError(f"expected {len(calls)} answers (a list), got {_shown(raw)}")
-        found = list(raw)
-        if len(found) != len(calls):
-            raise NonsenseError(f"expected {len(calls)} answers, got {len(found)}")
-        return [self._answer(call, each) for call, each in zip(calls, found, strict=True)]
-
-    def _answer(self, call: Call, raw: Any) -> Answer:
-        try:
-            if isinstance(raw, BaseException):
-                return Answer(failure=failure_of(raw))
-            if call.width == 0:
-                return Answer(raw if type(raw) is bool else _truth(raw))
-            solutions, cut = checked_solutions(raw, call.width, self._limits.solutions)
-            return Answer(False, solutions, None, cut)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as problem:
-            return Answer(failure=failure_of(problem))
-
     def _prepare(
         self, specification: Specification, asking: Asking
     ) -> tuple[tuple[Preparing, ...], Failure | None]:
@@ -261,10 +285,11 @@ class Gateway:
         for preparation in specification.preparations:
             prepared = asking.preparing(preparation)
             seconds = prepared.make(partial(self._made, preparation, asking), self._timer)
-            if seconds is not None:
+            failure = prepared.value if isinstance(prepared.value, Failure) else None
+            if seconds is not None and (failure is None or failure.kind != REFUSED):
                 made = (*made, Preparing(preparation, seconds))
-            if isinstance(prepared.value, Failure):
-                return made, prepared.value
+            if failure is not None:
+                return made, failure
         return made, None
 
     def _made(self, preparation: Preparation, asking: Asking) -> object:
@@ -272,9 +297,16 @@ class Gateway:
         view = asking.before(preparation)
         if preparation.timeout is None:
             return preparation.prepare(view)
-        return self._lanes.run(
-            lambda: preparation.prepare(view), preparation.timeout, preparation.name
-        )
+        self._breakers.check(preparation)
+        try:
+            value: object = self._lanes.run(
+                lambda: preparation.prepare(view), preparation.timeout, preparation.name
+            )
+        except LateError as problem:
+            self._noted(preparation, problem)
+            raise
+        self._breakers.note(preparation, None)
+        return value
 
     def _throttle(self, specification: Specification) -> Throttle:
         with self._lock:
@@ -286,80 +318,3 @@ def _first_prepared(answers: list[Answer], prepared: tuple[Preparing, ...]) -> l
     if prepared:
         answers[0] = answers[0]._replace(prepared=prepared)
     return answers
-
-
-def failure_of(problem: BaseException) -> Failure:
-    """An exception as a reason."""
-    if isinstance(problem, LateError):
-        return Failure(TIMED_OUT, str(problem))
-    if isinstance(problem, NonsenseError):
-        return Failure(NONSENSE, str(problem))
-    try:
-        message = str(problem)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as broken:
-        message = f"(its message cannot be shown: {type(broken).__name__})"
-    name = type(problem).__name__
-    return Failure(RAISED, (f"{name}: {message}" if message else name)[:_MESSAGE])
-
-
-def _truth(raw: object) -> bool:
-    """A bool of NumPy's, or nonsense."""
-    dtype = getattr(raw, "dtype", None)
-    if (
-        dtype is not None
-        and getattr(dtype, "kind", "") == "b"
-        and getattr(raw, "shape", None) == ()
-    ):
-        return bool(raw)
-    raise NonsenseError(f"expected a bool, got {_shown(raw)}")
-
-
-def checked_solutions(raw: object, width: int, limit: int) -> tuple[list[Solution], bool]:
-    """The solutions as tuples of scalars, and whether there were more than the limit."""
-    if isinstance(raw, (str, bytes, bytearray, Mapping)) or not isinstance(raw, Iterable):
-        raise NonsenseError(f"expected solutions (a list), got {_shown(raw)}")
-    solutions: list[Solution] = []
-    for each in raw:
-        if len(solutions) == limit:
-            return solutions, True
-        if width == 1 and type(each) in _PLAIN:
-            value = as_scalar(each)
-            if value is None:
-                raise NonsenseError("a solution is NaN")
-            solutions.append((value,))
-        else:
-            solutions.append(_solution(each, width))
-    return solutions, False
-
-
-_PLAIN = frozenset((bool, int, float, str))
-
-
-def _solution(raw: Any, width: int) -> Solution:
-    if hasattr(raw, "tolist") and getattr(raw, "ndim", 0) == 1:
-        raw = raw.tolist()
-    values = raw if isinstance(raw, (tuple, list)) else (raw,)
-    if len(values) != width:
-        raise NonsenseError(
-            f"expected {width} value{'s' * (width > 1)} a solution, got {_shown(raw)}"
-        )
-    return tuple(_scalar(value) for value in values)
-
-
-def _scalar(value: object) -> Scalar:
-    scalar = as_scalar(value)
-    if scalar is None:
-        raise NonsenseError(f"a value of a solution is no scalar: {_shown(value)}")
-    return scalar
-
-
-def _shown(value: object) -> str:
-    try:
-        words = repr(value)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        words = f"a {type(value).__name__}"
-    return words if len(words) <= 80 else words[:79] + "…"

@@ -30,7 +30,7 @@ class Throttle:
     def enter(self, timeout: float | None) -> None:
         """Waits for a place, as long as the call may take; a call that is late keeps its place."""
         if self._room is not None and not self._room.acquire(timeout=timeout):
-            raise LateError(f"no place among the calls that may run at once within {timeout} s")
+            raise NoPlaceError(f"no place among the calls that may run at once within {timeout} s")
         if self._gap:
             with self._lock:
                 now = time.monotonic()
@@ -66,7 +66,7 @@ class Lanes:
         if self._process != os.getpid():
             self._begin()
         if self._late[name] >= _MOST_LATE:
-            raise LateError(f"{self._late[name]} earlier calls of {name} have not ended yet")
+            raise NoPlaceError(f"{self._late[name]} earlier calls of {name} have not ended yet")
         try:
             lane = self._idle.get_nowait()
         except queue.Empty:
@@ -150,6 +150,10 @@ class _Errand:
 
 class LateError(Exception):
     """A call that passed its deadline."""
+
+
+class NoPlaceError(LateError):
+    """A call that was not begun in time."""
 
 
 def late(timeout: float | None) -> LateError:

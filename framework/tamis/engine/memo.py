@@ -23,13 +23,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from tamis.engine.answers import TIMED_OUT, Answer, Failure
 from tamis.engine.asking import Call
 from tamis.engine.digest import EventDigests
 from tamis.engine.flight import Flight
-from tamis.engine.gateway import TIMED_OUT, Answer, Failure
 from tamis.engine.sizes import Key, answer_bytes, shelf_bytes
 from tamis.errors import TamisError
-from tamis.specification import Specification
+from tamis.specification import PROCESS, Specification
 
 _ShelfKey = tuple[int, bytes]
 _Number = TypeVar("_Number")
@@ -467,9 +467,13 @@ def _identity(specification: Specification, inputs: tuple[str, ...]) -> Key:
 
 
 def _patience_seconds(specification: Specification) -> float | None:
-    """What one call may take: its place among those that run at once, preparation, the operator."""
+    """What one call may take: its place among those that run at once, preparation, the operator.
+
+    What waits for a worker process has bounds of its own, which are the gateway's."""
     timeout = specification.timeout
     if timeout is None or specification.calls_per_second is not None:
+        return None
+    if specification.isolation == PROCESS:
         return None
     if specification.concurrency is not None:
         timeout += timeout

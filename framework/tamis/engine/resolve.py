@@ -10,6 +10,7 @@ from tamis.comparison import Comparison
 from tamis.constraint import Constraint, Reference
 from tamis.contradiction import contradictory
 from tamis.engine.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.engine.isolation.isolation import shipped_call
 from tamis.engine.joins import JoinAtom
 from tamis.errors import (
     ArgumentError,
@@ -21,7 +22,7 @@ from tamis.errors import (
 from tamis.language import Condition, Leaf
 from tamis.nearest import did_you_mean
 from tamis.predicate import AttributePredicate, OperatorPredicate, VariableArgument
-from tamis.specification import Specification, Variable
+from tamis.specification import PROCESS, Specification, Variable
 from tamis.text import constant_text, name_text
 from tamis.values import NUMBER, kind_of
 
@@ -225,6 +226,8 @@ class Resolver:
             arguments = self._checked(operator.check, given, predicate, text, start)
             call_text = f"{name_text(predicate.name)}({', '.join(words)})"
             call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
+            if specification.isolation == PROCESS:
+                _ship(call, text, start)
             self._new_calls[call.key] = call
         return call, tuple(places)
 
@@ -271,6 +274,14 @@ class Resolver:
                 position=start,
             )
         return tuple(compiled)
+
+
+def _ship(call: Call, text: str, start: int) -> None:
+    """Sees to it that a call can travel to another process."""
+    try:
+        shipped_call(call)
+    except OperatorError as failure:
+        raise SubscriptionError(str(failure), text=text, position=start) from failure
 
 
 def _renamed_key(predicate: OperatorPredicate, names: Mapping[str, str]) -> tuple[object, ...]:

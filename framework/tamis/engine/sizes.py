@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tamis.engine.gateway import Answer
+from tamis.engine.answers import Answer
 
 Key = tuple[object, ...]
 

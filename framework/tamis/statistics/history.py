@@ -17,16 +17,32 @@ from numpy.typing import NDArray
 
 from tamis.engine.asking import Call, Test
 from tamis.errors import StatisticsError
-from tamis.manifest import read_manifest, write_manifest
+from tamis.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.planning import Scenes
+from tamis.predicate import AttributePredicate
 from tamis.specification import Preparation
+from tamis.statistics.answers import Answered, CallAnswers, test_of
 from tamis.statistics.averages import Averages, operator_of, parts
+from tamis.statistics.estimates import expected_share, rows_of, spaces_of
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.sample import Sample
+from tamis.statistics.space_tables import (
+    ANSWER_COLUMNS,
+    CELL_COLUMNS,
+    SPACE_COLUMNS,
+    answer_rows,
+    answers_from,
+    cell_rows,
+    space_rows,
+    spaces_from,
+    take_cells,
+)
+from tamis.statistics.spaces import Spaces
 from tamis.statistics.tables import (
     read_predicates,
     read_rows,
     read_sample,
+    write_columns,
     write_predicates,
     write_rows,
     write_sample,
@@ -39,6 +55,9 @@ FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
 PRIOR_OUTCOMES = 2.0
 """What is expected without counts counts as so many outcomes."""
+_OWN_FIELDS = frozenset(
+    ("format_version", "events", "rejects", "predicates", "sample", "prepared", "tables", "time")
+)
 _fitting = threading.Lock()
 
 
@@ -78,8 +97,17 @@ class Statistics:
         self.rejects: int | None = None
         self.sample: Sample | None = None
         """Events of which everything was observed: how tests go together."""
+        self.spaces: dict[str, Spaces] = {}
+        """What was counted of each attribute, for predicates to come."""
+        self.answers: dict[str, CallAnswers] = {}
+        """What calls with variables answered, for tests to come."""
+        self.prepared: dict[str, tuple[int, float]] = {}
+        """How often each preparation was made, and what that took, in seconds."""
+        self.about: dict[str, Any] = {}
+        """Where they come from, as the manifest has it."""
         self._averages: tuple[int, Averages] | None = None
         self._mixture: tuple[Sample, Mixture | None] | None = None
+        self._tried: dict[str, Answered | None] = {}
 
     @classmethod
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
@@ -116,31 +144,82 @@ class Statistics:
         found = self.predicates.get(predicate)
         return None if found is None else found.cost_seconds
 
-    def estimate(self, predicate: Test | str) -> float:
+    def estimate(self, predicate: Test | AttributePredicate | str) -> float:
         """The selectivity to expect of a predicate or test.
 
-        Its own where it is known; few counts are drawn towards what is expected without them: the
-        selectivity of its call without constraints, else the average of what was counted of its
-        operator, else that it is as often true as not.
+        Its own where it is known; few counts are drawn towards what is expected without them: what
+        the answers of its call would have made it, else the selectivity of its call without
+        constraints, else the average of what was counted of its operator, else that it is as often
+        true as not. An attribute predicate that was not counted is what the counts of its
+        attribute say.
 
         >>> known = Statistics(selectivity={"mobPattern(?1)": 0.9})
         >>> known.estimate("mobPattern(?1), ?1 > 50"), known.estimate("not mobPattern(?1)")
         (0.9, 0.09999999999999998)
         """
+        if isinstance(predicate, AttributePredicate):
+            return self._expected_of(predicate)
         if isinstance(predicate, str):
+            attribute = self._read(predicate)
+            if attribute is not None:
+                return self._expected_of(attribute)
             if predicate.startswith("not "):
                 return 1.0 - self.estimate(predicate.removeprefix("not "))
             call, guarded = parts(predicate)
             return self._expected(predicate, call, operator_of(call), guarded)
         call = predicate.call.text
         name = predicate.call.specification.name
-        return self._expected(predicate.text, call, name, predicate.text != call)
+        return self._expected(predicate, call, name, predicate.text != call)
 
-    def _expected(self, text: str, call: str, operator: str, guarded: bool) -> float:
+    def _read(self, text: str) -> AttributePredicate | None:
+        """The attribute predicate that a canonical text is, where attributes were counted."""
+        if not self.attributes or text in self.predicates:
+            return None
+        from tamis.errors import SubscriptionError
+        from tamis.language import Language
+
+        try:
+            [[leaf]] = Language().parse(text).alternatives
+        except (SubscriptionError, ValueError):
+            return None
+        return leaf.atom if isinstance(leaf.atom, AttributePredicate) else None
+
+    def _expected_of(self, predicate: AttributePredicate) -> float:
+        found = self.predicates.get(predicate.text())
+        if found is not None and found.share is not None:
+            return found.share
+        share = expected_share(self._counted(), predicate, self.events or 0)
+        return PRIOR_SELECTIVITY if share is None else share
+
+    def _counted(self) -> Mapping[str, Spaces]:
+        """The spaces of attributes, made of their rows where nothing else was kept."""
+        if not self.spaces and self.attributes:
+            self.spaces = spaces_of(self.attributes)
+        return self.spaces
+
+    def tried(self, test: Test | str) -> Answered | None:
+        """How often a test would have been true of the answers that its call gave in history.
+
+        `None` where its call has no variables, was not asked, or the test needs the event."""
+        text = test if isinstance(test, str) else test.text
+        if not self.answers:
+            return None
+        if text not in self._tried:
+            found: tuple[str, Test] | None
+            found = test_of(test) if isinstance(test, str) else (test.call.text, test)
+            answers = None if found is None else self.answers.get(found[0])
+            self._tried[text] = None if not answers or not found else answers.satisfying(found[1])
+        return self._tried[text]
+
+    def _expected(self, test: Test | str, call: str, operator: str, guarded: bool) -> float:
+        text = test if isinstance(test, str) else test.text
         found = self.predicates.get(text)
         if found is not None and not found.known and found.selectivity is not None:
             return found.selectivity
+        tried = self.tried(test) if found is None and guarded else None
         of_call = self.selectivity(call) if guarded else None
+        if tried is not None:
+            of_call = tried.share
         if of_call is None:
             of_call = self.averages.expected(operator, guarded, PRIOR_SELECTIVITY)
         if found is None or not found.known:
@@ -196,9 +275,24 @@ class Statistics:
 
     def prices(self, preparations: Sequence[Preparation]) -> NDArray[np.float64]:
         """The expected seconds of each preparation, with what it builds on."""
-        return np.array(
-            [sum(part.cost_seconds for part in each.chain) for each in preparations], np.float64
-        )
+        return np.array([sum(map(self.price_of, each.chain)) for each in preparations], np.float64)
+
+    def price_of(self, preparation: Preparation) -> float:
+        """The expected seconds of a preparation by itself."""
+        made, seconds = self.prepared.get(preparation.name, (0, 0.0))
+        return seconds / made if made else preparation.cost_seconds
+
+    @property
+    def stretch(self) -> list[float] | None:
+        """The earliest and the latest time of the events, in seconds since 1970."""
+        times = self.spaces.get("time.epoch")
+        if times is None or not len(times.number_cells.first):
+            return None
+        return [float(times.number_cells.first.min()), float(times.number_cells.last.max())]
+
+    def settle(self) -> None:
+        """Makes the rows of attributes from what was counted of them."""
+        self.attributes = rows_of(self.spaces)
 
     def add_observed(self, events: Iterable[Mapping[str, bool | None]]) -> None:
         """Adds events of which much was observed at once: what each of their predicates was.
@@ -261,7 +355,30 @@ class Statistics:
         for text, found in other.predicates.items():
             mine = merged.predicates.get(text)
             merged.predicates[text] = found if mine is None else mine.merged(found)
-        merged.attributes = merged_rows(self.attributes, other.attributes)
+        if self.spaces and other.spaces:
+            merged.spaces = dict(self.spaces)
+            for name, spaces in other.spaces.items():
+                before = merged.spaces.get(name)
+                merged.spaces[name] = spaces if before is None else before.merged(spaces)
+            merged.settle()
+        elif not (self.attributes and other.attributes):
+            whole = self if self.attributes else other
+            merged.attributes, merged.spaces = whole.attributes, whole.spaces
+        else:
+            merged.attributes = merged_rows(self.attributes, other.attributes)
+        for text, answers in (*self.answers.items(), *other.answers.items()):
+            known = merged.answers.get(text)
+            merged.answers[text] = answers if known is None else known.merged(answers)
+        for name, (made, seconds) in (*self.prepared.items(), *other.prepared.items()):
+            times, spent = merged.prepared.get(name, (0, 0.0))
+            merged.prepared[name] = (times + made, spent + seconds)
+        merged.about = {**self.about, **other.about}
+        if "operators" in self.about or "operators" in other.about:
+            versions = [each.about.get("operators", {}) for each in (self, other)]
+            merged.about["operators"] = {**versions[0], **versions[1]}
+        sources = [*self.about.get("sources", ()), *other.about.get("sources", ())]
+        if sources:
+            merged.about["sources"] = sources
         merged.events = _sum(self.events, other.events)
         merged.rejects = _sum(self.rejects, other.rejects)
         samples = [each.sample for each in (self, other) if each.sample is not None]
@@ -288,6 +405,12 @@ class Statistics:
         ]
         decayed.events = None if self.events is None else round(factor * self.events)
         decayed.rejects = None if self.rejects is None else round(factor * self.rejects)
+        decayed.answers, decayed.about = dict(self.answers), dict(self.about)
+        decayed.prepared = {
+            name: (round(factor * made), round(factor * made) * seconds / made)
+            for name, (made, seconds) in self.prepared.items()
+            if made
+        }
         if self.sample is not None:
             decayed.sample = self.sample.latest(round(factor * len(self.sample)))
         return decayed
@@ -296,18 +419,31 @@ class Statistics:
         """Writes a folder of Parquet tables and a manifest; an older one there is replaced."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
+        remove_manifest(folder)
         write_predicates(folder / "predicates", self.predicates)
         if self.attributes:
             write_rows(folder / "attributes", self.attributes)
+        if self.spaces:
+            write_columns(folder / "cells", cell_rows(self.spaces), CELL_COLUMNS)
+            write_columns(folder / "spaces", space_rows(self.spaces), SPACE_COLUMNS)
+        if self.answers:
+            write_columns(folder / "answers", answer_rows(self.answers), ANSWER_COLUMNS)
         if self.sample is not None:
             write_sample(folder / "sample", self.sample)
+        tables = {"attributes": self.attributes, "cells": self.spaces, "answers": self.answers}
         write_manifest(
             folder,
             FORMAT_VERSION,
-            events=self.events,
-            rejects=self.rejects,
-            predicates=len(self.predicates),
-            sample=None if self.sample is None else len(self.sample),
+            **{
+                **self.about,
+                "events": self.events,
+                "rejects": self.rejects,
+                "predicates": len(self.predicates),
+                "sample": None if self.sample is None else len(self.sample),
+                "prepared": {name: list(both) for name, both in self.prepared.items()},
+                "time": self.stretch,
+                "tables": [name for name, held in tables.items() if held],
+            },
         )
 
     @classmethod
@@ -319,8 +455,21 @@ class Statistics:
         statistics.events = manifest.get("events")
         statistics.rejects = manifest.get("rejects")
         statistics.predicates = read_predicates(folder / "predicates")
-        if (folder / "attributes").exists():
+        # what an older manifest does not tell is there if its folder is
+        tables = manifest.get("tables", ["attributes"])
+        if "attributes" in tables and (folder / "attributes").exists():
             statistics.attributes = read_rows(folder / "attributes", ("attribute",))
+        if "cells" in tables:
+            statistics.spaces = spaces_from(read_rows(folder / "spaces", list(SPACE_COLUMNS)))
+            take_cells(statistics.spaces, read_rows(folder / "cells", list(CELL_COLUMNS)))
+        if "answers" in tables:
+            rows = read_rows(folder / "answers", list(ANSWER_COLUMNS))
+            statistics.answers = answers_from(rows)
+        prepared = manifest.get("prepared", {})
+        statistics.prepared = {name: (made, spent) for name, (made, spent) in prepared.items()}
+        statistics.about = {
+            name: value for name, value in manifest.items() if name not in _OWN_FIELDS
+        }
         if manifest.get("sample") is not None:
             statistics.sample = read_sample(folder / "sample", manifest["sample"])
         return statistics

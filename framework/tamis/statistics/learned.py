@@ -33,8 +33,8 @@ from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.seen import SeenCall, SeenOperator, SeenTest, inherited
 
 if TYPE_CHECKING:
+    from tamis.engine.answers import Answer
     from tamis.engine.decision import Decision
-    from tamis.engine.gateway import Answer
 
 Floats = NDArray[np.float64]
 
@@ -189,8 +189,11 @@ class Learned:
             for solutions in list(call.answers):
                 seen.add(bool(test.select(solutions, self._no_event)))
             return seen
+        tried = self.history.tried(test)
         of_call = self.history.selectivity(test.call.text)
-        if of_call is not None:
+        if tried is not None:
+            seen.given, seen.strength = tried.share, float(min(tried.events, _MOST_HISTORY))
+        elif of_call is not None:
             seen.given, seen.strength = of_call, _CALL_OPINION
         return seen
 
@@ -224,6 +227,9 @@ class Learned:
 
     def _unseen(self, test: Test, call: SeenCall | None) -> float:
         """What to expect of a test that neither history nor this process knows."""
+        tried = self.history.tried(test)
+        if tried is not None:
+            return tried.share
         of_call = self.history.selectivity(test.call.text)
         if of_call is not None:
             return of_call
@@ -313,7 +319,7 @@ class Learned:
     def _price_of(self, preparation: Preparation) -> float:
         """The expected seconds of a preparation by itself."""
         price = self._prices.get(preparation)
-        declared = preparation.cost_seconds
+        declared = self.history.price_of(preparation)
         return declared if price is None else price.after_declared(declared)
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:

@@ -12,7 +12,7 @@ CERTAINTY = 1.96
 """Standard errors to either side of an interval that holds the share 19 times in 20."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PredicateStatistics:
     """What was seen of one predicate (or test); `None` where it was not counted or measured."""
 
@@ -31,6 +31,11 @@ class PredicateStatistics:
         if self.tested is None or self.satisfied is None:
             return 0
         return max(0, self.tested - (self.failed or 0))
+
+    @property
+    def counts(self) -> tuple[int | None, int | None, int | None]:
+        """How often it was tested, satisfied and failed."""
+        return self.tested, self.satisfied, self.failed
 
     @property
     def share(self) -> float | None:

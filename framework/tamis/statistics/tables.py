@@ -23,24 +23,25 @@ _TYPES = {
 
 def write_predicates(folder: Path, predicates: Mapping[str, PredicateStatistics]) -> None:
     """A row a predicate."""
-    rows = [
-        {"predicate": text, **{name: getattr(found, name) for name in _ALL[1:]}}
-        for text, found in predicates.items()
-    ]
     arrow = require_arrow()
-    schema = arrow.schema(
-        [(name, arrow.type_for_alias(_TYPES.get(name, "int64"))) for name in _ALL]
-    )
-    write_table(folder, arrow.Table.from_pylist(rows, schema=schema))
+    listed = list(predicates.values())
+    columns = {"predicate": list(predicates)}
+    columns |= {name: [getattr(found, name) for found in listed] for name in _ALL[1:]}
+    types = {name: arrow.type_for_alias(_TYPES.get(name, "int64")) for name in _ALL}
+    arrays = [arrow.array(columns[name], types[name]) for name in _ALL]
+    write_table(folder, arrow.table(arrays, schema=arrow.schema(list(types.items()))))
 
 
 def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
     """The predicates by canonical text; a table of others may lack how often costs were taken."""
-    predicates = {}
-    for row in read_rows(folder, COLUMNS):
-        values: dict[str, Any] = {name: row.get(name) for name in _ALL[1:]}
-        predicates[row["predicate"]] = PredicateStatistics(**values)
-    return predicates
+    table = read_table(folder, COLUMNS)
+    texts = table.column("predicate").to_pylist() if "predicate" in table.column_names else []
+    columns = [
+        table.column(name).to_pylist() if name in table.column_names else [None] * len(texts)
+        for name in _ALL[1:]
+    ]
+    found = (PredicateStatistics(*values) for values in zip(*columns, strict=True))
+    return dict(zip(texts, found, strict=True))
 
 
 def write_sample(folder: Path, sample: Sample) -> None:
@@ -60,6 +61,19 @@ def read_sample(folder: Path, events: int) -> Sample:
 def write_rows(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Rows of columns that they name."""
     write_table(folder, require_arrow().Table.from_pylist(list(rows)))
+
+
+def write_columns(
+    folder: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
+) -> None:
+    """Rows of columns of these types: of pyarrow, or lists of such."""
+    arrow = require_arrow()
+    fields = []
+    for name, type_ in columns.items():
+        inner = type_.removeprefix("list<").removesuffix(">")
+        kind = arrow.type_for_alias(inner)
+        fields.append((name, kind if inner == type_ else arrow.list_(kind)))
+    write_table(folder, arrow.Table.from_pylist(list(rows), schema=arrow.schema(fields)))
 
 
 def read_rows(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from tamis.testing.clause_strategies import clauses
 from tamis.testing.clock import FakeClock
 from tamis.testing.condition_strategies import conditions, subscriptions
+from tamis.testing.conformance import OperatorConformance, check_operator
 from tamis.testing.direct import satisfies
 from tamis.testing.event_strategies import events
 from tamis.testing.index_law import check_index, index_machine
@@ -22,8 +23,10 @@ from tamis.testing.pool import pool_operators
 __all__ = [
     "CountingOperator",
     "FakeClock",
+    "OperatorConformance",
     "TableOperator",
     "check_index",
+    "check_operator",
     "check_planner",
     "clauses",
     "conditions",

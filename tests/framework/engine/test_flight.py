@@ -15,9 +15,9 @@ import pytest
 
 from tamis import Preparation
 from tamis.engine import memo as module
+from tamis.engine.answers import RAISED, TIMED_OUT, Answer, Failure
 from tamis.engine.asking import Call
 from tamis.engine.flight import Flight
-from tamis.engine.gateway import RAISED, TIMED_OUT, Answer, Failure
 from tamis.engine.memo import Given, Memo, MemoAccount
 from tamis.testing import FakeClock
 
@@ -277,7 +277,7 @@ import os, threading
 import tamis
 from tamis.engine.asking import Call
 from tamis.engine.digest import EventDigests
-from tamis.engine.gateway import Answer
+from tamis.engine.answers import Answer
 from tamis.engine.memo import Memo
 from tamis.event import Event
 

@@ -10,8 +10,8 @@ import pytest
 
 import tamis
 from tamis import Preparation
+from tamis.engine.answers import CUT, Answer, Failure
 from tamis.engine.asking import Call, Solution
-from tamis.engine.gateway import CUT, Answer, Failure
 from tamis.engine.memo import Given, Memo
 
 from .remembering import call_of, digests_of, made_operator, shelf_of

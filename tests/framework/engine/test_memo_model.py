@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tamis.engine import sizes as module
+from tamis.engine.answers import RAISED, Answer, Failure
 from tamis.engine.asking import Call
-from tamis.engine.gateway import RAISED, Answer, Failure
 from tamis.engine.memo import Given, Memo, MemoAccount, Shelf
 from tamis.testing import FakeClock
 from tamis.values import kind_of

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Statistics
+from tamis.engine.answers import Answer, Failure
 from tamis.engine.asking import Call, Operators, Place, Test
 from tamis.engine.decision import Decision
-from tamis.engine.gateway import Answer, Failure
 from tamis.operators import record_of
 from tamis.planning import FALSE, TRUE, UNKNOWN, Standing
 from tamis.plugins import installed

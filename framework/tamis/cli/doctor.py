@@ -1,0 +1,103 @@
+"""`tamis doctor`: whether an installation is well, and what every operator takes on its samples."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli.failures import DONE, UNUSABLE
+from tamis.cli.options import Debug, Json, Operators
+
+if TYPE_CHECKING:
+    from tamis.doctor import Finding, Timed
+
+
+def doctor(operators: Operators = None, json: Json = False, debug: Debug = False) -> int:
+    """Check the installation, and time every operator on its samples.
+
+    Exit status 1 when something is broken; an extra that is not installed is not."""
+    from tamis.cli.saying import put, put_json
+    from tamis.doctor import BROKEN, Finding, found, timed
+    from tamis.errors import TamisError
+
+    findings = found()
+    times: list[Timed] = []
+    try:
+        records = _records(operators)
+        for at, each in enumerate(records):
+            with _telling(f"timing {each.specification.name}, {at + 1} of {len(records)}"):
+                times.append(timed(each))
+    except TamisError as bad:
+        if operators:
+            raise
+        findings.append(Finding("operators", BROKEN, str(bad), "mend the plugins first"))
+    broken = sum(each.status == BROKEN for each in findings)
+    broken += sum(each.status == BROKEN for each in times)
+    if json:
+        put_json(
+            {
+                "well": not broken,
+                "findings": [each._asdict() for each in findings],
+                "operators": [each._asdict() | {"factor": each.factor} for each in times],
+            }
+        )
+    else:
+        put(_text(findings, times, broken))
+    return UNUSABLE if broken else DONE
+
+
+@contextlib.contextmanager
+def _telling(words: str) -> Iterator[None]:
+    """Shows on a terminal what takes its time."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield
+
+
+def _records(operators: list[str] | None) -> list[Any]:
+    import warnings
+
+    from tamis.cli.loading import find_operators
+    from tamis.errors import PluginWarning
+
+    with warnings.catch_warnings():
+        if not operators:  # what failed to load is among the findings
+            warnings.simplefilter("ignore", PluginWarning)
+        return [found.record for _, found in sorted(find_operators(operators).items())]
+
+
+def _text(findings: list[Finding], times: list[Timed], broken: int) -> str:
+    from tamis.cli.tables import counted, duration, table
+
+    def words(each: Finding | Timed) -> str:
+        return f"{each.words}; {each.mend}" if each.mend else each.words
+
+    parts = [
+        table(
+            ("status", "what", "finding"),
+            [(each.status, each.subject, words(each)) for each in findings],
+        )
+    ]
+    if times:
+        rows = [
+            (
+                each.status,
+                each.name,
+                f"{each.calls}",
+                "-" if each.median_seconds is None else duration(each.median_seconds),
+                "-" if each.declared_seconds is None else duration(each.declared_seconds),
+                words(each),
+            )
+            for each in times
+        ]
+        parts.append(table(("status", "operator", "calls", "median", "declared", "finding"), rows))
+    else:
+        parts.append("There is no operator to time.")
+    parts.append(f"{counted(broken, 'thing')} broken." if broken else "All is well.")
+    return "\n\n".join(parts)

@@ -1,0 +1,224 @@
+"""`tamis learn`: what history says of the predicates of subscriptions, counted on Spark."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tamis.cli.failures import MisuseError, UnusableRunError
+from tamis.cli.options import Debug, Operators, Subscriptions
+
+if TYPE_CHECKING:
+    from tamis.learning.counts import Counts
+    from tamis.learning.lesson import Lesson
+    from tamis.statistics import Statistics
+
+
+def learn(
+    subscriptions: Subscriptions,
+    events: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE|DIR|PATTERN…",
+            help="The history: .jsonl (also .gz) or .parquet files, folders of them, patterns, "
+            "what Spark can read (hdfs://…, s3a://…); - for standard input.",
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option(metavar="DIR", help="The folder of statistics that is written.")
+    ],
+    operators: Operators = None,
+    sample: Annotated[
+        float,
+        typer.Option(
+            metavar="FRACTION",
+            min=0.0,
+            max=1.0,
+            help="The share of the events that operators are asked about; always the same ones.",
+        ),
+    ] = 1.0,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add to what the folder holds: counts add up.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only events of this time (RFC 3339) or later."),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only events before this time.")
+    ] = None,
+    rejects: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where lines go that hold no event, with the reason."),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Learn from history what planners and indexes go by, on Spark.
+
+    Attribute predicates are counted on all events, operators are asked about a sample of them. The
+    folder holds Parquet tables and a manifest; an older one is replaced when all is counted.
+    """
+    from tamis.cli.loading import find_operators, taken
+    from tamis.cli.saying import say
+    from tamis.learning.lesson import Lesson
+    from tamis.spark.session import require_spark
+    from tamis.statistics import Statistics
+    from tamis.subscription_lines import read_subscriptions
+
+    require_spark()
+    if subscriptions == "-" and "-" in events:
+        raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
+    window = _window(since, until)
+    before = None
+    if append and os.path.exists(os.path.join(output, "manifest.json")):
+        before = Statistics.load(output)
+    records = [found.record for found in find_operators(operators).values()]
+    with _files(events) as (files, names):
+        _check_places(output, rejects, [subscriptions, *files, *(operators or ())])
+        lesson = taken(
+            read_subscriptions(subscriptions),
+            lambda entries: Lesson(entries, records, sample=sample, window=window),
+            len(records),
+            "nothing was learned",
+        )
+        if before is not None:
+            _check_versions(before, lesson, output)
+        counts = _counted(lesson, files, names, rejects, master)
+    if counts.rejects:
+        lines = "1 line holds" if counts.rejects == 1 else f"{counts.rejects:,} lines hold"
+        hint = "" if rejects else " (--rejects FILE keeps them)"
+        say(f"note: {lines} no event{hint}, the first: {counts.first_reject}")
+    if counts.passed_over:
+        say(f"note: {counts.passed_over:,} events of other times, or of none, were passed over")
+    if not counts.events and counts.rejects:
+        raise UnusableRunError("no line holds an event")
+    learned = _statistics(lesson, counts, events, subscriptions)
+    if before is not None:
+        learned = before.merged(learned)
+    learned.save(output)
+    say(_summary(lesson, counts, learned, output))
+
+
+def _counted(
+    lesson: Lesson,
+    files: Sequence[str],
+    names: dict[str, str],
+    rejects: str | None,
+    master: str | None,
+) -> Counts:
+    from tamis.spark.learning import counts_of_files
+    from tamis.spark.session import session
+    from tamis.writing import lines_to
+
+    shown = "true" if sys.stderr.isatty() else "false"
+    spark = session(master, settings={"spark.ui.showConsoleProgress": shown})
+    with contextlib.ExitStack() as open_files:
+        if rejects is None:
+            return counts_of_files(spark, files, lesson.task, names=names)
+        lines = open_files.enter_context(lines_to(rejects))
+        return counts_of_files(spark, files, lesson.task, lines.write, names=names)
+
+
+def _statistics(
+    lesson: Lesson, counts: Counts, events: Sequence[str], subscriptions: str
+) -> Statistics:
+    from tamis.spark.learning import about
+
+    learned = lesson.statistics(counts)
+    learned.about = about(lesson, counts)
+    [source] = learned.about["sources"]
+    source |= {"history": list(events), "subscriptions": subscriptions}
+    return learned
+
+
+def _summary(lesson: Lesson, counts: Counts, learned: Statistics, output: str) -> str:
+    from tamis.cli.tables import counted
+
+    asked = 0 if counts.calls is None else counts.calls.tested
+    words = [
+        f"learned from {counted(counts.events, 'event')}",
+        f"{counted(len(lesson.texts), 'attribute predicate')}",
+        f"{counted(len(lesson.tests), 'test')} of operators, asked about {counted(asked, 'event')}",
+        f"{counted(len({row['attribute'] for row in learned.attributes}), 'attribute')}",
+    ]
+    return f"{words[0]}: {', '.join(words[1:])}; {output}"
+
+
+def _window(since: str | None, until: str | None) -> Any:
+    from tamis.clock import moment
+    from tamis.learning.learner import Window
+
+    bounds = []
+    for option, text in (("--since", since), ("--until", until)):
+        found = None if text is None else moment(text if "T" in text else f"{text}T00:00:00Z")
+        if text is not None and found is None:
+            raise MisuseError(f"{option} is a time such as 2026-01-31T12:00:00Z, not {text!r}")
+        bounds.append(None if found is None else float(found.epoch))
+    return Window(*bounds)
+
+
+@contextlib.contextmanager
+def _files(places: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The files of history, and the names of those that stand for another one."""
+    from tamis.reading import STANDARD_INPUT, Events
+
+    here = [place for place in places if "://" not in place]
+    files = Events(here).files if here else []
+    names: dict[str, str] = {}
+    with contextlib.ExitStack() as kept:
+        for at, file in enumerate(files):
+            if file != STANDARD_INPUT:
+                continue
+            # workers cannot read what is piped into this process
+            folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="tamis-"))
+            files[at] = os.path.join(folder, "events.jsonl")
+            names[files[at]] = "standard input"
+            with open(files[at], "wb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+        yield [*files, *(place for place in places if "://" in place)], names
+
+
+def _check_places(output: str, rejects: str | None, read: Sequence[str]) -> None:
+    """Refuses to write over what is read, before anything is done."""
+    from tamis.statistics.tables import require_arrow
+    from tamis.writing import WritingError
+
+    require_arrow()
+    if os.path.exists(output) and not os.path.isdir(output):
+        raise MisuseError(f"--output is a folder, and {output} is a file")
+    there = Path(output).resolve()
+    for each in read:
+        path = Path(each).resolve()
+        if os.path.exists(each) and rejects is not None and path == Path(rejects).resolve():
+            raise MisuseError(f"--rejects would write over a file that is read ({each})")
+        if there in path.parents and path.suffix == ".parquet":
+            raise MisuseError(f"--output would write over a file that is read ({each})")
+    try:
+        there.mkdir(parents=True, exist_ok=True)
+    except OSError as bad:
+        raise WritingError(f"cannot write {output}: {bad.strerror or bad}") from bad
+
+
+def _check_versions(before: Statistics, lesson: Lesson, output: str) -> None:
+    """Refuses to add what an operator does to what another version of it did."""
+    from tamis.errors import StatisticsError
+
+    known = before.about.get("operators", {})
+    for name, version in lesson.versions.items():
+        if known.get(name, version) != version:
+            raise StatisticsError(
+                f"{output} was learned with version {known[name]} of {name}, and this is version "
+                f"{version}: learn into a new folder, without --append"
+            )

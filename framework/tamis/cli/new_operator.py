@@ -1,0 +1,45 @@
+"""`tamis new-operator`: a package with one operator, its tests and an example, ready to install."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tamis.cli.options import Debug
+
+
+def new_operator(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The operator's name: boatCount.")],
+    folder: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="The folder to make; else ./tamis-NAME."),
+    ] = None,
+    domain: Annotated[
+        str,
+        typer.Option(
+            metavar="DOMAIN", help="What it does to begin with: measure, text, spatial or image."
+        ),
+    ] = "measure",
+    debug: Debug = False,
+) -> None:
+    """Make a package with an operator, its tests and an example, ready to install."""
+    import shlex
+
+    from tamis.cli.failures import MisuseError
+    from tamis.cli.saying import put
+    from tamis.scaffold import ScaffoldError, make
+
+    try:
+        made = make(name, domain=domain, folder=folder)
+    except ScaffoldError as bad:
+        raise MisuseError(str(bad)) from bad
+    put(
+        f"Made {made.folder}: the operator {made.name}, its tests, and an example. Next:\n\n"
+        f"    cd {shlex.quote(str(made.folder))}\n"
+        "    python -m pip install -e '.[test]'\n"
+        "    python -m pytest\n"
+        "    tamis match --subscriptions example/subscriptions.jsonl "
+        "--events example/events.jsonl\n\n"
+        f"Then change {made.folder / 'src' / made.package / 'operators.py'}."
+    )

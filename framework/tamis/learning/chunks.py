@@ -1,0 +1,171 @@
+"""How history is cut into parts that are read on their own, by the rules of `tamis match`.
+
+A part of a file of lines knows the number of its first line, so that made-up ids and rejects are
+those of a match; a compressed file is one part; a Parquet file is cut by its row groups.
+Cost: files of lines are read once to count their lines, at the speed of memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, Any, NamedTuple
+
+from tamis.errors import EventError
+from tamis.learning.counts import Counts
+from tamis.learning.learner import Learner, Task
+from tamis.learning.tables import learn_batch
+from tamis.parquet import require_arrow
+from tamis.reading import (
+    ReadingError,
+    is_packed,
+    is_table,
+    json_lines,
+    opened,
+    shown_name,
+)
+
+ROWS = 1 << 15
+"""Rows of a table that are read at once."""
+
+
+class Chunk(NamedTuple):
+    """A part of a file: bytes of lines from `start` to `end`, or row groups."""
+
+    file: str
+    name: str
+    """As ids and rejects have it."""
+    start: int
+    end: int | None
+    first: int
+    """The number of its first line or row."""
+    size: int
+    """About how much there is to read, in bytes."""
+    folder: str = ""
+    """What a relative path in an event is relative to."""
+
+    def elsewhere(self, name: str | None = None) -> Chunk:
+        """The same for a process that may stand in another folder."""
+        folder = os.path.dirname(self.name) if name is None else ""
+        return self._replace(
+            file=os.path.abspath(self.file),
+            name=self.name if name is None else name,
+            folder=os.path.abspath(folder),
+        )
+
+
+def chunks_of(files: Iterable[str], most_bytes: int) -> list[Chunk]:
+    """The parts of files, none much larger than so many bytes where it can be cut."""
+    chunks: list[Chunk] = []
+    for file in files:
+        if is_table(file):
+            chunks += _row_groups(file, most_bytes)
+        else:
+            chunks += _stretches(file, most_bytes)
+    return chunks
+
+
+def in_parts(chunks: Sequence[Chunk], parts: int) -> list[list[Chunk]]:
+    """The chunks in so many parts at most, of about equal size, each in the order of the files."""
+    total = sum(chunk.size for chunk in chunks)
+    found: list[list[Chunk]] = []
+    done = 0
+    for chunk in chunks:
+        if not found or done >= total * len(found) / parts:
+            found.append([])
+        found[-1].append(chunk)
+        done += chunk.size
+    return found
+
+
+def counts_of(
+    chunks: Iterable[Chunk], task: Task, reject: Callable[[dict[str, Any]], None] | None = None
+) -> Counts:
+    """What some parts teach, in this process."""
+    learner = Learner(task)
+    for chunk in chunks:
+        for rejected in learn_chunk(learner, chunk):
+            if reject is not None:
+                reject(rejected)
+    return learner.finish()
+
+
+def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
+    """Teaches a part; gives what it rejects, as `--rejects` has it."""
+    if is_table(chunk.file):
+        yield from _learn_rows(learner, chunk)
+        return
+    with opened(chunk.file) as (stream, _):
+        if chunk.start:
+            stream.seek(chunk.start)
+        lines = stream if chunk.end is None else _until(stream, chunk.end - chunk.start)
+        name = os.path.basename(chunk.name)
+        for line in json_lines(chunk.name, lines, chunk.first):
+            reason = line.reason
+            if reason is None:
+                try:
+                    learner.document(
+                        line.document, folder=chunk.folder, default_id=f"{name}:{line.number}"
+                    )
+                    continue
+                except EventError as bad:
+                    reason = str(bad)
+            rejected = line.rejected(reason)
+            learner.reject(rejected)
+            yield rejected
+
+
+def _learn_rows(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
+    arrow = require_arrow()
+    number = chunk.first
+    groups = None if chunk.end is None else range(chunk.start, chunk.end)
+    try:
+        with arrow.parquet.ParquetFile(chunk.file) as table:
+            for batch in table.iter_batches(ROWS, row_groups=groups):
+                yield from learn_batch(
+                    learner, batch, name=chunk.name, first=number, folder=chunk.folder
+                )
+                number += batch.num_rows
+    except (OSError, ValueError, arrow.ArrowException) as bad:
+        raise ReadingError(f"{chunk.file} cannot be read as Parquet: {bad}") from bad
+
+
+def _until(stream: IO[bytes], size: int) -> Iterator[bytes]:
+    """The lines of the next so many bytes."""
+    for raw in stream:
+        yield raw
+        size -= len(raw)
+        if size <= 0:
+            return
+
+
+def _stretches(file: str, most_bytes: int) -> Iterator[Chunk]:
+    """The parts of a file of lines."""
+    name, size = shown_name(file), os.path.getsize(file)
+    if size <= most_bytes or is_packed(file) or not os.path.isfile(file):
+        yield Chunk(file, name, 0, None, 1, size, os.path.dirname(name))
+        return
+    first = 1
+    with open(file, "rb") as stream:
+        while block := stream.read(most_bytes):
+            start = stream.tell() - len(block)
+            rest = stream.readline()
+            size, folder = len(block) + len(rest), os.path.dirname(name)
+            yield Chunk(file, name, start, stream.tell(), first, size, folder)
+            first += block.count(b"\n") + rest.count(b"\n")
+
+
+def _row_groups(file: str, most_bytes: int) -> Iterator[Chunk]:
+    """The parts of a Parquet file: as many row groups together as fit."""
+    arrow = require_arrow()
+    try:
+        about = arrow.parquet.read_metadata(file)
+    except (OSError, arrow.ArrowException) as bad:
+        raise ReadingError(f"{file} cannot be read as Parquet: {bad}") from bad
+    start, first, rows, size = 0, 1, 0, 0
+    for at in range(about.num_row_groups):
+        group = about.row_group(at)
+        rows, size = rows + group.num_rows, size + group.total_byte_size
+        if size >= most_bytes or at + 1 == about.num_row_groups:
+            yield Chunk(file, file, start, at + 1, first, size, os.path.dirname(file))
+            start, first, rows, size = at + 1, first + rows, 0, 0

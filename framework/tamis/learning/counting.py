@@ -1,0 +1,234 @@
+"""How the values of an attribute are counted: gathered, sorted, and looked up at once.
+
+Sorted values are looked up for each mark, or marks for each value, whichever are fewer: what a
+value costs hardly depends on how many predicates there are.
+Cost: O(values · log values + marks) each time that many were gathered.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.index.needles import Needles
+from tamis.index.patterns import Patterns
+from tamis.learning.values import Values
+from tamis.statistics.cells import Element, NumberCells, StringCells
+from tamis.statistics.spaces import (
+    ELEMENT,
+    NEEDLE,
+    PATTERN,
+    SET_ALL,
+    Line,
+    Marks,
+    Spaces,
+    element_key,
+)
+from tamis.values import Scalar
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GATHERED = 1 << 18
+"""Numbers that are sorted together."""
+_STRINGS = 1 << 15
+
+
+class AttributeCounter:
+    """Counts one attribute."""
+
+    def __init__(self, marks: Marks | None = None) -> None:
+        self._spaces = Spaces(Marks() if marks is None else marks)
+        self._numbers: list[Floats] = []
+        self._gathered = 0
+        self._large: list[Any] = []
+        self._strings: Counter[str] = Counter()
+        self._things = _Things(self._spaces)
+
+    def take(self, values: Values) -> None:
+        """Counts some values."""
+        kinds = self._spaces.kinds
+        if len(values.numbers):
+            self._numbers.append(values.numbers)
+            self._gathered += len(values.numbers)
+            kinds.number += len(values.numbers)
+            if self._gathered >= GATHERED:
+                self._count_numbers()
+        if values.large:
+            self._large.extend(values.large)
+            kinds.number += len(values.large)
+        if values.strings:
+            self._strings.update(values.strings)
+            kinds.string += sum(values.strings.values())
+            if len(self._strings) >= _STRINGS:
+                self._count_strings()
+        kinds.true += values.true
+        kinds.false += values.false
+        if values.arrays:
+            kinds.array += len(values.arrays)
+            self._things.count_arrays(values.arrays)
+        kinds.other += values.other
+
+    def finish(self) -> Spaces:
+        """All that was counted."""
+        self._count_numbers()
+        self._count_large()
+        self._count_strings()
+        self._spaces.elements.settle()
+        return self._spaces
+
+    def _count_numbers(self) -> None:
+        if not self._numbers:
+            return
+        gathered = np.concatenate(self._numbers)
+        self._numbers, self._gathered = [], 0
+        gathered += 0.0  # -0.0 is 0.0
+        gathered.sort()
+        start = np.flatnonzero(np.diff(gathered, prepend=np.nan) != 0)
+        values = gathered[start]
+        ends = np.append(start, len(gathered))
+        spaces = self._spaces
+        marks = spaces.marks.numbers
+        if len(marks):
+            at = _places(values, marks)
+            spaces.numbers.below += ends[at]
+            found = np.flatnonzero(values[np.minimum(at, len(values) - 1)] == marks)
+            at[found] += 1
+            spaces.numbers.upto += ends[at]
+        if len(spaces.marks.large):
+            self._beside_large(spaces.large, spaces.marks.large, len(gathered))
+        cells = NumberCells.of(values, np.diff(ends), spaces.number_cells.level)
+        spaces.number_cells = spaces.number_cells.merged(cells)
+
+    def _beside_large(self, line: Line, marks: Sequence[Any], count: int) -> None:
+        """Values that are not large lie between the large marks below zero and those above."""
+        above = bisect_left(marks, 0)
+        line.below[above:] += count
+        line.upto[above:] += count
+
+    def _count_large(self) -> None:
+        if not self._large:
+            return
+        spaces, values = self._spaces, sorted(self._large)
+        self._large = []
+        negative = bisect_left(values, 0)
+        spaces.numbers.below += negative
+        spaces.numbers.upto += negative
+        for at, mark in enumerate(spaces.marks.large):
+            spaces.large.below[at] += bisect_left(values, mark)
+            spaces.large.upto[at] += bisect_right(values, mark)
+        doubles, events = np.unique(
+            np.array([_double(each) for each in values]), return_counts=True
+        )
+        spaces.number_cells = spaces.number_cells.merged(
+            NumberCells.of(doubles, events.astype(np.int64), spaces.number_cells.level)
+        )
+
+    def _count_strings(self) -> None:
+        if not self._strings:
+            return
+        spaces, strings = self._spaces, self._strings
+        self._strings = Counter()
+        _count_ordered(spaces.strings, spaces.marks.strings, strings.items())
+        if spaces.marks.endings:
+            backwards = [(string[::-1], times) for string, times in strings.items()]
+            _count_ordered(spaces.endings, spaces.marks.endings, backwards)
+        self._things.count_strings(strings)
+        spaces.string_cells = spaces.string_cells.merged(StringCells(strings))
+
+
+def _places(values: Floats, marks: Floats) -> Ints:
+    """How many of the values are below each mark; both ascend."""
+    if len(values) * 4 >= len(marks):
+        return np.searchsorted(values, marks)
+    below = np.searchsorted(marks, values, side="right")
+    return np.cumsum(np.bincount(below, minlength=len(marks) + 1))[: len(marks)]
+
+
+def _count_ordered(line: Line, marks: Sequence[str], strings: Iterable[tuple[str, int]]) -> None:
+    """Counts strings at marks in their order."""
+    if not marks:
+        return
+    at = [0] * len(marks)
+    between = [0] * (len(marks) + 1)
+    for string, times in strings:
+        place = bisect_left(marks, string)
+        if place < len(marks) and marks[place] == string:
+            at[place] += times
+        else:
+            between[place] += times
+    # all up to a mark: what is at marks before it, and in the spaces before and up to it
+    upto = np.array(list(accumulate(map(sum, zip(at, between, strict=False)))), np.int64)
+    line.below += upto - np.array(at, np.int64)
+    line.upto += upto
+
+
+def _double(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+class _Things:
+    """Counts what has no order: elements of arrays, sets of them, needles and patterns."""
+
+    def __init__(self, spaces: Spaces) -> None:
+        self._spaces = spaces
+        self._elements: dict[Element, int] = {}
+        self._sets: dict[Element, list[int]] = {}
+        self._whole: dict[int, int] = {}
+        needles: dict[int, str] = {}
+        patterns: dict[int, str] = {}
+        for (what, thing), at in spaces.marks.things.items():
+            if what == NEEDLE:
+                needles[at] = thing
+            elif what == PATTERN:
+                patterns[at] = thing
+            elif what == ELEMENT:
+                self._elements[thing] = at
+            else:
+                for each in thing:
+                    self._sets.setdefault(each, []).append(at)
+                self._whole[at] = len(thing) if what == SET_ALL else 1
+        self._finders: list[Needles | Patterns] = []
+        for finder, texts in ((Needles(), needles), (Patterns(), patterns)):
+            if texts:
+                finder.add_many(texts)
+                self._finders.append(finder)
+
+    def count_strings(self, strings: Counter[str]) -> None:
+        """Counts the needles and patterns in strings."""
+        if not self._finders:
+            return
+        counts = self._spaces.things
+        for string, times in strings.items():
+            for finder in self._finders:
+                for at in finder.find(string):
+                    counts[at] += times
+
+    def count_arrays(self, arrays: Sequence[tuple[Scalar, ...]]) -> None:
+        """Counts the elements of arrays, and the sets of which they hold enough."""
+        counts, seen = self._spaces.things, self._spaces.elements
+        for array, times in Counter(map(_array_key, arrays)).items():
+            found = set(array)
+            seen.add(found, times)
+            hits: Counter[int] = Counter()
+            for element in found:
+                at = self._elements.get(element)
+                if at is not None:
+                    counts[at] += times
+                hits.update(self._sets.get(element, ()))
+            for at, count in hits.items():
+                if count >= self._whole[at]:
+                    counts[at] += times
+
+
+def _array_key(array: tuple[Scalar, ...]) -> tuple[Element, ...]:
+    return tuple(map(element_key, array))

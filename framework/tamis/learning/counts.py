@@ -1,0 +1,65 @@
+"""What was counted of some events: all that adds up to statistics, as bytes where it travels."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from tamis.learning.calls import CallCounts
+from tamis.statistics.spaces import Spaces
+
+
+@dataclass
+class Counts:
+    """The counts of one part of history."""
+
+    events: int = 0
+    rejects: int = 0
+    passed_over: int = 0
+    """Events outside of the window of time."""
+    attributes: dict[str, Spaces] = field(default_factory=dict)
+    calls: CallCounts | None = None
+    first_reject: str = ""
+
+    def merged(self, other: Counts) -> Counts:
+        """The counts of both."""
+        attributes = dict(self.attributes)
+        for name, spaces in other.attributes.items():
+            mine = attributes.get(name)
+            attributes[name] = spaces if mine is None else mine.merged(spaces)
+        calls = self.calls if other.calls is None else other.calls
+        if self.calls is not None and other.calls is not None:
+            calls = self.calls.merged(other.calls)
+        return Counts(
+            self.events + other.events,
+            self.rejects + other.rejects,
+            self.passed_over + other.passed_over,
+            attributes,
+            calls,
+            self.first_reject or other.first_reject,
+        )
+
+    def packed(self) -> bytes:
+        """The counts as bytes."""
+        return zlib.compress(pickle.dumps(self, protocol=5), 1)
+
+    @staticmethod
+    def unpacked(content: bytes) -> Counts:
+        """What `packed` gave."""
+        counts: Counts = pickle.loads(zlib.decompress(content))
+        return counts
+
+
+def merged(several: Iterable[Counts]) -> Counts:
+    """The counts of all."""
+    return reduce(Counts.merged, several, Counts())
+
+
+def plain_reject(line: dict[str, Any]) -> str:
+    """A rejected line in a sentence."""
+    place = f"{line['file']}:{line['line']}: " if line.get("line") else ""
+    return f"{place}{line['reason']}"

@@ -1,0 +1,145 @@
+"""What subscriptions want to know of history, and what counts say of it: statistics.
+
+Each attribute predicate of the alternatives is counted once, as it is written there; each test with
+its guards, and each call by itself.
+Cost: reading the texts; some microseconds a distinct predicate.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tamis.catalog import Catalog
+from tamis.engine.asking import Operators, Test
+from tamis.errors import StatisticsError
+from tamis.intake import Intake
+from tamis.language import Language
+from tamis.learning.calls import CallCounts
+from tamis.learning.counts import Counts
+from tamis.learning.learner import Task, Window
+from tamis.learning.predicates import Questions
+from tamis.limits import DEFAULT_LIMITS, Limits
+from tamis.operators import OperatorRecord, records_of
+from tamis.plugins import installed
+from tamis.predicate import AttributePredicate
+from tamis.shipping import packed
+from tamis.statistics import PredicateStatistics, Statistics
+from tamis.statistics.sample import Sample
+from tamis.statistics.spaces import Spaces
+
+
+class Lesson:
+    """What is asked of history."""
+
+    def __init__(
+        self,
+        subscriptions: Iterable[Mapping[str, Any] | str],
+        operators: Iterable[object] | None = None,
+        *,
+        sample: float = 1.0,
+        window: Window | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        if not isinstance(sample, (int, float)) or not 0 <= sample <= 1:
+            raise StatisticsError(f"a sample is a share of the events, 0 to 1, not {sample!r}")
+        records = installed().operators.values() if operators is None else records_of(operators)
+        self._operators = Operators(records)
+        predicates, tests = _asked(subscriptions, self._operators, limits)
+        self.texts = list(predicates)
+        self.questions = Questions(list(predicates.values()))
+        self.tests = tests
+        used = {test.call.specification.name for test in tests}
+        self.operators: list[OperatorRecord] = [
+            self._operators.records[name] for name in sorted(used)
+        ]
+        self.task = Task(
+            marks=self.questions.marks,
+            tests=tuple(test.text for test in tests),
+            operators=packed(self.operators) if tests else b"",
+            sample=float(sample),
+            window=window or Window(),
+            limits=limits,
+        )
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The versions of the operators that are asked."""
+        return {each.specification.name: each.specification.version for each in self.operators}
+
+    def statistics(self, counts: Counts) -> Statistics:
+        """What counts say."""
+        learned = Statistics()
+        events = learned.events = counts.events
+        learned.rejects = counts.rejects
+        learned.spaces = dict(counts.attributes)
+        counted = {name: Spaces(marks) for name, marks in self.questions.marks.items()}
+        satisfied = self.questions.answers(counted | counts.attributes, events).tolist()
+        shares = (np.array(satisfied) / events).tolist() if events else [None] * len(satisfied)
+        for text, count, share in zip(self.texts, satisfied, shares, strict=True):
+            learned.predicates[text] = PredicateStatistics("attribute", events, count, 0, share)
+        if counts.calls is not None:
+            self._take_calls(learned, counts.calls)
+        learned.settle()
+        return learned
+
+    def _take_calls(self, learned: Statistics, counts: CallCounts) -> None:
+        calls = list(dict.fromkeys(test.call for test in self.tests))
+        costs: dict[str, tuple[float | None, int]] = {}
+        for at, call in enumerate(calls):
+            measured = int(counts.measured[at])
+            cost = float(counts.seconds[at]) / measured if measured else None
+            costs[call.text] = cost, measured
+            satisfied, failed = int(counts.call_satisfied[at]), int(counts.call_failed[at])
+            learned.predicates[call.text] = _counted(
+                counts.tested, satisfied, failed, cost, measured
+            )
+            if at in counts.answers:
+                learned.answers[call.text] = counts.answers[at]
+        for at, test in enumerate(self.tests):
+            satisfied, failed = int(counts.test_satisfied[at]), int(counts.test_failed[at])
+            learned.predicates[test.text] = _counted(
+                counts.tested, satisfied, failed, *costs[test.call.text]
+            )
+        learned.prepared = dict(counts.prepared)
+        if counts.observed:
+            learned.sample = self._sample(counts)
+
+    def _sample(self, counts: CallCounts) -> Sample:
+        width = len(self.tests)
+        rows = [np.frombuffer(each, np.uint8) for _, *both in counts.observed for each in both]
+        bits = np.unpackbits(np.array(rows), axis=1, count=width).view(np.bool_)
+        return Sample.from_arrays(self.task.tests, bits[0::2].T, bits[1::2].T)
+
+
+def _counted(
+    tested: int, satisfied: int, failed: int, cost: float | None, measured: int
+) -> PredicateStatistics:
+    found = PredicateStatistics("operator", tested, satisfied, failed, None, cost, measured)
+    return replace(found, selectivity=found.share)
+
+
+def _asked(
+    subscriptions: Iterable[Mapping[str, Any] | str], operators: Operators, limits: Limits
+) -> tuple[dict[str, AttributePredicate], list[Test]]:
+    """The attribute predicates by canonical text, and the tests; errors name every subscription."""
+    intake = Intake(Language(limits), operators, Catalog(limits.implications))
+    entries = [{"where": each} if isinstance(each, str) else each for each in subscriptions]
+    seen: set[int] = set()
+    predicates: dict[str, AttributePredicate] = {}
+    tests: dict[str, Test] = {}
+    for accepted in intake.accept(entries, replace=False):
+        for warning in accepted.warnings:
+            warnings.warn(warning, stacklevel=4)
+        for asked in (*accepted.alternatives, *accepted.excluded):
+            for predicate in asked.predicates:
+                if id(predicate) not in seen:  # atoms are shared by subscriptions
+                    seen.add(id(predicate))
+                    predicates.setdefault(predicate.text(), predicate)
+            for test, _ in asked.edges:
+                tests.setdefault(test.text, test)
+    return predicates, [tests[text] for text in sorted(tests)]

@@ -1,0 +1,151 @@
+"""Whether an operator may have a name, and which files are written for it.
+
+Nothing is written before everything was checked; a folder that is there is never touched.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from importlib import metadata, util
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from tamis.errors import TamisError
+from tamis.nearest import did_you_mean
+from tamis.plugins import found_plugins
+from tamis.scaffold import package as texts
+from tamis.scaffold.domains import DOMAINS
+from tamis.text import RESERVED
+
+_LONGEST, _LONGEST_SNAKE = 30, 40
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_USED = frozenset(
+    {"annotations", "Mapping", "Any", "OperatorConformance", "EVENTS", "FIJI", "MANHATTAN"}
+    | {"BRIGHT", "DARK", "FRAME", "Path", "RADIUS_M", "SAMPLES", "base64", "decoded"}
+    | {"WORD", "math", "on_earth", "one_word", "pytest", "re", "tamis", "tamis_operators", "test"}
+    | {"bool", "float", "int", "isinstance", "len", "list", "min", "str", "tuple"}
+    | {"ValueError"}
+)
+
+
+class ScaffoldError(TamisError, ValueError):
+    """A name, a domain or a folder that cannot be."""
+
+
+class Made(NamedTuple):
+    """A package to be, or that was made: its folder, what it is called, and its files."""
+
+    folder: Path
+    name: str
+    distribution: str
+    package: str
+    files: dict[str, str]
+
+
+def make(name: str, *, domain: str = "measure", folder: str | None = None) -> Made:
+    """Writes the package; `ScaffoldError` where it cannot be."""
+    made = planned(name, domain=domain, folder=folder)
+    for path, text in made.files.items():
+        file = made.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return made
+
+
+def planned(name: str, *, domain: str = "measure", folder: str | None = None) -> Made:
+    """What would be written."""
+    _check_name(name)
+    if domain not in DOMAINS:
+        raise ScaffoldError(
+            f"there is no domain {domain!r}{did_you_mean(domain, DOMAINS)} "
+            f"(there are {', '.join(DOMAINS)})"
+        )
+    snake = _snake(name)
+    distribution = f"tamis-{snake.replace('_', '-')}"
+    package = f"tamis_{snake}"
+    _check_free(name, distribution, package)
+    place = Path(distribution if folder is None else folder)
+    if place.exists():
+        raise ScaffoldError(f"{place} is there already: name another folder with --folder")
+    kind = DOMAINS[domain]
+    names = {
+        "name": name,
+        "snake": snake,
+        "distribution": distribution,
+        "package": package,
+        "entry": snake.replace("_", "-"),
+        "says": kind.says,
+        "requires": kind.requires,
+        "test_class": f"Test{name[0].upper()}{name[1:]}",
+        "first": kind.events[0],
+        "second": kind.events[1],
+        "inner_first": kind.events[0][1:],
+        "inner_second": kind.events[1][1:],
+        "imports": "import pytest\nimport tamis" if "pytest." in kind.edge else "import tamis",
+        "signature": kind.predicate.partition("),")[0].rstrip(")").replace("$name", name) + ")",
+    }
+    for key, text in (("predicate", kind.predicate), ("edge", kind.edge)):
+        names[key] = Template(text).substitute(name=name)
+    files = {
+        "pyproject.toml": texts.PYPROJECT,
+        "README.md": texts.README,
+        f"src/{package}/__init__.py": texts.INIT,
+        f"src/{package}/operators.py": kind.code,
+        f"src/{package}/py.typed": "",
+        f"tests/test_{snake}.py": texts.TESTS,
+        "example/subscriptions.jsonl": texts.SUBSCRIPTIONS,
+        "example/events.jsonl": texts.EVENTS,
+    }
+    written = {path: Template(text).substitute(names) for path, text in files.items()}
+    return Made(place, name, distribution, package, written)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name) or "__" in name:
+        better = _camel(name)
+        hint = f"; try {better}" if better else ""
+        raise ScaffoldError(
+            f"{name!r} is no name for an operator: it has letters, digits and _, a letter "
+            f"first{hint}"
+        )
+    if name.lower() in RESERVED:
+        raise ScaffoldError(
+            f"{name} is a keyword of the subscription language: name the operator otherwise"
+        )
+    if keyword.iskeyword(name) or name in _USED:
+        raise ScaffoldError(f"{name} has a meaning in Python code: name the operator otherwise")
+    if len(name) > _LONGEST or len(_snake(name)) > _LONGEST_SNAKE:
+        raise ScaffoldError(f"{name} is too long: at most {_LONGEST} letters")
+
+
+def _check_free(name: str, distribution: str, package: str) -> None:
+    plugins = found_plugins()
+    if name in plugins.operators:
+        source = plugins.sources[("operator", name)]
+        raise ScaffoldError(f"{source} has an operator {name}: name this one otherwise")
+    if util.find_spec(package) is not None:
+        raise ScaffoldError(f"there is a module {package}: name the operator otherwise")
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return
+    raise ScaffoldError(f"{distribution} is installed already: name the operator otherwise")
+
+
+def _snake(name: str) -> str:
+    """The name as a module is named: `boatCount` is `boat_count`."""
+    words: str = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return words.lower().strip("_")
+
+
+def _camel(name: str) -> str:
+    """The nearest name that can be: `boat-count` is `boatCount`."""
+    words: list[str] = re.findall(r"[A-Za-z0-9]+", name)
+    while words and words[0][0].isdigit():
+        words[0] = words[0].lstrip("0123456789")
+        words = [word for word in words if word]
+    if not words:
+        return ""
+    return words[0] + "".join(word[0].upper() + word[1:] for word in words[1:])

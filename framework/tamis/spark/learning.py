@@ -1,0 +1,274 @@
+"""How Spark learns: parts of history are counted where they lie, and their counts add up.
+
+Files are cut into parts that workers read by the rules of `tamis match`; a data frame comes to them
+as Arrow batches. Each part gives its counts as bytes, whatever the number of its events.
+Invariant: the result is that of counting in one process, but for what things cost.
+Cost: one pass over the events; counts of a few MB a part travel to the driver.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tamis.errors import EventError, SparkError, TamisError
+from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
+from tamis.learning.counts import Counts, merged
+from tamis.learning.learner import Learner, Task, Window
+from tamis.learning.lesson import Lesson
+from tamis.learning.tables import learn_batch
+from tamis.limits import DEFAULT_LIMITS, Limits
+from tamis.reading import Line, ReadingError
+from tamis.statistics import Statistics
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Rejected = dict[str, Any]
+_SCHEMA = "kind string, content binary"
+_COUNTS, _REJECTS, _ERROR = "counts", "rejects", "error"
+_PARTS_A_CORE = 2
+_CHUNK_BYTES = 1 << 25
+_REJECTS_A_ROW = 1_000
+_LINE = "value"
+
+
+def learn(
+    events: DataFrame,
+    subscriptions: Iterable[Mapping[str, Any] | str],
+    operators: Iterable[object] | None = None,
+    *,
+    sample: float = 1.0,
+    since: float | None = None,
+    until: float | None = None,
+    rejects: Callable[[Rejected], None] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Statistics:
+    """What the events of a data frame, a row each, say of the predicates of subscriptions.
+
+    Operators (all installed ones when not given) are asked about a `sample` of the events. `since`
+    and `until` are seconds since 1970: events of other times, or of none, are passed over."""
+    lesson = Lesson(
+        subscriptions, operators, sample=sample, window=Window(since, until), limits=limits
+    )
+    return learn_frame(events, lesson, rejects)
+
+
+def learn_frame(
+    events: DataFrame, lesson: Lesson, rejects: Callable[[Rejected], None] | None = None
+) -> Statistics:
+    """The same for what is to be learned."""
+    counts = counts_of_frame(events, lesson.task, rejects)
+    learned = lesson.statistics(counts)
+    learned.about = about(lesson, counts)
+    return learned
+
+
+def about(lesson: Lesson, counts: Counts) -> dict[str, Any]:
+    """What the manifest says of how something was learned."""
+    import datetime
+    from importlib import metadata
+
+    window = lesson.task.window
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return {
+        "learned": now,
+        "tamis": metadata.version("tamis"),
+        "operators": lesson.versions,
+        "sources": [
+            {
+                "learned": now,
+                "events": counts.events,
+                "rejects": counts.rejects,
+                "passed_over": counts.passed_over,
+                "sampled": 0 if counts.calls is None else counts.calls.tested,
+                "sample": lesson.task.sample,
+                "window": {"since": window.since, "until": window.until},
+            }
+        ],
+    }
+
+
+# data frames
+
+
+def counts_of_frame(
+    events: DataFrame, task: Task, rejects: Callable[[Rejected], None] | None = None
+) -> Counts:
+    """What the rows of a data frame teach."""
+    frame = _fewer(events)
+    held, keep = _sent(frame.sparkSession, task), rejects is not None
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        learner = Learner(held())
+        yield from _told(learner, _of_batches(learner, batches), keep)
+
+    return _gathered(frame.mapInArrow(count, _SCHEMA), rejects)
+
+
+def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
+    for batch in batches:
+        yield from learn_batch(learner, batch)
+
+
+def _fewer(frame: DataFrame) -> DataFrame:
+    """In so many parts that their counts are no burden."""
+    most = parts_of(frame.sparkSession)
+    return frame.coalesce(most) if frame.rdd.getNumPartitions() > most else frame
+
+
+def parts_of(spark: SparkSession) -> int:
+    """How many parts there are to be counted."""
+    return _PARTS_A_CORE * max(1, spark.sparkContext.defaultParallelism)
+
+
+# files
+
+
+def counts_of_files(
+    spark: SparkSession,
+    files: Sequence[str],
+    task: Task,
+    rejects: Callable[[Rejected], None] | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+    chunk_bytes: int = _CHUNK_BYTES,
+    parts: int | None = None,
+) -> Counts:
+    """What the events of files teach; workers read them, at the same paths, in so many parts.
+
+    `names` are those that ids and rejects have in the place of a file's own. What has a scheme
+    (`hdfs://`, `s3a://`) is read by Spark: its lines have no numbers there."""
+    local = [file for file in files if "://" not in file]
+    found: list[Counts] = []
+    if local:
+        chunks = chunks_of(local, chunk_bytes)
+        chunks = [each.elsewhere((names or {}).get(each.file)) for each in chunks]
+        found.append(_counts_of_chunks(spark, chunks, task, rejects, parts))
+    for place in files:
+        if "://" in place:
+            found.append(_counts_of_place(spark, place, task, rejects))
+    return merged(found)
+
+
+def _counts_of_chunks(
+    spark: SparkSession,
+    chunks: Sequence[Chunk],
+    task: Task,
+    rejects: Callable[[Rejected], None] | None,
+    most: int | None,
+) -> Counts:
+    parts = in_parts(chunks, most or parts_of(spark))
+    if not parts:
+        return Counts()
+    held, keep = _sent(spark, task), rejects is not None
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        learner = Learner(held())
+        mine = [
+            chunk for batch in batches for at in batch.column(0).to_pylist() for chunk in parts[at]
+        ]
+        read = (rejected for chunk in mine for rejected in learn_chunk(learner, chunk))
+        yield from _told(learner, read, keep)
+
+    numbers = spark.range(0, len(parts), 1, len(parts))
+    return _gathered(numbers.mapInArrow(count, _SCHEMA), rejects)
+
+
+def _counts_of_place(
+    spark: SparkSession, place: str, task: Task, rejects: Callable[[Rejected], None] | None
+) -> Counts:
+    """What Spark reads from where only Spark can read."""
+    if place.rstrip("/").endswith(".parquet"):
+        return counts_of_frame(spark.read.parquet(place), task, rejects)
+    held, keep = _sent(spark, task), rejects is not None
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        learner = Learner(held())
+        yield from _told(learner, _of_lines(learner, place, batches), keep)
+
+    return _gathered(_fewer(spark.read.text(place)).mapInArrow(count, _SCHEMA), rejects)
+
+
+def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[Rejected]:
+    from tamis.reading import json_lines
+
+    for batch in batches:
+        lines = (text.encode("utf-8", "surrogatepass") for text in batch.column(0).to_pylist())
+        for line in json_lines(place, lines):
+            reason = line.reason
+            if reason is None:
+                try:
+                    learner.document(line.document)
+                    continue
+                except EventError as bad:
+                    reason = str(bad)
+            rejected = Line(place, 0, line.document, None, line.text).rejected(reason)
+            learner.reject(rejected)
+            yield rejected
+
+
+# what travels
+
+
+def _sent(spark: SparkSession, task: Task) -> Callable[[], Task]:
+    """The task where workers find it: sent to each of them once."""
+    content = spark.sparkContext.broadcast(pickle.dumps(task, protocol=5))
+    return lambda: pickle.loads(content.value)
+
+
+def _told(learner: Learner, rejected: Iterator[Rejected], keep: bool) -> Iterator[Any]:
+    """What a worker has to tell, as Arrow batches."""
+    waiting: list[Rejected] = []
+    try:
+        for each in rejected:
+            if keep:
+                waiting.append(each)
+                if len(waiting) >= _REJECTS_A_ROW:
+                    yield _row(_REJECTS, json.dumps(waiting).encode())
+                    waiting = []
+        if waiting:
+            yield _row(_REJECTS, json.dumps(waiting).encode())
+        yield _row(_COUNTS, learner.finish().packed())
+    except TamisError as bad:  # a sentence rather than the traceback of a worker
+        yield _row(_ERROR, json.dumps([type(bad).__name__, str(bad)]).encode())
+
+
+def _row(kind: str, content: bytes) -> Any:
+    import pyarrow
+
+    return pyarrow.RecordBatch.from_pydict(
+        {"kind": [kind], "content": pyarrow.array([content], pyarrow.binary())}
+    )
+
+
+def _gathered(frame: DataFrame, rejects: Callable[[Rejected], None] | None) -> Counts:
+    """The counts of all parts; rejects in the order of the parts."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        rows = frame.collect()
+    except (PySparkException, Py4JJavaError) as bad:
+        raise SparkError(f"Spark could not finish: {_last_line(bad)}") from bad
+    found = []
+    for row in rows:
+        if row.kind == _ERROR:
+            name, words = json.loads(bytes(row.content))
+            raise (ReadingError if name == ReadingError.__name__ else SparkError)(words)
+        if row.kind == _COUNTS:
+            found.append(Counts.unpacked(bytes(row.content)))
+        elif rejects is not None:
+            for each in json.loads(bytes(row.content)):
+                rejects(each)
+    return merged(found)
+
+
+def _last_line(bad: Exception) -> str:
+    """What went wrong in a worker, out of all that Spark says of it."""
+    lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
+    python = [line for line in lines if not line.startswith(("at ", "File ", "Traceback"))]
+    named = [line for line in python if "Error: " in line or "Exception: " in line]
+    return (named or python or ["it does not say why"])[-1][:500]

@@ -1,0 +1,100 @@
+"""The law of implications: what an operator says of its answers is true of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tamis.engine.asking import Call, Test
+from tamis.engine.gateway import Asking
+from tamis.testing.conformance.breach import Breach
+from tamis.testing.conformance.subject import Subject, event_of
+
+_MOST_LISTS = 24
+_MOST_CALLS = 600
+Literal = tuple[int, bool]
+
+
+def implications(subject: Subject) -> None:
+    """what it says that an answer implies is so, contraposed and chained too"""
+    if not subject.instance.operator.implies or not subject.steady:
+        return
+    calls = _calls(subject)
+    said = _said(subject, [test.call for test in calls.values()])
+    if not said:
+        return
+    texts = list(calls)
+    for content in subject.events[: max(1, _MOST_CALLS // max(1, len(calls)))]:
+        asking = Asking(event_of(content))
+        known: dict[int, bool] = {}
+        for at, call in enumerate(calls.values()):
+            outcome = subject.instance.answer(call, asking)
+            if outcome.known:
+                known[at] = outcome.holds
+        for literal in list(known.items()):
+            for other, truth in _following(said, literal):
+                if known.get(other, truth) != truth:
+                    raise Breach(
+                        f"it says that when {texts[literal[0]]} is {literal[1]}, "
+                        f"{texts[other]} is {truth}",
+                        predicate=texts[other],
+                        event=content,
+                        expected=truth,
+                        got=known[other],
+                        mend="give only implications that hold for every event; look at which way "
+                        "each is said",
+                    )
+
+
+def _calls(subject: Subject) -> dict[str, Test]:
+    """The tests of the samples' calls without variables, by the text of the call."""
+    calls: dict[str, Test] = {}
+    for case in subject.all_cases:
+        test = subject.instance.bind(case.predicate)
+        if test.call.width == 0 and len(calls) < _MOST_LISTS:
+            calls.setdefault(test.call.text, test)
+    return calls
+
+
+def _said(subject: Subject, calls: list[Call]) -> dict[Literal, set[Literal]]:
+    """What follows from what, as said and contraposed."""
+    found: dict[Literal, set[Literal]] = {}
+    for at, call in enumerate(calls):
+        others = [place for place in range(len(calls)) if place != at]
+        if not others:
+            continue
+        try:
+            said = list(
+                subject.instance.operator.implications(
+                    call.arguments, [calls[place].arguments for place in others]
+                )
+            )
+            rows = [
+                (bool(truth), others[range(len(others))[place]], bool(conclusion), place)
+                for truth, place, conclusion in said
+            ]
+            if any(place < 0 for *_, place in rows):
+                raise IndexError("a place below 0")
+        except Exception as failure:
+            raise Breach(
+                "implications fails",
+                predicate=call.text,
+                expected="tamis.Implication(truth, place of the other, conclusion)",
+                got=f"{type(failure).__name__}: {failure}",
+                mend="name others by their place in the list that is given",
+            ) from failure
+        for truth, other, conclusion, _ in rows:
+            found.setdefault((at, truth), set()).add((other, conclusion))
+            found.setdefault((other, not conclusion), set()).add((at, not truth))
+    return found
+
+
+def _following(said: dict[Literal, set[Literal]], literal: Literal) -> Iterator[Literal]:
+    """All that follows, through calls whose answer is not known as well."""
+    reached = {literal}
+    waiting = [literal]
+    while waiting:
+        for then in sorted(said.get(waiting.pop(), ())):
+            if then not in reached:
+                reached.add(then)
+                waiting.append(then)
+                yield then

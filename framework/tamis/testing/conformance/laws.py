@@ -1,0 +1,83 @@
+"""Which laws there are, in the order in which they are held; the first that is broken says most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tamis.testing.conformance import (
+    answering,
+    arguments,
+    failing,
+    implying,
+    reading,
+    travelling,
+)
+from tamis.testing.conformance.breach import Breach
+from tamis.testing.conformance.subject import Subject
+
+
+class Law(NamedTuple):
+    """One law: what holds of every operator, and what finds the one that breaks it."""
+
+    name: str
+    check: Callable[[Subject], None]
+
+    @property
+    def says(self) -> str:
+        """What holds."""
+        return (self.check.__doc__ or "").strip()
+
+    def hold(self, subject: Subject) -> None:
+        """Raises `Breach` if the operator breaks it; skips where that cannot be found out."""
+        from unittest import SkipTest
+
+        missing = subject.specification.missing
+        if missing is not None:
+            raise SkipTest(missing)
+        try:
+            if self.name != "made" and not _is_made(subject):
+                raise SkipTest(f"{subject.name} cannot be made")
+            if self.name not in _FIRST and not _can_be_asked(subject):
+                raise SkipTest(f"{subject.name} has no sample that can be asked")
+            self.check(subject)
+        except Breach as breach:
+            raise breach.of(subject.name, self.name, self.says) from breach.__cause__
+
+
+_CHECKS: tuple[Callable[[Subject], None], ...] = (
+    answering.made,
+    answering.samples,
+    answering.solutions,
+    answering.answers,
+    answering.deterministic,
+    answering.stateless,
+    answering.batches,
+    answering.outputs,
+    arguments.arguments,
+    arguments.check,
+    reading.inputs_declared,
+    reading.inputs_untouched,
+    reading.optional_inputs,
+    implying.implications,
+    failing.failures,
+    travelling.travels,
+    travelling.listing,
+)
+LAWS = tuple(Law(check.__name__, check) for check in _CHECKS)
+_FIRST = ("made", "samples")
+
+
+def _is_made(subject: Subject) -> bool:
+    try:
+        return bool(subject.instance)
+    except Breach:
+        return False
+
+
+def _can_be_asked(subject: Subject) -> bool:
+    """Whether the first laws hold, without which there is nothing to try the others on."""
+    try:
+        return bool(subject.cases)
+    except Breach:
+        return False

@@ -1,0 +1,85 @@
+"""Laws of inputs: nothing undeclared is read, what is optional may be absent, nothing changes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tamis.testing.conformance.breach import Breach
+from tamis.testing.conformance.subject import Subject
+
+_MOST_SUBSETS = 32
+
+
+def inputs_declared(subject: Subject) -> None:
+    """it reads the inputs that it declares, and nothing else of the event"""
+    for case in subject.cases:
+        for content in _thinned(subject, case.content):
+            noted = subject.instance.notes
+            noted.undeclared.clear()
+            subject.instance.ask(case.predicate, content)
+            if noted.undeclared:
+                name, reader = noted.undeclared[0]
+                raise Breach(
+                    f"{reader} reads {name!r}, which is not declared",
+                    predicate=case.predicate,
+                    event=content,
+                    expected=f"reads of {', '.join(subject.specification.visible or ()) or 'none'}",
+                    got=f"a read of {name!r}",
+                    mend=f"add {name!r} to inputs or optional_inputs"
+                    + (" of the preparation" if reader != "solve" else "")
+                    + ", else it is never there",
+                )
+
+
+def inputs_untouched(subject: Subject) -> None:
+    """it changes neither the event nor what was prepared"""
+    notes = subject.instance.notes
+    for case in subject.cases:
+        try:
+            notes.loosely = True
+            notes.changed.clear()
+            subject.instance.ask(case.predicate, case.content)
+        finally:
+            notes.loosely = False
+        if notes.changed:
+            raise Breach(
+                f"it changes {notes.changed[0]}",
+                predicate=case.predicate,
+                event=case.content,
+                expected="inputs that are as they were",
+                got=f"another value of {notes.changed[0]}",
+                mend="work on a copy: list(…), dict(…), array.copy()",
+            )
+
+
+def optional_inputs(subject: Subject) -> None:
+    """it answers whichever of its optional inputs are absent"""
+    names = subject.optional_inputs
+    if not names:
+        return
+    for case, outcome in subject.answered:
+        for content in _thinned(subject, case.content):
+            got = subject.instance.ask(case.predicate, content)
+            if not got.known:
+                absent = [name for name in names if name not in content]
+                raise Breach(
+                    f"without {' and '.join(absent)} it gives no answer",
+                    predicate=case.predicate,
+                    event=content,
+                    expected=f"an answer, as with it ({outcome})",
+                    got=got,
+                    mend="read it with event.get(…), or declare it among inputs",
+                )
+
+
+def _thinned(subject: Subject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The event without each set of its optional inputs, the empty set too."""
+    names = [name for name in subject.optional_inputs if name in content]
+    subsets = itertools.chain.from_iterable(
+        itertools.combinations(names, count) for count in range(len(names) + 1)
+    )
+    for absent in itertools.islice(subsets, _MOST_SUBSETS):
+        thinned = {name: value for name, value in content.items() if name not in absent}
+        yield thinned

@@ -1,0 +1,146 @@
+"""Decides `instanceOf(entity, 'class expression')`: OWL 2 DL by HermiT, beyond what rules can say.
+
+The entity is a constant or a variable, whose solutions are the named individuals. What HermiT says
+of an event is shared by all calls about it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tamis import (
+    ArgumentError,
+    Operator,
+    OperatorRecord,
+    Parameter,
+    Preparation,
+    Sample,
+    Specification,
+    Variable,
+)
+from tamis_operators.reasoner.hermit import NO_JAVA, find_java
+from tamis_operators.reasoner.settings import Settings, settings_of
+
+if TYPE_CHECKING:
+    from tamis_operators.reasoner.instances import Ontology
+
+_TIMEOUT_SECONDS = 30.0
+_BOUNDS = {
+    "most_bytes": Settings.most_bytes,
+    "most_triples": Settings.most_triples,
+    "most_consequences": Settings.most_consequences,
+}
+
+
+class Reasoning:
+    """The ontology, read when it is first needed; it travels as its settings."""
+
+    def __init__(self, settings: Settings, timeout: float | None) -> None:
+        self.settings = settings
+        self.timeout = timeout
+        self._ontology: Ontology | None = None
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reasoning, (self.settings, self.timeout)
+
+    @property
+    def ontology(self) -> Ontology:
+        """The ontology and the expressions that are asked."""
+        from tamis_operators.reasoner.instances import Ontology
+
+        with self._lock:
+            if self._ontology is None:
+                self._ontology = Ontology(self.settings, self.timeout)
+            return self._ontology
+
+    def read(self, event: Any) -> object:
+        """Who is what in an event."""
+        return self.ontology.read(event)
+
+
+class InstanceOf(Operator):
+    """`instanceOf(entity, 'class expression')`."""
+
+    def __init__(self, specification: Specification, reasoning: Reasoning) -> None:
+        self.specification = specification
+        self._reasoning = reasoning
+
+    def check(self, entity: object, expression: object) -> Sequence[object]:
+        """The expression as it is asked."""
+        if not isinstance(expression, str):
+            raise ArgumentError("the class expression is a text: instanceOf(?x, 'A and B')", 1)
+        ontology = self._reasoning.ontology
+        if isinstance(entity, Variable):
+            return entity, ontology.expression(expression)
+        if not isinstance(entity, str):
+            raise ArgumentError(f"an entity is a name, not {entity!r}")
+        return ontology.entity(entity), ontology.expression(expression)
+
+    def solve(self, event: Any, entity: object, expression: object) -> object:
+        """Whether the entity is one, or all who are."""
+        (answer,) = self.solve_many(event, [(entity, expression)])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[object]:
+        """The answers to several; expressions not known before make one run."""
+        ontology, instances = self._reasoning.ontology, event.prepared
+        for _, expression in lists:
+            ontology.expect(expression)
+        ontology.ask(instances, [expression for _, expression in lists])
+        return [self._answer(entity, instances[expression]) for entity, expression in lists]
+
+    def _answer(self, entity: object, found: frozenset[str] | Exception) -> object:
+        if isinstance(found, Exception):
+            return found
+        if isinstance(entity, Variable):
+            return sorted(map(self._reasoning.ontology.shown, found))
+        return entity in found
+
+    def samples(self) -> Iterable[Sample]:
+        """What is true under any ontology."""
+        facts = {"facts": "@prefix s: <urn:sample:> . s:car7 s:follows s:car8 ."}
+        for predicate, answer in (
+            ("instanceOf('urn:sample:car7', 'Thing')", True),
+            ("instanceOf('urn:sample:car7', 'not Thing')", False),
+            (
+                "instanceOf(?x, '<urn:sample:follows> some {<urn:sample:car8>}')",
+                ["urn:sample:car7"],
+            ),
+        ):
+            yield Sample(predicate, facts, answer)
+
+
+def instance_records(
+    ontology: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    regime: str = "owl-rl",
+    *,
+    timeout: float | None = _TIMEOUT_SECONDS,
+    **bounds: int,
+) -> list[OperatorRecord]:
+    """The operator, set up as the others of the reasoner; a run of HermiT may take `timeout`.
+
+    The regime is that of the others, with which it shares what was loaded."""
+    settings = settings_of(ontology, regime, {**_BOUNDS, **bounds})
+    reasoning = Reasoning(settings, timeout)
+    specification = Specification(
+        name="instanceOf",
+        version=f"1-{settings.digest}",
+        description="whether an entity of the facts is an instance of an OWL class expression",
+        parameters=(Parameter("entity"), Parameter("expression")),
+        inputs=("facts",),
+        cost_seconds=1e-5,
+        marginal_cost_seconds=2e-6,
+        deterministic=True,
+        preparation=Preparation("instances", reasoning.read, inputs=("facts",), cost_seconds=0.4),
+        extra="tamis[reasoner]",
+        modules=("owlready2", "pyoxigraph"),
+        lacking=None if find_java() else NO_JAVA,
+    )
+    return [OperatorRecord(specification, functools.partial(InstanceOf, specification, reasoning))]

@@ -1,0 +1,194 @@
+"""The doctor: what is well, what is missing and what is broken, and how to mend it."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, installation, java, machine
+from tamis.doctor.timing import timed
+from tamis.plugins import operators_in
+
+from .running import Process, Tamis, strict
+from .test_listing import plugin
+
+TIMED = """
+import time
+import tamis
+
+@tamis.operator(inputs=("a",), cost_seconds=1e-5, samples=[tamis.Sample("quick(3)", {"a": 4})])
+def quick(event, level: float):
+    return event["a"] > level
+
+@tamis.operator(inputs=("a",), cost_seconds=1e-5, samples=[tamis.Sample("slow(3)", {"a": 4}, True)])
+def slow(event, level: float):
+    time.sleep(0.005)
+    return event["a"] > level
+
+@tamis.operator(inputs=("a",), samples=[tamis.Sample("free(3)", {"a": 4})])
+def free(event, level: float):
+    return event["a"] > level
+
+@tamis.operator(cost_seconds=1)
+def untried(event):
+    return True
+
+@tamis.operator(inputs=("a",), samples=[tamis.Sample("wrong(3)", {"a": 4}, False)])
+def wrong(event, level: float):
+    return event["a"] > level
+
+@tamis.operator(inputs=("a",), samples=[tamis.Sample("uncalled(3)", {"b": 4}, False)])
+def uncalled(event, level: float):
+    return event["a"] > level
+
+@tamis.operator(inputs=("a",), samples=[tamis.Sample("raising(3)", {"a": 4}, False)])
+def raising(event, level: float):
+    raise RuntimeError("no model")
+
+@tamis.operator(modules=("no_such_module",), extra="tamis[spatial]")
+def far(event):
+    return True
+"""
+
+
+@pytest.fixture
+def times(folder: Path) -> dict[str, Timed]:
+    """What the doctor makes of operators, by name."""
+    (folder / "timed_operators.py").write_text(TIMED)
+    records = operators_in(str(folder / "timed_operators.py"))
+    return {record.specification.name: timed(record) for record in records}
+
+
+def test_operators_are_timed_on_their_samples(times: dict[str, Timed]) -> None:
+    statuses = {name: each.status for name, each in times.items()}
+    assert statuses == {
+        **dict.fromkeys(("quick", "slow", "free", "untried", "uncalled"), OK),
+        **dict.fromkeys(("wrong", "raising"), BROKEN),
+        "far": MISSING,
+    }
+    assert times["quick"].calls > 1
+    assert times["quick"].median_seconds
+    assert times["slow"].words.startswith("off by ")
+    assert times["slow"].words.endswith(" times: it takes more")
+    assert times["free"].words == "declares no cost"
+    assert times["untried"].words == "has no samples"
+    assert times["uncalled"].words == "its samples call it with no event"
+    assert times["wrong"].words == "wrong(3) is True, not as its sample says"
+    assert times["raising"].words.endswith("RuntimeError: no model")
+    assert times["far"].words == "far needs no_such_module, which is not installed"
+    assert times["far"].mend == "pip install 'tamis[spatial]'"
+
+
+def test_what_is_broken_makes_the_status_1(tamis: Tamis, folder: Path) -> None:
+    (folder / "timed_operators.py").write_text(TIMED)
+    ended = tamis("doctor", "--operators", "timed_operators.py")
+    assert ended.status == 1
+    assert "2 things broken." in ended.out
+    assert "Traceback" not in ended.out + ended.err
+    listed = strict(tamis("doctor", "--json", "--operators", "timed_operators.py").out)
+    assert listed["well"] is False
+    by_name = {each["name"]: each for each in listed["operators"]}
+    assert by_name["wrong"]["status"] == "broken"
+    assert by_name["quick"].keys() == {*Timed._fields, "factor"}
+    assert {each["status"] for each in listed["findings"]} <= {OK, MISSING, BROKEN}
+    assert {"Python", "kernels", "index"} <= {each["subject"] for each in listed["findings"]}
+
+
+def test_a_missing_extra_is_not_broken(tamis: Tamis, folder: Path) -> None:
+    (folder / "far.py").write_text(
+        "import tamis\n"
+        "@tamis.operator(modules=('no_such_module',), extra='tamis[spatial]')\n"
+        "def far(event):\n    return True\n"
+    )
+    (folder / "S.jsonl").write_text('{"id": "s1", "where": "far()"}\n')
+    (folder / "E.jsonl").write_text('{"id": "e1"}\n')
+    sentence = "far needs no_such_module, which is not installed: pip install 'tamis[spatial]'"
+    for arguments in (
+        ("match", "--subscriptions", "S.jsonl", "--events", "E.jsonl"),
+        ("check", "S.jsonl"),
+        ("explain", "--subscriptions", "S.jsonl", "--event", "{}"),
+    ):
+        ended = tamis(*arguments, "--operators", "far.py")
+        assert ended.status == 1
+        assert sentence in ended.err
+        assert "Traceback" not in ended.err
+    ended = tamis("operators", "--operators", "far.py")
+    assert "needs    tamis[spatial] (not installed: pip install 'tamis[spatial]')" in ended.out
+    (listed,) = [
+        each
+        for each in strict(tamis("operators", "--json", "--operators", "far.py").out)
+        if each["name"] == "far"
+    ]
+    assert listed["missing"] == sentence
+    assert (listed["extra"], listed["modules"]) == ("tamis[spatial]", ["no_such_module"])
+    ended = tamis("doctor", "--operators", "far.py")
+    row = next(line for line in ended.out.splitlines() if " far " in line)
+    assert row.startswith("missing")
+
+
+def test_a_plugin_that_cannot_be_loaded_is_broken(process: Process, folder: Path) -> None:
+    site = folder / "site"
+    site.mkdir()
+    plugin(site, "wreck", "raise RuntimeError('on the rocks')")
+    ended = process("doctor", PYTHONPATH=_with(site))
+    assert ended.status == 1
+    words = " ".join(ended.out.split())
+    assert "broken plugin wreck of wreck 1.5 failed: RuntimeError: on the rocks" in words
+    assert "pip uninstall wreck" in words
+    assert ended.err == ""
+
+
+def _with(site: Path) -> str:
+    import os
+
+    return os.pathsep.join([str(site), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+
+
+def test_the_kernel_cache_must_be_writable(tmp_path: Path) -> None:
+    assert machine._cache(str(tmp_path / "new")).status == OK
+    (tmp_path / "file").write_text("")
+    found = machine._cache(str(tmp_path / "file" / "inside"))
+    assert found.status == BROKEN
+    assert "XDG_CACHE_HOME" in found.mend
+    assert machine._cache(None).status == BROKEN
+
+
+def test_versions_out_of_range_are_broken() -> None:
+    found = installation._extra("testing", [("pytest", ">=8"), ("hypothesis", "<1")])
+    assert found.status == BROKEN
+    assert found.mend == "pip install 'tamis[testing]'"
+    assert installation._extra("testing", [("pytest", ">=8")]).status == OK
+    found = installation._extra("x", [("pytest", ">=8"), ("no-such-thing", "")])
+    assert found.status == MISSING
+    assert found.words.startswith("without no-such-thing (pytest ")
+    assert installation._extra("", [("no-such-thing", "")]).status == BROKEN
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [('version "21.0.1"', OK), ('version "11.0.2"', BROKEN), ("a teapot", BROKEN)],
+)
+def test_java_is_asked_for_its_version(tmp_path: Path, said: str, status: str) -> None:
+    program = tmp_path / "java"
+    program.write_text(f"#!/bin/sh\necho 'openjdk {said}' >&2\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    assert java._asked(str(program), "JAVA_HOME").status == status
+
+
+def test_a_check_is_a_function_in_a_list(tamis: Tamis, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tides() -> Iterator[Finding]:
+        yield Finding("tides", BROKEN, "out", "wait six hours")
+
+    def storms() -> Iterator[Finding]:
+        raise OSError("no barometer")
+
+    monkeypatch.setattr("tamis.doctor.checks", [tides, storms])
+    ended = tamis("doctor")
+    assert ended.status == 1
+    words = " ".join(ended.out.split())
+    assert "broken tides out; wait six hours" in words
+    assert "broken storms the check fails: OSError: no barometer" in words
+    assert len(checks) >= 6

@@ -1,0 +1,119 @@
+"""What is counted of attributes: exactly what an exact count gives, in whatever parts it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis.attributes import attribute_rows
+from tamis.index.clauses import Clause, predicate_of
+from tamis.learning.counts import Counts, merged
+from tamis.learning.learner import Learner, Task
+from tamis.learning.predicates import Questions
+from tamis.statistics.cells import Element
+from tamis.statistics.estimates import rows_of
+from tamis.testing import clauses, events, satisfies
+from tamis.values import canonical_number
+
+Document = dict[str, Any]
+some_events = st.lists(events(operators=False), max_size=12)
+some_clauses = st.lists(clauses(most=2), max_size=8).map(
+    lambda several: [clause for each in several for clause in each]
+)
+
+
+def counted(documents: Sequence[Document], questions: Questions) -> Counts:
+    learner = Learner(Task(marks=questions.marks))
+    for document in documents:
+        learner.document(document)
+    return Counts.unpacked(learner.finish().packed())
+
+
+def shown(counts: Counts) -> list[Any]:
+    """Everything that was counted, to compare."""
+    found = []
+    for name, spaces in sorted(counts.attributes.items()):
+        lines = (spaces.numbers, spaces.large, spaces.strings, spaces.endings)
+        cells = spaces.number_cells
+        found.append(
+            [
+                *(name, spaces.kinds, [(x.below.tolist(), x.upto.tolist()) for x in lines]),
+                *(spaces.things.tolist(), cells.level, cells.keys.tolist(), cells.events.tolist()),
+                *(cells.first.tolist(), cells.last.tolist(), cells.hashes.tolist()),
+                *(sorted(spaces.string_cells.events.items()), spaces.string_cells.letters),
+                *(spaces.string_cells.is_whole, spaces.string_cells.hashes.tolist()),
+                *(sorted(map(_element, spaces.elements.events.items())), spaces.elements.is_whole),
+            ]
+        )
+    return found
+
+
+def _element(counted: tuple[Element, int]) -> str:
+    (is_bool, value), events = counted
+    return repr((is_bool, value if isinstance(value, str) else canonical_number(value), events))
+
+
+@given(some_events, some_clauses)
+def test_counts_are_exact_for_every_predicate(
+    documents: list[Document], asked: list[Clause]
+) -> None:
+    questions = Questions([predicate_of(clause) for clause in asked])
+    counts = counted(documents, questions)
+    exact = [sum(satisfies(each, [clause]) for each in documents) for clause in asked]
+    assert counts.events == len(documents)
+    assert questions.answers(counts.attributes, counts.events).tolist() == exact
+
+
+@given(some_events, some_clauses, st.integers(0, 12), st.integers(0, 12))
+def test_parts_add_up_to_the_whole(
+    documents: list[Document], asked: list[Clause], first: int, second: int
+) -> None:
+    questions = Questions([predicate_of(clause) for clause in asked])
+    low, high = sorted((first, second))
+    parts = (documents[high:], documents[:low], documents[low:high])
+    added = merged(counted(part, questions) for part in parts)
+    assert shown(added) == shown(counted(documents, questions))
+
+
+@given(some_events)
+def test_attributes_are_those_of_statistics_from_events(documents: list[Document]) -> None:
+    # who has both a key and a path of one name has it twice, unless a predicate asks
+    documents = [each for each in documents if "meta.speed" not in each or "meta" not in each]
+    counts = counted(documents, Questions([]))
+    rows, _ = attribute_rows(documents)
+    expected = {(row["attribute"], row["kind"]): row for row in rows if row["events"]}
+    found = {(row["attribute"], row["kind"]): row for row in rows_of(counts.attributes)}
+    assert found.keys() == expected.keys()
+    for key, row in found.items():
+        for column in ("events", "quantiles", "strings"):
+            assert row[column] == expected[key][column], (key, column)
+        if row["distinct"] != expected[key]["distinct"]:  # doubles are counted, not integers
+            assert key[1] == "number"
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "kind"),
+    [
+        ({"a": float("nan")}, "a", None),
+        ({"a": None}, "a", None),
+        ({"a": 10**400}, "a", "number"),
+        ({"a": 10**4000}, "a", "number"),
+        ({"a": {"b": {"c": 1}}}, "a.b.c", "number"),
+        ({"a": [1, None, "x"]}, "a", "array"),
+        ({"a": [[1]]}, "a", "other"),
+        ({"time": "2026-01-02T03:04:05Z"}, "time.hour", "number"),
+    ],
+)
+def test_what_a_value_counts_as(document: Document, name: str, kind: str | None) -> None:
+    rows = rows_of(counted([document], Questions([])).attributes)
+    assert [row["kind"] for row in rows if row["attribute"] == name] == [kind] * (kind is not None)
+
+
+def test_a_row_can_be_written_as_json() -> None:
+    counts = counted([{"a": 1, "b": "x", "c": True}], Questions([]))
+    assert len(json.loads(json.dumps(rows_of(counts.attributes)))) == 3

@@ -1,0 +1,137 @@
+"""What was learned is of use: on skewed data an index checks less and calls cost less, counted."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import tamis
+from tamis import Matcher, Statistics
+from tamis.engine.asking import Operators
+from tamis.learning.learner import Learner
+from tamis.learning.lesson import Lesson
+from tamis.testing import FakeClock
+
+Document = dict[str, Any]
+CLOCK = FakeClock()
+"""What calls take: exactly as long as they say."""
+SECONDS = {"seen": 0.02, "heard": 0.015, "smelled": 0.03}
+
+
+def _asked(name: str) -> Any:
+    @tamis.operator(name=name, inputs=(name,))
+    def asked(event: Any, key: int) -> bool:
+        CLOCK.advance(SECONDS[name])
+        return key in event[name]
+
+    return asked
+
+
+OPERATORS = [_asked(name) for name in SECONDS]
+
+
+def learned(history: list[Document], asked: list[str]) -> Statistics:
+    lesson = Lesson(asked, OPERATORS)
+    learner = Learner(lesson.task, operators=Operators(lesson.operators), timer=CLOCK)
+    for document in history:
+        learner.document(document)
+    return lesson.statistics(learner.finish())
+
+
+def positions(count: int, seed: int) -> list[Document]:
+    """Nearly all in a small corner of the values that subscriptions ask for."""
+    chance = random.Random(seed)
+    return [
+        {
+            "district": chance.gauss(50, 2),
+            "height": chance.expovariate(1 / 40),
+            "wind": chance.random(),
+        }
+        for _ in range(count)
+    ]
+
+
+def checked_by(
+    index: str, asked: list[str], history: list[Document], stream: list[Document]
+) -> tuple[int, int]:
+    """How many entries the index tests without statistics, and with them; answers are equal."""
+    checked, matched = [], []
+    for statistics in (None, learned(history, asked)):
+        matcher = Matcher(operators=[], index=index, statistics=statistics)
+        matcher.subscribe_many([{"where": text} for text in asked])
+        results = [matcher.match(event) for event in stream]
+        matched.append([[each.subscription for each in result.matches] for result in results])
+        checked.append(matcher._index.tested)  # type: ignore[attr-defined]
+    assert matched[0] == matched[1]
+    assert any(matched[0])
+    return checked[0], checked[1]
+
+
+@pytest.mark.parametrize("index", ["pstbloom"])
+def test_an_index_checks_a_fifth_less_at_least_where_values_are_skewed(index: str) -> None:
+    chance = random.Random(5)
+    asked = []
+    for _ in range(3_000):
+        # narrow, but where the events are; wide, but where they seldom are
+        district, height = chance.uniform(45, 53), chance.uniform(60, 400)
+        asked.append(
+            f"district in [{district:.3f}, {district + 2:.3f}] and height > {height:.3f} "
+            f"and wind < {chance.uniform(0.3, 0.9):.3f}"
+        )
+    without, with_ = checked_by(index, asked, positions(2_000, 1), positions(300, 2))
+    assert with_ <= 0.8 * without, (without, with_)
+
+
+def sightings(count: int, seed: int) -> list[Document]:
+    """The attributes that subscriptions name seldom are those that events have mostly."""
+    chance = random.Random(seed)
+    return [
+        {f"a{at}": chance.randrange(100) for at in range(40) if chance.random() < (at + 1) / 40}
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("index", ["pstbloom", "lanes"])
+def test_an_index_checks_a_fifth_less_at_least_where_attributes_are_skewed(index: str) -> None:
+    chance = random.Random(5)
+    asked = []
+    for _ in range(4_000):
+        names = {min(int(chance.expovariate(1 / 12)), 39) for _ in range(4)}
+        asked.append(" and ".join(f"a{at} > {chance.randrange(20, 70)}" for at in sorted(names)))
+    without, with_ = checked_by(index, asked, sightings(1_000, 1), sightings(300, 2))
+    assert with_ <= 0.8 * without, (without, with_)
+
+
+def senses(count: int, seed: int) -> list[Document]:
+    """Events in which every fourth of the things asked for is seldom there, the others mostly."""
+    chance = random.Random(seed)
+    return [
+        {
+            name: [key for key in range(600) if chance.random() < (0.03 if key % 4 == 1 else 0.95)]
+            for name in SECONDS
+        }
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("planner", ["savings", "suborder"])
+def test_calls_cost_a_fifth_less_at_least_where_history_is_known(planner: str) -> None:
+    chance = random.Random(6)
+    asked = [
+        " and ".join(f"{chance.choice(list(SECONDS))}({4 * at + each})" for each in range(4))
+        for at in range(150)
+    ]
+    known = learned(senses(200, 1), asked)
+    cost, matched = [], []
+    for statistics in (None, known):
+        matcher = Matcher(operators=OPERATORS, planner=planner, statistics=statistics, timer=CLOCK)
+        matcher.subscribe_many([{"where": text} for text in asked])
+        before = CLOCK()
+        results = [matcher.match(event) for event in senses(4, 2)]
+        cost.append(CLOCK() - before)
+        matched.append([[each.subscription for each in result.matches] for result in results])
+    assert matched[0] == matched[1]
+    assert any(matched[0])
+    assert cost[1] <= 0.8 * cost[0], cost

@@ -1,0 +1,23 @@
+"""Every bundled operator is held to every law of the kit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamis.plugins import installed
+from tamis.testing.conformance import LAWS, Law, Subject, travel_together
+
+BUNDLED = {
+    name: Subject(record)
+    for name, record in sorted(installed().operators.items())
+    if installed().sources[("operator", name)].startswith("tamis (")
+}
+FAR = ("travels", "listing")
+
+
+@pytest.mark.parametrize("law", LAWS, ids=[law.name for law in LAWS])
+@pytest.mark.parametrize("name", BUNDLED)
+def test_conforms(name: str, law: Law) -> None:
+    if law.name in FAR:
+        travel_together(list(BUNDLED.values()))
+    law.hold(BUNDLED[name])

@@ -1,0 +1,223 @@
+"""What Spark learns is what one process learns, and what an exact count gives."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import tamis
+from tamis import Matcher, Statistics, StatisticsError
+from tamis.errors import SparkError
+from tamis.learning.chunks import chunks_of, counts_of
+from tamis.learning.learner import Window
+from tamis.learning.lesson import Lesson
+from tamis.plugins import operators_in
+from tamis.reading import ReadingError
+from tamis.spark import StatisticsEstimator, learn
+from tamis.spark.learning import counts_of_files
+
+from .history import BROKEN, OPERATORS, SUBSCRIPTIONS, facts, flat, write_history
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
+
+
+@pytest.fixture(scope="module")
+def operators(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    path = tmp_path_factory.mktemp("operators") / "learned_ops.py"
+    path.write_text(OPERATORS)
+    return list(operators_in(str(path)))
+
+
+@pytest.fixture(scope="module")
+def lesson(operators: list[Any]) -> Lesson:
+    return Lesson(SUBSCRIPTIONS, operators)
+
+
+def exact(events: list[dict[str, Any]], text: str, operators: list[Any]) -> tuple[int, int]:
+    """How many events satisfy a predicate, and of how many it is unknown."""
+    matcher = Matcher(operators=operators, learning=False, index="scan", planner="naive")
+    matcher.subscribe(text)
+    results = [matcher.match(event) for event in events]
+    return (
+        sum(bool(result.matches) for result in results),
+        sum(bool(result.undetermined) for result in results),
+    )
+
+
+def test_lines_are_counted_exactly(
+    spark: SparkSession, tmp_path: Path, lesson: Lesson, operators: list[Any]
+) -> None:
+    events = write_history(tmp_path / "history")
+    files = sorted(map(str, (tmp_path / "history").iterdir()))
+    rejects: list[dict[str, Any]] = []
+    counts = counts_of_files(spark, files, lesson.task, rejects.append, chunk_bytes=2_000)
+    learned = lesson.statistics(counts)
+    assert (learned.events, learned.rejects) == (len(events), len(BROKEN))
+    assert sorted(each["text"] for each in rejects) == sorted(BROKEN)
+    for each in rejects:
+        line = Path(each["file"]).read_bytes()
+        assert each["file"].endswith(".gz") or (
+            line.splitlines()[each["line"] - 1].decode() == each["text"]
+        )
+    for text, found in learned.predicates.items():
+        assert (found.satisfied, found.failed) == exact(events, text, operators), text
+        assert found.tested == len(events)
+    # one process, other parts
+    alone: list[dict[str, Any]] = []
+    whole = lesson.statistics(counts_of(chunks_of(files, 1 << 30), lesson.task, alone.append))
+    assert facts(learned) == facts(whole)
+    assert rejects == alone
+    # and back from a folder
+    learned.save(tmp_path / "learned")
+    again = Statistics.load(tmp_path / "learned")
+    assert facts(again) == facts(learned)
+    assert facts(again.merged(again)) == facts(learned.merged(learned))
+
+
+def test_tables_are_counted_exactly(
+    spark: SparkSession, tmp_path: Path, operators: list[Any]
+) -> None:
+    rows = flat(200)
+    asked = [text for text in SUBSCRIPTIONS if "meta" not in text]
+    lesson = Lesson([*asked, "wind < 10 or wind >= 0 or time.hour > 7"], operators)
+    file = str(tmp_path / "events.parquet")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file, row_group_size=64)
+    learned = lesson.statistics(counts_of_files(spark, [file], lesson.task, chunk_bytes=1))
+    for text, found in learned.predicates.items():
+        assert (found.satisfied, found.failed) == exact(rows, text, operators), text
+    frame = spark.read.parquet(file)
+    of_frame = learn(frame, [*asked, "wind < 10 or wind >= 0 or time.hour > 7"], operators)
+    # rows of a frame have no number: those without an id are known by their content
+    same, other = facts(learned), facts(of_frame)
+    for name in ("events", "predicates", "attributes"):
+        assert same[name] == other[name]
+    assert of_frame.about["operators"] == {"louderThan": "3", "peopleCount": "1"}
+
+
+def test_a_sample_and_a_window(spark: SparkSession, tmp_path: Path, operators: list[Any]) -> None:
+    file = str(tmp_path / "events.parquet")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(flat(300)), file, row_group_size=64)
+    window = Window(1767744000.0, 1768608000.0)  # 2026-01-07 to 2026-01-17
+    lesson = Lesson(SUBSCRIPTIONS, operators, sample=0.5, window=window)
+    counts = counts_of_files(spark, [file], lesson.task, chunk_bytes=1)
+    whole = counts_of(chunks_of([file], 1 << 30), lesson.task)
+    assert facts(lesson.statistics(counts)) == facts(lesson.statistics(whole))
+    assert counts.calls is not None
+    assert 0 < counts.calls.tested < counts.events < 300
+    assert counts.events + counts.passed_over == 300
+
+
+def test_an_estimator_is_fitted_saved_and_loaded(
+    spark: SparkSession, tmp_path: Path, operators: list[Any]
+) -> None:
+    rows = [{"altitude": at, "loudness": at} for at in range(90)]
+    frame = spark.createDataFrame(rows, "altitude long, loudness long")
+    asked = ["altitude < 40 and louderThan(30)"]
+    estimator = StatisticsEstimator(asked, operators)
+    estimator.save(tmp_path / "estimator")
+    again = StatisticsEstimator.load(tmp_path / "estimator")
+    known = again.fit(frame)
+    assert known.selectivity("altitude < 40") == pytest.approx(40 / 90)
+    assert known.selectivity("louderThan(30)") == pytest.approx(59 / 90)
+    assert known.estimate("altitude >= 45") == pytest.approx(0.5)
+    with pytest.raises(StatisticsError, match="holds no estimator"):
+        StatisticsEstimator.load(tmp_path / "nowhere")
+
+
+def test_what_workers_cannot_read_is_one_sentence(
+    spark: SparkSession, tmp_path: Path, lesson: Lesson
+) -> None:
+    file = tmp_path / "damaged.jsonl.gz"
+    file.write_bytes(b"\x1f\x8b\x08\x00nothing that could be unpacked")
+    with pytest.raises(ReadingError, match="compressed data is damaged"):
+        counts_of_files(spark, [str(file)], lesson.task)
+
+
+def test_what_breaks_a_worker_is_one_sentence(spark: SparkSession) -> None:
+    @tamis.operator
+    def quits(event: Any) -> bool:
+        raise SystemExit  # contained: an operator ends nothing
+
+    frame = spark.createDataFrame([{"a": 1}], "a long")
+    assert learn(frame, ["quits()"], [quits]).predicates["quits()"].failed == 1
+    broken = frame.selectExpr("raise_error('no such luck') as a")
+    with pytest.raises(SparkError, match=r"Spark could not finish: .*no such luck"):
+        learn(broken, ["a = 1"], [])
+
+
+# the command
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "ops.py").write_text(OPERATORS)
+    lines = [json.dumps({"id": f"s{at}", "where": text}) for at, text in enumerate(SUBSCRIPTIONS)]
+    (tmp_path / "S.jsonl").write_text("\n".join(lines))
+    write_history(tmp_path / "history", 60)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    from tamis.cli import main
+
+    return main(["learn", "--subscriptions", "S.jsonl", "--operators", "ops.py", *arguments])
+
+
+def test_the_command_learns_and_appends(
+    spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("--events", "history", "--output", "learned")
+    assert run(*arguments, "--rejects", "bad.jsonl") == 0
+    said = capsys.readouterr()
+    assert "learned from 60 events" in said.err
+    assert not said.out
+    assert len((folder / "bad.jsonl").read_text().splitlines()) == len(BROKEN)
+    once = Statistics.load("learned")
+    assert (once.events, once.rejects) == (60, len(BROKEN))
+    assert run(*arguments, "--append", "--sample", "0") == 0
+    twice = Statistics.load("learned")
+    assert twice.events == 120
+    assert twice.predicates["altitude < 400"].tested == 120
+    assert twice.predicates["louderThan(3)"].tested == 60
+    share = twice.selectivity("altitude < 400")
+    assert share == once.selectivity("altitude < 400")
+    manifest = json.loads((folder / "learned" / "manifest.json").read_text())
+    assert manifest["format_version"] == 1
+    assert [source["sampled"] for source in manifest["sources"]] == [60, 0]
+    assert manifest["sources"][0]["history"] == ["history"]
+    # another format is not added to
+    (folder / "learned" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 0}))
+    assert run(*arguments, "--append") == 1
+    assert "is of format 0" in capsys.readouterr().err
+
+
+def test_the_command_refuses_what_it_cannot_do(
+    spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--events", "nowhere", "--output", "learned") == 1
+    assert "there is no file, folder or pattern nowhere" in capsys.readouterr().err
+    assert run("--events", "history", "--output", "S.jsonl") == 2
+    assert run("--events", "history", "--output", "learned", "--since", "yesterday") == 2
+    assert run("--events", "history", "--output", "learned", "--sample", "2") == 2
+    capsys.readouterr()
+    (folder / "S.jsonl").write_text('{"where": "altitude <"}\n{"where": "quieter(3)"}\n')
+    assert run("--events", "history", "--output", "learned") == 1
+    said = capsys.readouterr().err
+    assert "S.jsonl:1: error" in said
+    assert "2 of 2 subscriptions cannot be taken; nothing was learned" in said
+    (folder / "S.jsonl").write_text('{"where": "altitude < 3"}\n')
+    (folder / "none.jsonl").write_text("{\n")
+    assert run("--events", "none.jsonl", "--output", "learned") == 1
+    assert "no line holds an event" in capsys.readouterr().err
+    assert not (folder / "learned" / "manifest.json").exists()
