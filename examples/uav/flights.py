@@ -68,7 +68,7 @@ class Camera(NamedTuple):
     def pixels(self, points: Points) -> Points:
         """Points of the plane on the frame."""
         moved = turned(points - (self.x, self.y), self.turn) / self.meters_per_pixel
-        shifted: Points = moved + (self.width / 2, self.height / 2)
+        shifted: Points = moved + np.array([self.width, self.height]) / 2
         return shifted
 
 

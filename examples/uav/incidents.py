@@ -20,7 +20,6 @@ from examples.uav.plane import Points, ahead, rectangle
 from examples.uav.thing import KINDS, LIGHTS, NO_MARKS, Thing
 from examples.uav.traffic import highway_lane
 
-
 _FORWARD_M = 10.0
 """How far the front of a jam is beyond the middle of a block's side."""
 _QUEUE = ["car"] * 10 + ["taxi"] * 4 + ["bus", "truck"]
