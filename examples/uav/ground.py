@@ -35,6 +35,8 @@ from examples.uav.thing import PALETTE
 from tamis_operators.image.palette import Color
 
 Image = NDArray[np.uint8]
+Sun = tuple[float, float] | None
+"""Meters of shadow a meter of height, if there is any."""
 FINER = 2
 """Things are drawn on a finer canvas, and made smaller: edges are smooth then."""
 _SHIFT = 4
@@ -97,7 +99,7 @@ class House(NamedTuple):
     height: float
 
 
-def draw_ground(canvas: Canvas, city: City, sun: tuple[float, float]) -> None:
+def draw_ground(canvas: Canvas, city: City, sun: Sun) -> None:
     """Everything that does not move."""
     camera = canvas.camera
     x, y, reach = camera.x, camera.y, camera.reach + 10
@@ -123,10 +125,11 @@ def draw_ground(canvas: Canvas, city: City, sun: tuple[float, float]) -> None:
             _draw_highway(canvas, highway, *near)
 
 
-def _draw_houses(canvas: Canvas, city: City, cells: list[Cell], sun: tuple[float, float]) -> None:
+def _draw_houses(canvas: Canvas, city: City, cells: list[Cell], sun: Sun) -> None:
     """All shadows, then all roofs."""
-    shadows = [each for cell in cells for each in _shadows(canvas, city, cell, sun)]
-    canvas.darken(shadows, PALETTE.shadow)
+    if sun is not None:
+        shadows = [each for cell in cells for each in _shadows(canvas, city, cell, sun)]
+        canvas.darken(shadows, PALETTE.shadow)
     for cell in cells:
         for house in _houses(cell):
             roof = city.boroughs[cell.borough].to_plane(house.outline)

@@ -198,7 +198,7 @@ class Jam(Incident):
 
     def place(self, seconds: float) -> tuple[float, float]:
         """Behind the front, in the middle of the avenue."""
-        return self._at(20.0, 0.0)
+        return self._at(21.0, 0.0)
 
     def things(self, seconds: float) -> Iterator[Thing]:
         """Who stands in it, who crashed, and the police."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from examples.uav.chance import stream
 from examples.uav.city import City
 from examples.uav.flights import Camera
-from examples.uav.ground import Canvas, Image, draw_ground
+from examples.uav.ground import Canvas, Image, Sun, draw_ground
 from examples.uav.plane import Points, turned
 from examples.uav.thing import KINDS, PALETTE, Thing
 from examples.uav.weather import Weather
@@ -74,7 +74,7 @@ def _parts(label: str, body: int, marks: frozenset[str]) -> tuple[Points, list[i
     )
 
 
-def draw_things(canvas: Canvas, things: list[Thing], sun: tuple[float, float]) -> None:
+def draw_things(canvas: Canvas, things: list[Thing], sun: Sun) -> None:
     """Shadows of things, then the things; people last."""
     alike: dict[tuple[str, int, frozenset[str]], list[Thing]] = {}
     for each in things:
@@ -90,8 +90,9 @@ def draw_things(canvas: Canvas, things: list[Thing], sun: tuple[float, float]) -
         x = corners[:, 0] * cos - corners[:, 1] * sin + np.array([[each.x] for each in group])
         y = corners[:, 0] * sin + corners[:, 1] * cos + np.array([[each.y] for each in group])
         places = np.stack([x, y], axis=-1)
-        far = np.array(sun) * _HEIGHTS.get(label, _TALL)
-        shadows += list(canvas.corners(places[:, : ends[0]] + far))
+        if sun is not None:
+            far = np.array(sun) * _HEIGHTS.get(label, _TALL)
+            shadows += list(canvas.corners(places[:, : ends[0]] + far))
         drawn.append((canvas.corners(places), ends, paints))
     canvas.darken(shadows, PALETTE.shadow)
     for fixed, ends, paints in drawn:
