@@ -13,14 +13,14 @@ import pytest
 
 cv2 = pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 
-import tamis
-from examples.uav import simulate
-from examples.uav.dataset import write
-from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, measured
-from examples.uav.quality import answers as answers_of
-from examples.uav.scores import PATTERNS, THRESHOLDS, Scores
-from examples.uav.simulation import Simulation
-from tamis_operators.image.labels import FAMILIES
+import tamis  # noqa: E402
+from examples.uav import simulate  # noqa: E402
+from examples.uav.dataset import write  # noqa: E402
+from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, measured  # noqa: E402
+from examples.uav.quality import answers as answers_of  # noqa: E402
+from examples.uav.scores import PATTERNS, THRESHOLDS, Scores  # noqa: E402
+from examples.uav.simulation import Simulation  # noqa: E402
+from tamis_operators.image.labels import FAMILIES  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -129,8 +129,10 @@ def test_a_run_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     arguments = ["--seed", "4", "--minutes", "0.1", "--drones", "2", "--interval", "2"]
     assert simulate.main([*arguments, "--output", str(tmp_path)]) == 0
     assert "6 events" in capsys.readouterr().out
-    events = [json.loads(line) for line in (tmp_path / "events.jsonl").open(encoding="utf-8")]
-    truths = [json.loads(line) for line in (tmp_path / "truth.jsonl").open(encoding="utf-8")]
+    events, truths = (
+        [json.loads(line) for line in (tmp_path / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("events.jsonl", "truth.jsonl")
+    )
     assert [each["id"] for each in events] == [each["event"] for each in truths]
     assert all((tmp_path / each["image"]).stat().st_size > 5_000 for each in events)
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["format_version"] == 1
