@@ -44,7 +44,7 @@ def test_it_goes_on_for_ever() -> None:
 def test_events_are_as_the_contract_has_them() -> None:
     simulation = Simulation(6)
     before: dict[str, datetime] = {}
-    for seen in simulation.observations(0, 18):
+    for seen in simulation.observations(0, 8):
         event, camera = seen.event, seen.camera
         time = datetime.fromisoformat(event["time"])
         assert time.utcoffset() is not None
@@ -64,7 +64,7 @@ def test_events_are_as_the_contract_has_them() -> None:
 
 def test_truth_follows_from_what_is_on_the_frame() -> None:
     simulation = Simulation(7)
-    for seen in simulation.observations(30, 200, render=False):
+    for seen in simulation.observations(30, 120, render=False):
         truth = seen.truth
         labels = Counter(each.label for each in truth.things if each.visible >= 0.5)
         assert truth.counts["peopleCount"] == labels["person"]
@@ -80,9 +80,9 @@ def test_truth_follows_from_what_is_on_the_frame() -> None:
             assert labels["policeCar"] < 2
 
 
-@pytest.mark.parametrize("seed", [1, 21, 34])
+@pytest.mark.parametrize("seed", [1, 21])
 def test_each_of_s1_to_s5_holds_in_five_minutes_and_lies_in_most_frames(seed: int) -> None:
-    simulation = Simulation(seed, interval=8)
+    simulation = Simulation(seed, interval=12)
     count = simulation.count(300)
     held: Counter[str] = Counter()
     for seen in simulation.observations(0, count, render=False):
@@ -97,7 +97,7 @@ def test_spatial_operators_agree_with_the_truth() -> None:
     asked.subscribe("locIn(Bronx)", id="bronx")
     asked.subscribe("locWithin(TimesSquare, 5000m)", id="square")
     asked.subscribe("distanceFrom(StatueOfLiberty, ?x), ?x < 1000m", id="statue")
-    for seen in Simulation(8).observations(0, 60, render=False):
+    for seen in Simulation(8).observations(0, 30, render=False):
         truth = seen.truth
         wanted = {"bronx"} if truth.borough == "Bronx" else set()
         wanted |= {"square"} if truth.times_square_m <= 5000 else set()
@@ -114,15 +114,15 @@ def test_facts_are_understood_by_the_reasoner() -> None:
     asked.subscribe("isA(?what, Incident), holds(?what, near, ?who)", id="reported")
     asked.subscribe("isA(?boat, Boat), holds(?who, near, ?boat)", id="boats")
     found: Counter[str] = Counter()
-    for seen in Simulation(1).observations(0, 240, render=False):
+    for seen in Simulation(1).observations(0, 100, render=False):
         result = asked.match(seen.event)
         assert not result.undetermined
         by_id = {each.subscription: each.bindings for each in result.matches}
         assert by_id["drone"] == [{"who": seen.event["camera"]}]
         found.update(each.subscription for each in result.matches)
-    assert found["drone"] == 240
-    assert 0 < found["reported"] < 240
-    assert 0 < found["boats"] < 240
+    assert found["drone"] == 100
+    assert 0 < found["reported"] < 100
+    assert 0 < found["boats"] < 100
 
 
 def test_a_run_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
