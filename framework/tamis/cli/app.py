@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tamis.cli.advise import advise
 from tamis.cli.bench import bench
 from tamis.cli.check import check
 from tamis.cli.command import Command
@@ -22,8 +23,8 @@ from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
 
 _COMMANDS = (
-    *(match, learn, drift, check, explain, operators, planners, indexes),
-    *(plugins, doctor, new_operator),
+    *(match, learn, advise, drift, check, explain, operators, planners),
+    *(indexes, plugins, doctor, new_operator),
 )
 _STATUS = (
     "Exit status: 0 done, 1 the input could not be used, 2 wrong usage, 130 interrupted. "

@@ -238,9 +238,16 @@ def _values(
         if known and others:
             counts = int(mine["events"]), int(theirs["events"])
             apart, chance = values_differ(known, counts[0], others, counts[1])
-            middles = [
-                float(each[len(each) // 2]) if held == "quantiles" else None
-                for each in (known, others)
-            ]
-            moved = Moved("attribute", name, VALUES, *middles, None, None, *counts, apart)
+            middle = held == "quantiles"
+            moved = Moved(
+                "attribute",
+                name,
+                VALUES,
+                float(known[len(known) // 2]) if middle else None,
+                float(others[len(others) // 2]) if middle else None,
+                None,
+                None,
+                *counts,
+                apart,
+            )
             yield moved, chance

@@ -154,7 +154,8 @@ def test_where_nothing_moved_hardly_anything_is_reported() -> None:
              for _ in range(300)]
             for _ in range(2)
         ]  # fmt: skip
-        alarmed += bool(drift(*map(Statistics.from_events, samples), significance=0.05).moved)
+        old, new = map(Statistics.from_events, samples)
+        alarmed += bool(drift(old, new, 0.05).moved)
     assert alarmed <= 12
 
 
