@@ -25,7 +25,7 @@ def shares_differ(part: int, whole: int, other_part: int, other_whole: int) -> f
     """How probable it is that two shares of one chance differ so much.
 
     >>> f"{shares_differ(20, 100, 40, 100):.4f}", f"{shares_differ(2, 10, 0, 10):.4f}"
-    ('0.0018', '0.4737')
+    ('0.0019', '0.4737')
     """
     for some, all_ in ((part, whole), (other_part, other_whole)):
         if not 0 <= some <= all_:
