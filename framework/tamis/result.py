@@ -148,6 +148,11 @@ class Matches(Sequence[Match]):
     def __iter__(self) -> Iterator[Match]:
         return (Match(self._result, row, id) for id, row in self._sorted)
 
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The subscription rows, in ascending order."""
+        return self._rows
+
     def of_row(self, row: int) -> Match | None:
         """The match of a subscription row, if it is one."""
         at = int(np.searchsorted(self._rows, row))
@@ -272,6 +277,11 @@ class Result:
     def explain(self, subscription: str) -> Explanation:
         """Why a subscription did or did not match; `KeyError` if it was not there."""
         return self._seen.explain(self, subscription)
+
+    @property
+    def decision(self) -> Decision | None:
+        """The verdicts of its calls; `None` if no operator was asked anything."""
+        return self._seen.decision
 
     @property
     def needless(self) -> Sequence[int]:

@@ -20,6 +20,7 @@ from tamis.advising.chosen import Document, Sample
 from tamis.advising.hints import Found, Hint, hints
 from tamis.advising.indexes import IndexCost, IndexTrial
 from tamis.advising.planners import PlannerCost, PlannerTrial
+from tamis.advising.stopwatch import Stopwatch
 from tamis.advising.tally import Tally
 from tamis.catalog import Catalog
 from tamis.engine.resolve import Asked
@@ -231,12 +232,12 @@ class _Evaluation:
         self._trial = trial
         self.tally = Tally()
         self.bounds = _bounds()
-        self._wall = self._busy = 0.0
+        self._wall = self._waited = 0.0
 
     @property
     def waiting(self) -> float:
         """The share of the time of operators in which this process did nothing."""
-        return max(0.0, 1.0 - self._busy / self._wall) if self._wall else 0.0
+        return self._waited / self._wall if self._wall else 0.0
 
     def evaluate(
         self, documents: Sequence[Document], seconds: float, progress: Callable[[int, float], None]
@@ -256,12 +257,13 @@ class _Evaluation:
             at += max(1, math.ceil(left / max(1.0, affordable)))
 
     def _evaluate(self, document: Document) -> None:
-        wall, busy = time.perf_counter(), time.process_time()
+        stopwatch = Stopwatch()
         result: Result = self._matcher.match(
             document.content, folder=document.folder, default_id=document.id
         )
-        self._wall += time.perf_counter() - wall
-        self._busy += time.process_time() - busy
+        wall, waited = stopwatch.read()
+        self._wall += wall
+        self._waited += waited
         known = self._matcher.evaluated(result)
         self.tally.take(result, known)
         if known is not None:

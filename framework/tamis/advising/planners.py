@@ -212,6 +212,9 @@ class PlannerTrial:
             decider = decider or _decider(caller)
             decision, spent = known.decided(decider, planner, needless, skeleton=problem)
             cost.take(decision, spent, caller.invocations)
+            if name == AT_ONCE:
+                self.seconds_in_turn += caller.seconds
+                self.seconds_at_once += caller.seconds - self._rounds.take_saved()
 
     def _run(
         self,
@@ -235,8 +238,6 @@ class PlannerTrial:
         costs = Costs(self._matcher, self._calls)
         for cost in (*self.costs.values(), *self.settings.values()):
             cost.settle(costs)
-        self.seconds_in_turn = self._rounds.in_turn
-        self.seconds_at_once = self._rounds.at_once_seconds
         return costs
 
 
@@ -261,13 +262,12 @@ class Recorded:
 
 
 class Rounds:
-    """Runs works one after the other, and counts what they take when several run at once."""
+    """Runs works one after the other, and counts what it saves when several run at once."""
 
     def __init__(self, workers: int) -> None:
         self.at_once = workers
         self.caller: Recorded | None = None
-        self.in_turn = 0.0
-        self.at_once_seconds = 0.0
+        self._saved = 0.0
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
         """The results of the works; each goes to the worker that is free first."""
@@ -277,9 +277,13 @@ class Rounds:
             before = self.caller.seconds
             results.append(work())
             busy[busy.index(min(busy))] += self.caller.seconds - before
-        self.in_turn += sum(busy)
-        self.at_once_seconds += max(busy)
+        self._saved += sum(busy) - max(busy)
         return results
+
+    def take_saved(self) -> float:
+        """The seconds that were saved since this was asked last."""
+        saved, self._saved = self._saved, 0.0
+        return saved
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -287,21 +291,28 @@ class Rounds:
 
 def answers_of(result: Result) -> Mapping[str, Any]:
     """What may not depend on a planner: matches, their assignments, and what is undetermined."""
+    decision = result.decision
+    bound: dict[int, tuple[list[str], bool, bool]] = {}
+    if decision is not None:
+        skeleton = decision.skeleton
+        binding = {
+            owner for owner, binds in zip(skeleton.owners, skeleton.binds, strict=True) if binds
+        }
+        for owner in sorted(binding & decision.matched):
+            row = int(skeleton.subscriptions[owner])
+            match = result.matches.of_row(row)
+            assert match is not None
+            assignments = sorted(repr(sorted(each.items())) for each in match.bindings)
+            bound[row] = assignments, match.incomplete, match.truncated
     return {
-        "matches": {
-            match.subscription: (
-                sorted(repr(sorted(each.items())) for each in match.bindings),
-                match.incomplete,
-                match.truncated,
-            )
-            for match in result.matches
-        },
+        "matches": result.matches.rows.tolist(),
+        "bound": bound,
         "undetermined": [each.subscription for each in result.undetermined],
     }
 
 
 def _decider(caller: Recorded, *, memo: Memo | None = None, executor: Any = None) -> Decider:
-    return Decider(caller, executor or Inline(), memo or Memo(0), time.perf_counter, _contradicted)
+    return Decider(caller, executor or Inline(), memo or Memo(0), time.thread_time, _contradicted)
 
 
 def _contradicted(decision: Decision, found: ContradictionError) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import tamis
 from tamis.advising import Advice, Budget, advise
 from tamis.advising.chosen import Sample
+from tamis.advising.planners import Recorded, Rounds
 from tamis.errors import SubscriptionError
 from tamis.event import Event
 from tamis.indexing import Index, IndexRecord, Rows
@@ -231,6 +233,32 @@ def test_a_memo_pays_where_events_repeat() -> None:
     other = [{"id": f"e{number}", "a": number} for number in range(40)]
     found = advise(other, [{"where": "above(1)"}], [above])
     assert not next(each.figures for each in found.hints if each.about == "memo")["pays"]
+
+
+def test_rounds_are_counted_by_the_worker_that_is_free_first() -> None:
+    caller = Recorded.__new__(Recorded)
+    caller.seconds = 0.0
+
+    def work(seconds: float) -> None:
+        caller.seconds += seconds
+
+    rounds = Rounds(2)
+    rounds.caller = caller
+    rounds.run([lambda seconds=seconds: work(seconds) for seconds in (4.0, 1.0, 2.0, 3.0)])  # type: ignore[misc]
+    assert rounds.take_saved() == 10.0 - 6.0
+    assert rounds.take_saved() == 0.0
+
+
+def test_waiting_operators_make_workers_pay() -> None:
+    @tamis.operator(inputs=("a",))
+    def slow(event: Any, key: int) -> bool:
+        time.sleep(0.003)
+        return bool(event["a"] % key)
+
+    texts = [f"slow({key}) and slow({key + 1})" for key in range(2, 12, 2)]
+    found = advise(events(6), [{"where": text} for text in texts], [slow])
+    figures = next(each.figures for each in found.hints if each.about == "workers")
+    assert figures["saved"] > 0.2
 
 
 def test_statistics_that_are_given_are_measured() -> None:
