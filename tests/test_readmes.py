@@ -66,9 +66,10 @@ def console_lines() -> list[str]:
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the example, where commands may write."""
+    """A copy of the example with statistics, where commands may write, in whatever order."""
     copied = tmp_path_factory.mktemp("example") / "surveillance"
     shutil.copytree(ROOT / "examples" / "surveillance", copied)
+    tamis.Statistics.from_events([{"altitude": 120}]).save(copied / "learned")
     return copied
 
 
@@ -123,7 +124,18 @@ def test_everything_a_user_can_name_is_in_a_readme() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("match", "learn", "check", "explain", "operators", "planners", "indexes", "plugins"),
+        *(
+            "match",
+            "learn",
+            "advise",
+            "drift",
+            "check",
+            "explain",
+            "operators",
+            "planners",
+            "indexes",
+            "plugins",
+        ),
         *("bench planners", "bench spark", "doctor", "new-operator"),
     ],
 )

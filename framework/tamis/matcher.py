@@ -55,7 +55,7 @@ from tamis.statistics.learned import Learned
 if TYPE_CHECKING:
     import networkx
 
-    from tamis.shadow import Shadow, Shadows
+    from tamis.shadow import Known, Shadow, Shadows
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "savings"
@@ -471,9 +471,30 @@ class Matcher:
         Everything is evaluated for it; what is declared and not true is reported."""
         with self._changing, self._lock.reading():
             shadows.follow()
-        decision, plain = result._seen.decision, result._seen.plain
-        needless = decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
-        return shadows.of(decision, needless)
+        return shadows.of(result._seen.decision, result.needless)
+
+    def evaluated(self, result: Result) -> Known | None:
+        """All answers about an event that was matched just now; `None` if no operator is asked.
+
+        Calls that were not made are made now; nothing is learned from them."""
+        from tamis.shadow import Known
+
+        decision = result._seen.decision
+        return None if decision is None else Known(decision, self._gateway)
+
+    @property
+    def expected(self) -> Learned | Statistics:
+        """What calls and tests are expected to be by now."""
+        return self._learned or self._statistics
+
+    def followed(self, planner: str) -> Following:
+        """Another planner by its name, told of what is subscribed now and of nothing later."""
+        with self._changing, self._lock.reading():
+            following = Following(
+                installed(), planner, self._catalog, self._statistics, DEFAULT_PLANNER
+            )
+            following.reset(self._statistics)
+        return following
 
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""

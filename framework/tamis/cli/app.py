@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from tamis.cli.advise import advise
 from tamis.cli.bench import bench
 from tamis.cli.check import check
 from tamis.cli.command import Command
 from tamis.cli.doctor import doctor
+from tamis.cli.drift import drift
 from tamis.cli.explain import explain
 from tamis.cli.indexes import indexes
 from tamis.cli.learn import learn
@@ -22,8 +24,8 @@ from tamis.cli.plugins import plugins
 from tamis.cli.stream import stream
 
 _COMMANDS = (
-    *(match, learn, stream, check, explain, operators, planners, indexes, plugins),
-    *(doctor, new_operator),
+    *(match, learn, stream, advise, drift, check, explain),
+    *(operators, planners, indexes, plugins, doctor, new_operator),
 )
 _STATUS = (
     "Exit status: 0 done, 1 the input could not be used, 2 wrong usage, 130 interrupted. "
