@@ -5,8 +5,8 @@
 A line of the truth is a frame: `{"image": PATH, "things": [["person", x, y, width, height], …],
 "ignored": [[x, y, width, height], …], "meters_per_pixel": …}`, boxes in pixels, paths relative to
 the file. A thing is found when a detection of its label covers it (their common area over that of
-both is 0.4 or more), each by one detection; what is ignored counts neither way. `off` is how many
-the count of a frame is wrong, on average.
+both is 0.4 or more), each by one detection; what is ignored counts neither way, nor do labels that
+the detector cannot tell. `off` is by how many the count of a frame is wrong, on average.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ def measured(
         scores.seconds += time.perf_counter() - started
         truth = [(each[0], Box(*each[1:])) for each in line["things"]]
         ignored = [Box(*each) for each in line.get("ignored", ())]
-        scores.add(found, truth, ignored, {label for label, _ in truth})
+        told = {label for label, _ in truth} & detector.labels
+        scores.add(found, truth, ignored, told)
     return scores
 
 

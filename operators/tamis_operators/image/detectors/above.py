@@ -33,6 +33,7 @@ _COARSEST = 0.45
 _PERSON_PIXELS = 3.0
 _LEAST_WATER = 0.1
 _SHORE_M = 2.0
+_BESIDE_M = 0.5
 
 
 class ViewFromAboveDetector:
@@ -73,7 +74,7 @@ class ViewFromAboveDetector:
             for fit in fits(field, sizes):
                 thing = _detection(fit, field.pixels_per_cell)
                 found.append(thing)
-                corners = np.array(thing.corners(0.35 / meters_per_pixel))
+                corners = np.array(thing.corners(_BESIDE_M / meters_per_pixel))
                 cv2.fillPoly(taken, [np.round(corners).astype(np.int32)], 1)
         if self._people and self._people[0].breadth_m / meters_per_pixel >= _PERSON_PIXELS:
             mask[taken > 0] = 0

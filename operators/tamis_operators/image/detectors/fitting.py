@@ -22,7 +22,8 @@ from tamis_operators.image.vision import opencv
 
 _STEP = 15
 _RING_M = 0.5
-_LEAST_INSIDE, _LEAST_SCORE, _LEAST_LIKENESS = 0.62, 0.42, 0.57
+_LEAST_INSIDE, _LEAST_SCORE, _LEAST_LIKENESS = 0.62, 0.42, 0.5
+_LEAST_SETTLED = 0.62
 _RING_WEIGHT = 0.35
 _VISIBLE = 0.55
 _MOST_PLACES = 1_200
@@ -151,6 +152,8 @@ def fits(field: Field, sizes: Sequence[Size]) -> Iterator[Fit]:
         if float(there[own > 0].mean()) > _COVERED:
             continue
         fit = _settled(field, fit)
+        if fit.score < _LEAST_SETTLED:
+            continue
         corners = cv2.boxPoints(((fit.x, fit.y), (fit.length, fit.breadth), fit.angle))
         cv2.fillConvexPoly(taken, np.round(corners).astype(np.int32), 1)
         x, y = fit.x + 0.5 - field.left, fit.y + 0.5 - field.top
@@ -315,11 +318,13 @@ def _settled(field: Field, fit: Fit) -> Fit:
     best = _agreement(field, fit)
     for turn, move in ((6.0, 1.0), (3.0, 0.5), (1.5, 0.25)):
         for _ in range(3):
+            far = 3 * move
+            along = far * math.cos(math.radians(fit.angle)), far * math.sin(math.radians(fit.angle))
             around = [
                 fit._replace(x=fit.x + dx, y=fit.y + dy, angle=fit.angle + da)
                 for dx, dy, da in (
                     (0, 0, turn), (0, 0, -turn), (move, 0, 0), (-move, 0, 0), (0, move, 0),
-                    (0, -move, 0),
+                    (0, -move, 0), (*along, 0), (-along[0], -along[1], 0),
                 )
             ]  # fmt: skip
             values = [_agreement(field, each) for each in around]
