@@ -1,0 +1,124 @@
+"""`make demo`: a history, what Spark learns from it, live frames matched, and a report in HTML.
+
+    make demo                   five simulated minutes
+    SECONDS=30 make demo        no more than 30 seconds of matching
+    python -m examples.uav.demo --help
+
+Ctrl-C ends the matching, and the report is still written. Nothing here reaches the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from examples.uav.live import feed, subscribers
+from examples.uav.live.history import History, loaded
+from examples.uav.live.record import Run
+from examples.uav.live.stopping import Stopping
+from examples.uav.live.view import View, view_for
+
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """What the command line and the environment say."""
+    parser = argparse.ArgumentParser(prog="python -m examples.uav.demo", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    seconds = os.environ.get("SECONDS") or None
+    parser.add_argument("--seconds", type=float, default=seconds, help="of matching, at most")
+    parser.add_argument("--minutes", type=float, default=5.0, help="that the live flights take")
+    parser.add_argument("--history", type=float, default=5.0, help="minutes that are learned from")
+    parser.add_argument("--seed", type=int, default=1, help="of the live flights")
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="FOLDER")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Runs the demo."""
+    options = arguments(given)
+    options.output.mkdir(parents=True, exist_ok=True)
+    history = History(options.output, options.history)
+    try:
+        with Stopping() as stopping, view_for(options.seconds) as view:
+            return demonstrate(options, history, stopping, view)
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
+    finally:
+        history.stop()
+
+
+def demonstrate(
+    options: argparse.Namespace, history: History, stopping: Stopping, view: View
+) -> int:
+    """All stages, one after the other; the status to end with."""
+    view.stage("history", "flights of another day")
+    history.make(
+        lambda done, of: view.stage("history", f"{done} of {of} frames", done / of), stopping
+    )
+    began = time.perf_counter()
+    known = history.is_learned()
+    if not known:
+        view.say(f"$ {shlex.join(history.command)}")
+        history.begin_learning()
+    view.stage("learning", "what Spark says of that history; loading operators meanwhile")
+    from examples.uav.live.matching import INDEX, PLANNER, match_live, matcher_of
+
+    subscriptions = subscribers.subscriptions()
+    with matcher_of(subscriptions) as matcher:
+        matcher.match(feed.first_of(history.events))  # kernels and closures are made once
+        run = Run(options.seed, PLANNER, INDEX, subscriptions)
+        trouble = "" if known else history.end_learning(stopping)
+        if stopping.asked:
+            raise KeyboardInterrupt
+        if trouble:
+            view.say(f"nothing was learned, and matching goes on without: {trouble}")
+        else:
+            took = 0.0 if known else time.perf_counter() - began
+            matcher.statistics, run.learned = loaded(history.statistics, took)
+            view.say(
+                f"learned from {run.learned['events']} events: "
+                f"{run.learned['predicates']} predicates"
+                + (" (in an earlier run)" if known else f", in {took:.0f} s")
+            )
+        view.stage("matching", f"live frames against {len(matcher):,} subscriptions")
+        stopping.after(options.seconds)
+        match_live(
+            matcher,
+            feed.Flights(options.seed, options.minutes, options.seconds),
+            run,
+            view,
+            stopping,
+        )
+        path = write_report(run, options.output, view)
+    account = run.account
+    view.say(
+        f"\n{account.events:,} events, {account.matches:,} matches of "
+        f"{len(run.by_subscription)} subscriptions; {account.calls_text}"
+    )
+    found = [id for id in ("S1", "S2", "S3", "S4", "S5") if run.by_subscription[id]]
+    view.say(f"of the paper's subscriptions {', '.join(found) or 'none'} matched")
+    view.say(f"the report: {path}")
+    return 0
+
+
+def write_report(run: Run, folder: Path, view: View) -> Path:
+    """Writes `report.html`, and the run in plain values beside it."""
+    from examples.uav.live.looking import explanations, pictures
+    from examples.uav.report import page
+
+    shown = pictures(
+        run.kept, lambda done, of: view.stage("report", f"{done} of {of} pictures", done / of)
+    )
+    (folder / "run.json").write_text(json.dumps(run.as_dict(), indent=1), encoding="utf-8")
+    path = folder / "report.html"
+    path.write_text(page.of(run, shown, explanations(run)), encoding="utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""The map of the report: the boroughs as the gazetteer has them, flights and matches on them.
+
+Drawn without tiles, in longitude and latitude scaled for the middle of the map; two parts, the
+whole city, and nothing that needs a script. A place with matches is a link to its frame, if shown.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from typing import Any
+
+from examples.uav.live.record import Frame, Run
+from examples.uav.report.markup import text
+
+_WIDTH, _HEIGHT = 1000, 760
+_WEST, _EAST, _SOUTH, _NORTH = -74.27, -73.69, 40.49, 40.925
+_LANDMARKS = {
+    "TimesSquare": "Times Square",
+    "StatueOfLiberty": "Statue of Liberty",
+    "YankeeStadium": "Yankee Stadium",
+    "CentralPark": "",
+    "JFKAirport": "JFK",
+    "LaGuardiaAirport": "LaGuardia",
+}
+_NAMED = {
+    "Bronx": ("The Bronx", -73.845, 40.877),
+    "Manhattan": ("Manhattan", -74.03, 40.792),
+    "Brooklyn": ("Brooklyn", -73.955, 40.635),
+    "Queens": ("Queens", -73.79, 40.72),
+    "StatenIsland": ("Staten Island", -74.15, 40.58),
+}
+
+
+def at(lon: float, lat: float) -> tuple[float, float]:
+    """Where a position lies on the map, in its pixels."""
+    squeeze = math.cos(math.radians((_SOUTH + _NORTH) / 2))
+    scale = min(_WIDTH / ((_EAST - _WEST) * squeeze), _HEIGHT / (_NORTH - _SOUTH))
+    return (lon - _WEST) * squeeze * scale, (_NORTH - lat) * scale
+
+
+def features(file: str) -> list[dict[str, Any]]:
+    """What a bundled file of the gazetteer holds."""
+    data = resources.files("tamis_operators.spatial").joinpath("data", file)
+    found: list[dict[str, Any]] = json.loads(data.read_text(encoding="utf-8"))["features"]
+    return found
+
+
+def drawn(run: Run, shown: Iterable[str]) -> str:
+    """The map as SVG."""
+    linked = set(shown)
+    squeeze = math.cos(math.radians((_SOUTH + _NORTH) / 2))
+    wide = (_EAST - _WEST) * squeeze * min(
+        _WIDTH / ((_EAST - _WEST) * squeeze), _HEIGHT / (_NORTH - _SOUTH)
+    )
+    flights = run.flights
+    parts = [
+        f'<svg class="map" viewBox="0 0 {wide:.0f} {_HEIGHT}" role="img" aria-labelledby="map-title">',
+        f'<title id="map-title">{len(flights)} flights over New York and where their frames '
+        f"matched</title>",
+        *_boroughs(),
+        *_landmarks(),
+    ]
+    for camera, frames in flights.items():
+        path = " ".join(
+            f"{'M' if number == 0 else 'L'}{x:.1f} {y:.1f}"
+            for number, (x, y) in enumerate(at(*frame.position) for frame in frames)
+        )
+        parts.append(f'<path class="flight" d="{path}"><title>{text(camera)}</title></path>')
+    frames = sorted(run.frames, key=lambda frame: _is_paper(frame))
+    parts += [_dot(frame, frame.id in linked) for frame in frames]
+    parts += [_start(camera, frames[0]) for camera, frames in flights.items()]
+    return "".join([*parts, "</svg>"])
+
+
+def _boroughs() -> Iterator[str]:
+    for feature in features("boroughs.geojson"):
+        geometry = feature.get("geometry")
+        if geometry is None:  # what consists of others is drawn with them
+            continue
+        several = geometry["coordinates"]
+        polygons = [several] if geometry["type"] == "Polygon" else several
+        rings = [ring for polygon in polygons for ring in polygon]
+        path = " ".join(
+            "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (at(*point[:2]) for point in ring)) + "Z"
+            for ring in rings
+        )
+        yield f'<path class="land" d="{path}"/>'
+    for name, lon, lat in _NAMED.values():
+        x, y = at(lon, lat)
+        yield f'<text class="borough" x="{x:.0f}" y="{y:.0f}">{name}</text>'
+
+
+def _landmarks() -> Iterator[str]:
+    for feature in features("landmarks.geojson"):
+        words = _LANDMARKS.get(feature["properties"]["name"])
+        geometry = feature.get("geometry")
+        if words is None or geometry is None:
+            continue
+        if geometry["type"] == "Polygon":
+            ring = geometry["coordinates"][0]
+            path = "L".join(f"{x:.1f} {y:.1f}" for x, y in (at(*point[:2]) for point in ring))
+            yield f'<path class="place" d="M{path}Z"/>'
+            lon = sum(point[0] for point in ring[:-1]) / (len(ring) - 1)
+            lat = sum(point[1] for point in ring[:-1]) / (len(ring) - 1)
+            x, y = at(lon, lat)
+            yield f'<text class="landmark" x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle">{words}</text>'
+            continue
+        x, y = at(*geometry["coordinates"][:2])
+        yield f'<path class="cross" d="M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8"/>'
+        yield f'<text class="landmark" x="{x - 9:.0f}" y="{y + 4:.0f}" text-anchor="end">{words}</text>'
+
+
+def _is_paper(frame: Frame) -> int:
+    return 2 if any(each.team == "paper" for each in frame.matches) else int(bool(frame.matches))
+
+
+def _dot(frame: Frame, linked: bool) -> str:
+    """A frame on the map: how much it matched is how large it is."""
+    x, y = at(*frame.position)
+    rank = _is_paper(frame)
+    paper = [each.subscription for each in frame.matches if each.team == "paper"]
+    words = f"{frame.id}, {frame.camera}: {len(frame.matches)} matches"
+    words += f", of them {', '.join(paper)}" if paper else ""
+    style = ("none", "some", "paper")[rank]
+    radius = (1.6, 2.6 + 0.35 * math.sqrt(len(frame.matches)), 5.0)[rank]
+    dot = (
+        f'<circle class="dot {style}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}">'
+        f"<title>{text(words)}</title></circle>"
+    )
+    if not linked:
+        return dot
+    return f'<a href="#{text(frame.id)}" aria-label="{text(words)}; show the frame">{dot}</a>'
+
+
+def _start(camera: str, frame: Frame) -> str:
+    x, y = at(*frame.position)
+    return f'<text class="camera" x="{x + 9:.0f}" y="{y + 14:.0f}">{text(camera)}</text>'

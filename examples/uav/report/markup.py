@@ -1,0 +1,69 @@
+"""How the report writes HTML and numbers: everything from a run is escaped, figures line up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+KINDS = {
+    "spatial": ("locIn", "locWithin", "distanceFrom", "intersects", "nearest"),
+    "reasoner": ("isA", "holds", "ask", "select", "instanceOf"),
+}
+"""Operators by kind; all others of the demo look at pictures."""
+
+
+def text(value: object) -> str:
+    """A value as text of a page."""
+    return escape(str(value), quote=True)
+
+
+def kind_of(operator: str) -> str:
+    """Whether an operator is spatial, about images or reasons."""
+    return next((kind for kind, names in KINDS.items() if operator in names), "image")
+
+
+def whole(value: float) -> str:
+    """A count."""
+    return f"{value:,.0f}"
+
+
+def seconds(value: float) -> str:
+    """A time, to three figures at most."""
+    if value >= 10:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.4f}"
+
+
+def ratio(part: float, of: float) -> str:
+    """A share in percent."""
+    return f"{part / of:.0%}" if of else "–"
+
+
+def table(
+    head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], caption: str, name: str
+) -> str:
+    """A table that scrolls by itself where the window is narrow; columns have a title and a class.
+
+    Cells are markup."""
+    columns = list(head)
+    titles = "".join(f'<th scope="col" class="{style}">{text(title)}</th>' for title, style in columns)
+    lines = []
+    for row in rows:
+        cells = [
+            f'<th scope="row" class="{style}">{cell}</th>'
+            if at == 0
+            else f'<td class="{style}">{cell}</td>'
+            for at, (cell, (_, style)) in enumerate(zip(row, columns, strict=True))
+        ]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<div class="wide" role="region" aria-label="{text(name)}" tabindex="0"><table>'
+        f"<caption>{caption}</caption><thead><tr>{titles}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def bar(share: float, style: str) -> str:
+    """A bar in a cell of a table; its number stands beside it."""
+    width = 100 * min(1.0, max(0.0, share))
+    return f'<span class="bar" aria-hidden="true"><i class="{style}" style="width:{width:.1f}%"></i></span>'
