@@ -30,7 +30,13 @@ HIGHWAY_LANE, HIGHWAY_LANES, MEDIAN = 3.6, 3, 2.0
 HIGHWAY = 2 * (HIGHWAY_LANES * HIGHWAY_LANE + 2.0) + MEDIAN
 """With shoulders."""
 _CITY = 0xC17
-_TURNS = {"Manhattan": -61.0, "Bronx": -57.0, "Brooklyn": 38.0, "Queens": -12.0, "StatenIsland": 24.0}
+_TURNS = {
+    "Manhattan": -61.0,
+    "Bronx": -57.0,
+    "Brooklyn": 38.0,
+    "Queens": -12.0,
+    "StatenIsland": 24.0,
+}
 """How far the streets' direction is from the east; avenues run uptown, 29 degrees from north."""
 _ORIGINS = {
     "Manhattan": (-73.9855, 40.7580), "Bronx": (-73.8900, 40.8480), "Brooklyn": (-73.9550, 40.6500),
@@ -142,14 +148,18 @@ class Highway:
         return (int(close[0]), int(close[-1])) if len(close) else None
 
     def apart(self, points: Points) -> Points:
-        """How far points are from its middle."""
+        """How far points are from its middle; infinitely, where none is near it."""
         if not len(points):
             return np.zeros(0)
-        low, high = self.line.min(axis=0) - 100, self.line.max(axis=0) + 100
-        if (points.max(axis=0) < low).any() or (points.min(axis=0) > high).any():
+        low, high = points.min(axis=0), points.max(axis=0)
+        x, y = ((low + high) / 2).tolist()
+        near = self.near(x, y, float(np.hypot(*(high - low))) / 2)
+        if near is None:
             return np.full(len(points), np.inf)
-        far: Points = np.hypot(*(points[:, None] - self.line[None]).transpose(2, 0, 1))
-        return np.sqrt(np.maximum(far.min(axis=1) ** 2 - (self.step / 4) ** 2, 0.0))
+        piece = self.line[near[0] : near[1] + 1]
+        squares = (points[:, :1] - piece[:, 0]) ** 2 + (points[:, 1:] - piece[:, 1]) ** 2
+        far: Points = np.sqrt(np.maximum(squares.min(axis=1) - (self.step / 4) ** 2, 0.0))
+        return far
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +189,10 @@ class City:
             if not len(clipped(borough.border, reach, x, y)):
                 continue
             corners = borough.to_grid(window) / (BLOCK_X, BLOCK_Y)
-            (left, low), (right, high) = np.floor(corners.min(axis=0)), np.floor(corners.max(axis=0))
+            (left, low), (right, high) = (
+                np.floor(corners.min(axis=0)),
+                np.floor(corners.max(axis=0)),
+            )
             for column in range(int(left), int(right) + 1):
                 for row in range(int(low), int(high) + 1):
                     cell = Cell(name, column, row)

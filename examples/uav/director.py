@@ -104,15 +104,15 @@ class Director:
         }  # fmt: skip
         return plans[beat.kind](random, beat, drone, cycle)
 
-    def _streets(
-        self, random: np.random.Generator, beat: Beat, drone: int, cycle: int
-    ) -> Script:
+    def _streets(self, random: np.random.Generator, beat: Beat, drone: int, cycle: int) -> Script:
         """A crowd on a square; then a jam behind an accident, and later the police."""
         start, number = cycle * CYCLE_SECONDS, 1000 * drone + 10 * cycle
         seed = int(random.integers(1 << 30))
         x, y = self._anchors[drone]
         square = self._square(random, beat.borough, x, y)
-        size = int(random.integers(95, 210) if beat.borough == "Bronx" else random.integers(25, 180))
+        size = int(
+            random.integers(95, 210) if beat.borough == "Bronx" else random.integers(25, 180)
+        )
         at = start + float(random.uniform(0, 6))
         crowd = Crowd(number, at, at + 125, *square, size, float(random.uniform(18, 30)), seed)
         at = start + float(random.uniform(140, 148))
@@ -133,9 +133,7 @@ class Director:
         )
         return Script((crowd, jam), stations)
 
-    def _midtown(
-        self, random: np.random.Generator, beat: Beat, drone: int, cycle: int
-    ) -> Script:
+    def _midtown(self, random: np.random.Generator, beat: Beat, drone: int, cycle: int) -> Script:
         """A large crowd beside an avenue that is jammed; later a smaller one, and free traffic."""
         start, number = cycle * CYCLE_SECONDS, 1000 * drone + 10 * cycle
         seed = int(random.integers(1 << 30))
@@ -170,9 +168,7 @@ class Director:
         )
         return Script((crowd, jam, small), stations)
 
-    def _harbor(
-        self, random: np.random.Generator, beat: Beat, drone: int, cycle: int
-    ) -> Script:
+    def _harbor(self, random: np.random.Generator, beat: Beat, drone: int, cycle: int) -> Script:
         """Tour boats gather off the statue, twice, with more or fewer of the coast guard."""
         start, number = cycle * CYCLE_SECONDS, 1000 * drone + 10 * cycle
         statue = local([self._city.places["StatueOfLiberty"]])[0]
@@ -202,9 +198,7 @@ class Director:
             )
         return Script(tuple(found), tuple(stations))
 
-    def _highway(
-        self, random: np.random.Generator, beat: Beat, drone: int, cycle: int
-    ) -> Script:
+    def _highway(self, random: np.random.Generator, beat: Beat, drone: int, cycle: int) -> Script:
         """A chase, followed from the air, there and back again in the next cycle."""
         start, number = cycle * CYCLE_SECONDS, 1000 * drone + 10 * cycle
         names = _HIGHWAYS[beat.borough]
@@ -243,7 +237,8 @@ class Director:
             return False
         corners = np.vstack([self._city.boroughs[borough].to_plane(corners_of(c)) for c in cells])
         return all(
-            float(highway.apart(corners).min()) > HIGHWAY for highway in self._city.highways.values()
+            float(highway.apart(corners).min()) > HIGHWAY
+            for highway in self._city.highways.values()
         )
 
     def _square(
@@ -270,7 +265,9 @@ class Director:
     ) -> tuple[int, int, int]:
         """The column and row of an avenue's piece some blocks from a point, and a direction."""
         own = self._city.boroughs[borough]
-        column, row = (own.to_grid(np.array([[x, y]]))[0] // (BLOCK_X, BLOCK_Y)).astype(int).tolist()
+        column, row = (
+            (own.to_grid(np.array([[x, y]]))[0] // (BLOCK_X, BLOCK_Y)).astype(int).tolist()
+        )
         near = [
             (column + a, row + b)
             for a in range(-4, 5)

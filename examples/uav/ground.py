@@ -6,6 +6,7 @@ All of it in the palette's grounds, lines of roads in white; nothing moves. Cost
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import cv2
@@ -46,12 +47,17 @@ class Canvas:
 
     def __init__(self, camera: Camera) -> None:
         self.camera = camera
-        self.pixels: Image = np.empty((camera.height * FINER, camera.width * FINER, 3), np.uint8)
+        row = np.empty((1, camera.width * FINER, 3), np.uint8)
+        row[:] = _SURFACES["water"][::-1]
+        self.pixels: Image = np.repeat(row, camera.height * FINER, axis=0)
+        scale = FINER * (1 << _SHIFT)
+        self._matrix = (camera.pixels(np.eye(2)) - camera.pixels(np.zeros((1, 2)))) * scale
+        middle = np.array([camera.width, camera.height]) / 2 * scale - (1 << _SHIFT) / 2
+        self._offset = middle - np.array([camera.x, camera.y]) @ self._matrix
 
     def corners(self, outline: Points) -> NDArray[np.int32]:
         """An outline on the plane, as the drawing functions want it."""
-        fine = self.camera.pixels(outline) * FINER - 0.5
-        shifted: NDArray[np.int32] = np.round(fine * (1 << _SHIFT)).astype(np.int32)
+        shifted: NDArray[np.int32] = np.rint(outline @ self._matrix + self._offset).astype(np.int32)
         return shifted
 
     def fill(self, outline: Points, color: Color, brightness: float = 1.0) -> None:
@@ -69,9 +75,7 @@ class Canvas:
         """A line so many meters broad."""
         across = max(1, round(breadth / self.camera.meters_per_pixel * FINER))
         paint = tuple(reversed(color))
-        cv2.polylines(
-            self.pixels, [self.corners(points)], False, paint, across, cv2.LINE_8, _SHIFT
-        )
+        cv2.polylines(self.pixels, [self.corners(points)], False, paint, across, cv2.LINE_8, _SHIFT)
 
     def darken(self, outlines: list[NDArray[np.int32]], share: float) -> None:
         """Shadows: what of the light is left, however many fall on one place."""
@@ -96,7 +100,6 @@ def draw_ground(canvas: Canvas, city: City, sun: tuple[float, float]) -> None:
     """Everything that does not move."""
     camera = canvas.camera
     x, y, reach = camera.x, camera.y, camera.reach + 10
-    canvas.pixels[:] = _SURFACES["water"][::-1]
     for borough in city.boroughs.values():
         canvas.fill(clipped(borough.border, reach, x, y), _SURFACES["grass"])
     canvas.fill(clipped(city.harbor, reach, x, y), _SURFACES["water"])
@@ -109,7 +112,21 @@ def draw_ground(canvas: Canvas, city: City, sun: tuple[float, float]) -> None:
     for cell, _ in blocks:
         _draw_streets(canvas, city, cell)
     for cell, kind in blocks:
-        _draw_block(canvas, city, cell, kind, sun)
+        _draw_block(canvas, city, cell, kind)
+    canvas.darken(
+        [
+            shadow
+            for cell, kind in blocks
+            if kind == "houses"
+            for shadow in _shadows(canvas, city, cell, sun)
+        ],
+        PALETTE.shadow,
+    )
+    for cell, kind in blocks:
+        if kind == "houses":
+            for house in _houses(cell):
+                roof = city.boroughs[cell.borough].to_plane(house.outline)
+                canvas.fill(roof, _SURFACES["roof"], house.brightness)
     for cell, _ in blocks:
         _draw_markings(canvas, city, cell)
     for highway in city.highways.values():
@@ -171,15 +188,22 @@ def _on_grid(cell: Cell, x0: float, y0: float, x1: float, y1: float) -> Points:
 
 def _draw_streets(canvas: Canvas, city: City, cell: Cell) -> None:
     borough = city.boroughs[cell.borough]
-    grown = _on_grid(
-        cell, -AVENUE / 2, -STREET / 2, BLOCK_X + AVENUE / 2, BLOCK_Y + STREET / 2
-    )
+    grown = _on_grid(cell, -AVENUE / 2, -STREET / 2, BLOCK_X + AVENUE / 2, BLOCK_Y + STREET / 2)
     canvas.fill(borough.to_plane(grown), _SURFACES["asphalt"])
 
 
-def _draw_block(
-    canvas: Canvas, city: City, cell: Cell, kind: str, sun: tuple[float, float]
-) -> None:
+def _shadows(
+    canvas: Canvas, city: City, cell: Cell, sun: tuple[float, float]
+) -> Iterator[NDArray[np.int32]]:
+    """Those of a block's houses."""
+    for house in _houses(cell):
+        outline = city.boroughs[cell.borough].to_plane(house.outline)
+        far = np.array(sun) * min(house.height, 9.0)
+        whole = cv2.convexHull(np.vstack([outline, outline + far]).astype(np.float32))
+        yield canvas.corners(whole.reshape(-1, 2).astype(float))
+
+
+def _draw_block(canvas: Canvas, city: City, cell: Cell, kind: str) -> None:
     borough = city.boroughs[cell.borough]
     x0, y0 = AVENUE / 2, STREET / 2
     curb = _on_grid(cell, x0, y0, BLOCK_X - x0, BLOCK_Y - y0)
@@ -187,17 +211,7 @@ def _draw_block(
     x0, y0 = x0 + SIDEWALK, y0 + SIDEWALK
     inner = _on_grid(cell, x0, y0, BLOCK_X - x0, BLOCK_Y - y0)
     if kind == "houses":
-        houses = _houses(cell)
         canvas.fill(borough.to_plane(inner), _SURFACES["grass"])
-        shadows = []
-        for house in houses:
-            outline = borough.to_plane(house.outline)
-            far = np.array(sun) * min(house.height, 9.0)
-            whole = cv2.convexHull(np.vstack([outline, outline + far]).astype(np.float32))
-            shadows.append(canvas.corners(whole.reshape(-1, 2).astype(float)))
-        canvas.darken(shadows, PALETTE.shadow)
-        for house in houses:
-            canvas.fill(borough.to_plane(house.outline), _SURFACES["roof"], house.brightness)
         return
     if kind == "lawn":
         canvas.fill(borough.to_plane(inner), _SURFACES["grass"])
@@ -225,10 +239,10 @@ def _houses(cell: Cell) -> list[House]:
     key = hash_of(cell)
     for row in (0, 1):
         at, number = x0, 0
+        deep = (BLOCK_Y - 2 * y0) * (0.34 + 0.12 * float(hashed(key, row, 9)))
         while at < BLOCK_X - x0 - 8:
             a, b, c, d = (float(hashed(key, row, number, each)) for each in range(4))
             wide = min(13 + 16 * a, BLOCK_X - x0 - at)
-            deep = (BLOCK_Y - 2 * y0) * (0.34 + 0.12 * b)
             low = y0 if row == 0 else BLOCK_Y - y0 - deep
             if c > 0.08:
                 outline = _on_grid(cell, at, low, at + wide, low + deep)
@@ -262,5 +276,3 @@ def _draw_markings(canvas: Canvas, city: City, cell: Cell) -> None:
         line(near, 0, far, 0)
         line(far, 0, far, STREET / 2, 0.3)
         line(near, -STREET / 2, near, 0, 0.3)
-
-

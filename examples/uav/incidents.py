@@ -21,6 +21,11 @@ from examples.uav.thing import KINDS, LIGHTS, NO_MARKS, Thing
 from examples.uav.traffic import highway_lane
 
 
+_FORWARD_M = 10.0
+"""How far the front of a jam is beyond the middle of a block's side."""
+_QUEUE = ["car"] * 10 + ["taxi"] * 4 + ["bus", "truck"]
+
+
 class Cleared(NamedTuple):
     """A rectangle without other vehicles."""
 
@@ -169,7 +174,7 @@ class Jam(Incident):
     borough: Borough
     column: int
     row: int
-    """It begins in the middle of a block's side and goes back from there."""
+    """It begins beside this block and goes back from there."""
     way: int
     length: float
     accident: bool
@@ -187,7 +192,7 @@ class Jam(Incident):
     def _at(self, back: float, aside: float) -> tuple[float, float]:
         """A point so far behind the front, and so far to the right of the avenue's middle."""
         x = self.column * BLOCK_X
-        y = (self.row + 0.5) * BLOCK_Y
+        y = (self.row + 0.5) * BLOCK_Y + self.way * _FORWARD_M
         front = self.borough.to_plane(np.array([[x, y]]))[0]
         place = ahead(float(front[0]), float(front[1]), self.heading, -back, aside)
         return float(place[0]), float(place[1])
@@ -243,11 +248,10 @@ def _queued(jam: Jam) -> list[tuple[Thing, float]]:
     for lane in (0, 1):
         back = 9.0 + float(random.uniform(0, 2)) if jam.accident or lane == 0 else 3.0
         while back < jam.length:
-            label = str(random.choice(["car", "car", "car", "car", "taxi", "taxi", "bus", "truck"]))
+            label = str(random.choice(_QUEUE))
             length = KINDS[label].length_m
             middle = back + length / 2
-            # the front is half a block from the crossings before and behind
-            off = (middle + BLOCK_Y / 2) % BLOCK_Y
+            off = (middle + BLOCK_Y / 2 - _FORWARD_M) % BLOCK_Y  # behind the crossing ahead
             if min(off, BLOCK_Y - off) < STREET / 2 + 4.5 + length / 2:
                 back += 1.0
                 continue
@@ -343,5 +347,3 @@ def without(things: list[Thing], cleared: list[Cleared]) -> list[Thing]:
         aside = np.abs(off[:, 1] * math.cos(turn) - off[:, 0] * math.sin(turn))
         away |= ~walks & (along < each.length / 2 + reach) & (aside < each.breadth / 2)
     return [each for each, gone in zip(things, away.tolist(), strict=True) if not gone]
-
-

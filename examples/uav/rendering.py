@@ -18,7 +18,7 @@ from examples.uav.city import City
 from examples.uav.flights import Camera
 from examples.uav.ground import Canvas, Image, draw_ground
 from examples.uav.plane import Points, turned
-from examples.uav.thing import KINDS, NO_MARKS, PALETTE, Thing
+from examples.uav.thing import KINDS, PALETTE, Thing
 from examples.uav.weather import Weather
 from tamis_operators.image.palette import Color
 
@@ -63,24 +63,39 @@ def _parts(label: str, body: int, marks: frozenset[str]) -> tuple[Points, list[i
     kind = KINDS[label]
     drawn = list(kind.drawn(kind.bodies[body], marks))
     ends = np.cumsum([len(outline) for _, outline in drawn]).tolist()
-    return np.array([point for _, outline in drawn for point in outline]), ends, [p for p, _ in drawn]
+    return (
+        np.array([point for _, outline in drawn for point in outline]),
+        ends,
+        [p for p, _ in drawn],
+    )
 
 
 def draw_things(canvas: Canvas, things: list[Thing], sun: tuple[float, float]) -> None:
     """Shadows of things, then the things; people last."""
-    shadows = []
+    alike: dict[tuple[str, int, frozenset[str]], list[Thing]] = {}
     for each in things:
-        outline = turned(np.array(KINDS[each.label].outline), each.heading) + (each.x, each.y)
-        far = np.array(sun) * _HEIGHTS.get(each.label, _TALL)
-        shadows.append(canvas.corners(outline + far))
+        alike.setdefault((each.label, each.body, each.marks), []).append(each)
+    drawn = []
+    shadows: list[NDArray[np.int32]] = []
+    for (label, body, marks), group in sorted(
+        alike.items(), key=lambda item: (item[0][0] == "person", item[0][0], item[0][1])
+    ):
+        corners, ends, paints = _parts(label, body, marks)
+        turns = np.radians([each.heading for each in group])
+        cos, sin = np.cos(turns)[:, None], np.sin(turns)[:, None]
+        x = corners[:, 0] * cos - corners[:, 1] * sin + np.array([[each.x] for each in group])
+        y = corners[:, 0] * sin + corners[:, 1] * cos + np.array([[each.y] for each in group])
+        places = np.stack([x, y], axis=-1)
+        far = np.array(sun) * _HEIGHTS.get(label, _TALL)
+        shadows += list(canvas.corners(places[:, : ends[0]] + far))
+        drawn.append((canvas.corners(places), ends, paints))
     canvas.darken(shadows, PALETTE.shadow)
-    for each in sorted(things, key=lambda each: each.label == "person"):
-        corners, ends, paints = _parts(each.label, each.body, each.marks or NO_MARKS)
-        fixed = canvas.corners(turned(corners, each.heading) + (each.x, each.y))
-        begin = 0
-        for end, paint in zip(ends, paints, strict=True):
-            canvas.convex(fixed[begin:end], (paint[2], paint[1], paint[0]))
-            begin = end
+    for fixed, ends, paints in drawn:
+        for one in fixed:
+            begin = 0
+            for end, paint in zip(ends, paints, strict=True):
+                canvas.convex(one[begin:end], (paint[2], paint[1], paint[0]))
+                begin = end
 
 
 def _draw_wakes(canvas: Canvas, things: list[Thing]) -> None:

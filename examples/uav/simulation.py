@@ -78,9 +78,7 @@ class Simulation:
         identity = f"{name}-{turn:06d}"
         time = world.time(seconds).isoformat(timespec="milliseconds")
         weather = weather_of(self.seed, drone, seconds, world.hour(seconds))
-        truth = truth_of(
-            identity, name, time, weather.name, world.city, snapshot.things, camera
-        )
+        truth = truth_of(identity, name, time, weather.name, world.city, snapshot.things, camera)
         boats = list(world.harbor.things(seconds, camera.x, camera.y, NEAR_M))
         event: dict[str, Any] = {
             "id": identity,

@@ -155,9 +155,7 @@ def truth_of(
         "coastGuardBoatCount": labels["coastGuardBoat"],
     }
     mobs = mobs_of(people.reshape(-1, 2))
-    chase = any(
-        part == "chaser" and parts[("chased", incident)] for part, incident in list(parts)
-    )
+    chase = any(part == "chaser" and parts[("chased", incident)] for part, incident in list(parts))
     congestion = any(part == "queued" and many >= QUEUED for (part, _), many in parts.items())
     accident = any(part == "crashed" and many >= 2 for (part, _), many in parts.items())
     borough = city.borough_at(camera.x, camera.y)

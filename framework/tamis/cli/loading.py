@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_BUNDLED = "tamis ("
+"""Where bundled operators come from: an own one of the name of such a one is meant to be used."""
+
+
 class Found(NamedTuple):
     """An operator and where it comes from."""
 
@@ -50,7 +54,7 @@ def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
                 raise MisuseError(
                     f"--operators: the operator {name} is in both {given[name]} and {target}"
                 )
-            if name in found:
+            if name in found and not found[name].source.startswith(_BUNDLED):
                 warnings.warn(
                     f"the operator {name} of {target} takes the place of that of "
                     f"{found[name].source}",

@@ -30,6 +30,7 @@ from tamis_operators.image.detection import (
 from tamis_operators.image.labels import canonical
 from tamis_operators.image.mob_pattern import LEAST, NEAR_M, NEIGHBORS, mobs
 from tamis_operators.image.scale import meters_per_pixel_of
+from tamis_operators.image.things import detection_operators
 from tamis_operators.image.traffic_pattern import is_accident, is_congestion
 
 NAMES = {
@@ -286,10 +287,10 @@ def test_versions_tell_detectors_apart() -> None:
     versions = {
         record.specification.version
         for kind in ("auto", "hog", "above")
-        for record in operators(DetectorConfiguration(kind))
+        for record in detection_operators(DetectorConfiguration(kind))
     }
     assert len(versions) == 3
-    assert {each.specification.name for each in operators("hog")} == NAMES
+    assert {each.specification.name for each in detection_operators("hog")} == NAMES
 
 
 def test_listing_imports_nothing_heavy() -> None:

@@ -14,6 +14,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis_operators.image.detection import Box, Detection, DetectionError
 from tamis_operators.image.detectors.fitting import Field, Fit, fits
@@ -31,9 +32,10 @@ _LAND_CELL_M, _WATER_CELL_M = 0.2, 0.5
 _COARSEST = 0.45
 """Meters a pixel beyond which a car is no picture."""
 _PERSON_PIXELS = 3.0
-_LEAST_WATER = 0.1
+_LEAST_WATER, _MOST_WATER = 0.1, 0.75
 _SHORE_M = 2.0
-_BESIDE_M = 0.5
+_BESIDE_M = 0.4
+_REST_M2 = 1.5
 
 
 class ViewFromAboveDetector:
@@ -65,7 +67,7 @@ class ViewFromAboveDetector:
         found: list[Detection] = []
         taken = np.zeros(mask.shape, np.uint8)
         for on_water, cell_m in ((True, _WATER_CELL_M), (False, _LAND_CELL_M)):
-            if on_water and wet < _LEAST_WATER:
+            if wet < _LEAST_WATER if on_water else wet > _MOST_WATER:
                 continue
             mask[taken > 0] = 0
             field = Field.of(smooth, mask, view.water, meters_per_pixel, cell_m, light, on_water)
@@ -73,18 +75,35 @@ class ViewFromAboveDetector:
             sizes = sizes_of(self._palette, cell_m, on_water, round(blur_m, 2))
             for fit in fits(field, sizes):
                 thing = _detection(fit, field.pixels_per_cell)
-                found.append(thing)
+                x, y = thing.center
+                if 0 <= x <= frame.shape[1] and 0 <= y <= frame.shape[0]:
+                    found.append(thing)
                 corners = np.array(thing.corners(_BESIDE_M / meters_per_pixel))
                 cv2.fillPoly(taken, [np.round(corners).astype(np.int32)], 1)
         if self._people and self._people[0].breadth_m / meters_per_pixel >= _PERSON_PIXELS:
             mask[taken > 0] = 0
+            mask = _without_rests(mask, taken, meters_per_pixel)
             near = 2 * round(_SHORE_M / meters_per_pixel) + 1
             water, land = (
                 cv2.blur(each.astype(np.float32), (near, near)) for each in (view.water, view.land)
             )
             mask[water > land] = 0
-            found += people_on(smooth, mask, meters_per_pixel, self._people[0], light)
+            found += people_on(smooth, mask, meters_per_pixel, self._people[0], light, taken)
         return found
+
+
+def _without_rests(
+    mask: NDArray[np.uint8], taken: NDArray[np.uint8], meters_per_pixel: float
+) -> NDArray[np.uint8]:
+    """The mask less what sticks out of the things that were found: too little for a crowd there."""
+    cv2 = opencv()
+    count, pieces, stats, _ = cv2.connectedComponentsWithStats(mask)
+    beside = cv2.dilate(taken, np.ones((3, 3), np.uint8)) > 0
+    rests = np.bincount(pieces[beside], minlength=count) > 0
+    rests &= stats[:, cv2.CC_STAT_AREA] < _REST_M2 / meters_per_pixel**2
+    rests[0] = False
+    kept: NDArray[np.uint8] = np.where(rests[pieces], 0, mask).astype(np.uint8)
+    return kept
 
 
 def _detection(fit: Fit, scale: float) -> Detection:

@@ -25,7 +25,7 @@ _RING_M = 0.5
 _LEAST_INSIDE, _LEAST_SCORE, _LEAST_LIKENESS = 0.62, 0.42, 0.5
 _LEAST_SETTLED = 0.62
 _RING_WEIGHT = 0.35
-_VISIBLE = 0.55
+_VISIBLE = 0.3
 _MOST_PLACES = 1_200
 _COVERED = 0.3
 _MUCH_WORSE = 0.85
@@ -126,7 +126,7 @@ class _Place(NamedTuple):
 
 
 def fits(field: Field, sizes: Sequence[Size]) -> Iterator[Fit]:
-    """The things on the field, surest first."""
+    """The things on the field, surest first; the middle of one may lie outside of the frame."""
     cv2 = opencv()
     if not sizes:
         return
@@ -157,8 +157,7 @@ def fits(field: Field, sizes: Sequence[Size]) -> Iterator[Fit]:
         corners = cv2.boxPoints(((fit.x, fit.y), (fit.length, fit.breadth), fit.angle))
         cv2.fillConvexPoly(taken, np.round(corners).astype(np.int32), 1)
         x, y = fit.x + 0.5 - field.left, fit.y + 0.5 - field.top
-        if 0 <= x <= field.width and 0 <= y <= field.height:
-            yield fit._replace(x=x, y=y)
+        yield fit._replace(x=x, y=y)
 
 
 def _worth(field: Field, smallest: Size) -> Field | None:

@@ -27,6 +27,7 @@ _NARROW_M = 0.42
 _LEAST_CONTRAST, _CROWDED = 0.25, 0.15
 _SHOULDER_M, _RIPPLE = 0.6, 0.008
 _HEAD_M2 = 0.06
+_ALONE_M = 3.0
 _WHITE, _HUELESS = 5.1, 0.25
 
 
@@ -36,6 +37,7 @@ def people_on(
     meters_per_pixel: float,
     person: Thing,
     light: Light,
+    taken: NDArray[np.uint8],
 ) -> list[Detection]:
     """The people on the mask."""
     cv2 = opencv()
@@ -56,7 +58,7 @@ def people_on(
     cells = cv2.resize(mask.astype(np.float32), size, interpolation=method)
     sigma = math.sqrt(person.length_m * person.breadth_m) / 3.4 / _CELL_M
     smooth = cv2.GaussianBlur(cells, (0, 0), sigma)
-    smooth += _grid(size)
+    smooth += _grid(size) * _apart(taken, size)
     reach = 2 * round(_APART_M / _CELL_M / 2) + 1
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
     peaks = (smooth >= cv2.dilate(smooth, disk) - 1e-6) & (smooth > _LEAST_PEAK)
@@ -81,6 +83,17 @@ def _grid(size: tuple[int, int]) -> Array:
     columns, rows = (np.cos(step * np.arange(count)) for count in size)
     ripples: Array = (_RIPPLE * (rows[:, None] + columns[None, :])).astype(np.float32)
     return ripples
+
+
+def _apart(taken: NDArray[np.uint8], size: tuple[int, int]) -> Array:
+    """1 where no vehicle and no edge of the frame is near: scraps of vehicles are even as well."""
+    cv2 = opencv()
+    framed = np.ones((taken.shape[0] + 2, taken.shape[1] + 2), np.uint8)
+    framed[1:-1, 1:-1] = taken
+    cells = cv2.resize(framed, size, interpolation=cv2.INTER_NEAREST)
+    far = cv2.distanceTransform(1 - cells, cv2.DIST_L2, 3)
+    apart: Array = (far > _ALONE_M / _CELL_M).astype(np.float32)
+    return apart
 
 
 def _contrast(
