@@ -2,7 +2,8 @@
 
 Live frames are drawn when they are wanted. Where the seconds of a run are limited, drones take more
 than can be matched: frames are left out evenly, so that the time allowed spans the whole of the
-flights and not just their beginning. How many were left out is said.
+flights and not just their beginning, and of drones on patrol rather than of those on a mission. How
+many were left out is said.
 """
 
 from __future__ import annotations
@@ -55,12 +56,26 @@ class Flights:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         began = self._clock()
+        looked = [-1.0] * DRONES
+        on_mission = [True] * DRONES
         given = 0
         while self.number < self.total:
             at = self.number
-            yield self._simulation.observation(at).event
+            event = self._simulation.observation(at).event
+            yield event
             given += 1
-            self.number = at + self._stride(self._clock() - began, given, at)
+            looked[at % DRONES], on_mission[at % DRONES] = at, event["mission"] != "patrol"
+            stride = self._stride(self._clock() - began, given, at)
+            if stride == 1:
+                self.number += 1
+            else:
+                from_, to = at + stride - DRONES // 2, at + stride + DRONES // 2
+                self.number = max(
+                    range(max(at + 1, from_), max(at + 2, to)),
+                    key=lambda next_: (
+                        (next_ - looked[next_ % DRONES]) * (1 + on_mission[next_ % DRONES])
+                    ),
+                )
             self.skipped += min(self.number, self.total) - at - 1
 
     def _stride(self, spent: float, given: int, at: int) -> int:
@@ -68,8 +83,4 @@ class Flights:
         if self._seconds is None:
             return 1
         left = max(1.0, (self._seconds - spent) / (spent / given))
-        stride = max(1, math.ceil((self.total - at - 1) / left))
-        # one that shares a divisor with the drones' number would see some of them only
-        while math.gcd(stride, DRONES) > 1:
-            stride += 1
-        return stride
+        return max(1, math.ceil((self.total - at - 1) / left))

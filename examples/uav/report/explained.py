@@ -7,7 +7,7 @@ from typing import Any
 
 from examples.uav.live.looking import Explained
 from examples.uav.live.record import Frame
-from examples.uav.report.markup import seconds, text
+from examples.uav.report.markup import duration, text
 
 _TRUTH = {True: ("true", "✓"), False: ("false", "✗"), None: ("unknown", "?")}
 _HOW = {
@@ -40,10 +40,11 @@ def _one(data: Mapping[str, Any], frame: Frame, verb: str) -> str:
         for each in (data.get("bindings") or ())[:3]
         if each
     )
+    with_ = f"<p class='bound-to'>with {text(bindings)}</p>" if bindings else ""
     rows = "".join(
-        f"<li class='branch'><ul>{''.join(_row(row) for row in part['predicates'])}</ul></li>"
+        f"<li class='branch'><ul>{_rows(part)}</ul></li>"
         if len(data["alternatives"]) > 1
-        else "".join(_row(row) for row in part["predicates"])
+        else _rows(part)
         for part in data["alternatives"]
     )
     return (
@@ -51,16 +52,28 @@ def _one(data: Mapping[str, Any], frame: Frame, verb: str) -> str:
         f"<span>{text(frame.id)}</span></h3>"
         f"<p><code>{text(data['where'])}</code></p>{because}"
         f"<ul class='tree'>{rows}</ul>"
-        f"{f'<p class=bound-to>with {text(bindings)}</p>' if bindings else ''}</article>"
+        f"{with_}</article>"
     )
+
+
+def _rows(part: Mapping[str, Any]) -> str:
+    """The predicates of an alternative; what relates several of them holds or not as it does."""
+    rows = []
+    for row in part["predicates"]:
+        if "joint" in row and "truth" not in row and part["verdict"] in ("true", "false"):
+            others = [each.get("truth") for each in part["predicates"] if "joint" not in each]
+            if part["verdict"] == "true" or False not in others:
+                row = row | {"truth": part["verdict"] == "true", "how": "of all together"}
+        rows.append(_row(row))
+    return "".join(rows)
 
 
 def _row(row: Mapping[str, Any]) -> str:
     name, mark = _TRUTH[row["truth"]] if "truth" in row else ("open", "–")
     others = row.get("shared_with") or ()
-    notes = [_HOW.get(str(row.get("how")), "")]
+    notes = [_HOW.get(str(row.get("how")), str(row.get("how", "")))]
     if row.get("seconds") is not None:
-        notes.append(f"{seconds(1000 * row['seconds'])} ms")
+        notes.append(duration(row["seconds"]))
     if others:
         notes.append(f"with {len(others)} other subscription{'s' * (len(others) > 1)}")
     return (

@@ -28,10 +28,15 @@ def whole(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time, to three figures at most."""
-    if value >= 10:
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if value >= 0.01 else f"{value:.4f}"
+    """A time in seconds, to the hundredth."""
+    return "&lt;0.01" if 0 < value < 0.005 else f"{value:,.2f}"
+
+
+def duration(value: float) -> str:
+    """A short time with its unit."""
+    if value < 1e-3:
+        return f"{value * 1e6:.0f} µs"
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.1f} s"
 
 
 def ratio(part: float, of: float) -> str:
@@ -63,7 +68,13 @@ def table(
     )
 
 
-def bar(share: float, style: str) -> str:
-    """A bar in a cell of a table; its number stands beside it."""
-    width = 100 * min(1.0, max(0.0, share))
-    return f'<span class="bar" aria-hidden="true"><i class="{style}" style="width:{width:.1f}%"></i></span>'
+def bar(share: float, style: str, beside: float = 0.0) -> str:
+    """A bar in a cell of a table, with a paler one beside it; their numbers stand in the row."""
+    parts = f'<i class="{style}" style="width:{_percent(share)}"></i>'
+    if beside:
+        parts += f'<i class="spared" style="width:{_percent(beside)}"></i>'
+    return f'<span class="bar" aria-hidden="true">{parts}</span>'
+
+
+def _percent(share: float) -> str:
+    return f"{100 * min(1.0, max(0.0, share)):.1f}%"

@@ -20,7 +20,7 @@ LABELS = {
     "tourBoat": ("tour boat", "tour boats"),
     "coastGuardBoat": ("coast guard boat", "coast guard boats"),
 }
-_MOST_LISTED = 4
+_MOST_LISTED = 3
 
 
 def legend() -> str:
@@ -82,8 +82,10 @@ def _matches(matches: Sequence[Matched], wheres: dict[str, str]) -> str:
     others = [each for each in matches if each.team != "paper"]
     lines = "".join(_match(each, wheres) for each in paper)
     if not paper:
-        lines = "".join(_match(each, wheres) for each in others[:_MOST_LISTED])
-        others = others[_MOST_LISTED:]
+        by_team = {each.team: each for each in reversed(others)}  # the first one of each
+        firsts = sorted(by_team.values(), key=others.index)[:_MOST_LISTED]
+        lines = "".join(_match(each, wheres) for each in firsts)
+        others = [each for each in others if each not in firsts]
     if others:
         teams = Counter(each.team for each in others)
         words = ", ".join(f"{number} of {team}" for team, number in teams.most_common())
@@ -99,10 +101,11 @@ def _match(match: Matched, wheres: dict[str, str]) -> str:
     bindings = ", ".join(
         f"?{name} = {shown(value)}" for name, value in next(iter(match.bindings), {}).items()
     )
+    bound = f"<span class='bindings'>{text(bindings)}</span>" if bindings else ""
     style = "paper" if match.team == "paper" else "team"
     where = wheres.get(match.subscription, "")
     return (
         f"<li><b class='{style}'>{text(match.subscription)}</b> "
         f"<code>{text(where)}</code>"
-        f"{f'<span class=bindings>{text(bindings)}</span>' if bindings else ''}</li>"
+        f"{bound}</li>"
     )

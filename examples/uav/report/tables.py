@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from examples.uav.live.record import Run
 from examples.uav.report.markup import bar, kind_of, ratio, seconds, table, text, whole
 
@@ -24,7 +26,7 @@ def account(run: Run) -> str:
     rows = [
         (
             f'<span class="kind {kind_of(name)}"></span><code>{text(name)}</code>',
-            bar(each.calls / most, f"made {kind_of(name)}") ,
+            bar(each.calls / most, f"made {kind_of(name)}", each.spared / most),
             whole(each.calls),
             whole(max(0, shared[name] - each.calls)),
             whole(each.implied),
@@ -52,8 +54,10 @@ def account(run: Run) -> str:
     caption = (
         "<b>Calls</b> were made; <b>shared</b> are further tests that one call decided; "
         "<b>implied</b> followed from another answer; <b>remembered</b> came from an earlier frame; "
-        "<b>spared</b> are calls of the candidates that nobody had to make. Seconds include the "
-        "work that operators share (decoding, detection), counted where it was first needed."
+        "<b>spared</b> are calls that candidates hold and nobody had to make. Bars are calls made "
+        "(<span class='kind spatial'></span>places, <span class='kind image'></span>pictures, "
+        "<span class='kind reasoner'></span>facts) and, paler, spared. Seconds include the work "
+        "that operators share (decoding, detection), counted where it was first needed."
     )
     head = [
         ("operator", _WORDS), ("", "b"), ("calls", _NUMBER), ("shared", _NUMBER),
@@ -70,7 +74,6 @@ def planners(run: Run) -> str:
     if not comparison.frames or not shadow:
         return "<p>No frame was compared.</p>"
     calls: dict[str, int] = shadow["calls"]
-    spent: dict[str, float] = shadow["seconds"]
     most = max([*calls.values(), comparison.own, 1])
     least = shadow["clairvoyant"]
     rows = []
@@ -82,7 +85,6 @@ def planners(run: Run) -> str:
                 whole(calls[name]),
                 ratio(calls[name], calls.get("naive", 0)),
                 f"{calls[name] / least:.2f}" if least else "–",
-                seconds(spent[name]),
             )
         )
     for words, value in (
@@ -99,7 +101,6 @@ def planners(run: Run) -> str:
                     number,
                     ratio(value, calls.get("naive", 0)),
                     f"{value / least:.2f}" if least else "–",
-                    "",
                 )
             )
     caption = (
@@ -110,7 +111,7 @@ def planners(run: Run) -> str:
     )
     head = [
         ("method", _WORDS), ("", "b"), ("calls", _NUMBER), ("of naive", _NUMBER),
-        ("over the bound", _NUMBER), ("seconds of calls", _NUMBER),
+        ("over the bound", _NUMBER),
     ]  # fmt: skip
     return table(head, rows, caption, "Planners compared")
 
@@ -120,8 +121,11 @@ def learned(run: Run) -> str:
     rows = run.learned.get("operator_predicates", ())
     if not rows:
         return "<p>Nothing was learned from history in this run.</p>"
-    useful = [row for row in rows if "(" in row["predicate"]]
-    chosen = useful if len(useful) <= 12 else [*useful[:6], *useful[len(useful) // 2 :][:6]]
+    telling = [row for row in rows if 0 < row["satisfied"] < row["tested"]]
+    chosen: dict[str, Any] = {}
+    for row in sorted(telling, key=lambda row: "?" not in row["predicate"]):
+        chosen.setdefault(row["predicate"].split("(")[0], row)
+    shown = sorted(chosen.values(), key=lambda row: -row["satisfied"] / row["tested"])
     lines = [
         (
             f"<code>{text(row['predicate'])}</code>",
@@ -130,12 +134,12 @@ def learned(run: Run) -> str:
             whole(row["tested"]),
             ratio(row["satisfied"], row["tested"]),
         )
-        for row in chosen
+        for row in shown
     ]
     caption = (
-        f"Twelve of {len(useful):,} tests of operators that were counted on "
-        f"{run.learned['events']:,} frames of an earlier day: the most frequent ones, and some "
-        f"from the middle. Planners ask first what decides most."
+        f"One test of each operator, of {len(telling):,} that were true on some of the "
+        f"{run.learned['events']:,} frames of an earlier day and false on others. Planners ask "
+        f"first what decides most for its cost."
     )
     head = [
         ("test", _WORDS), ("", "b"), ("true", _NUMBER), ("of", _NUMBER), ("share", _NUMBER),
