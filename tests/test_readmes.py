@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,12 +64,20 @@ def console_lines() -> list[str]:
     return [line for line in lines if line.startswith("tamis ")]
 
 
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the example, where commands may write."""
+    copied = tmp_path_factory.mktemp("example") / "surveillance"
+    shutil.copytree(ROOT / "examples" / "surveillance", copied)
+    return copied
+
+
 @pytest.mark.parametrize("line", console_lines())
-def test_commands_run(line: str) -> None:
+def test_commands_run(line: str, example: Path) -> None:
     arguments = shlex.split(line)[1:]
     done = subprocess.run(
         [sys.executable, "-m", "tamis", *arguments],
-        cwd=ROOT / "examples" / "surveillance",
+        cwd=example,
         capture_output=True,
         text=True,
         check=False,
@@ -114,8 +123,8 @@ def test_everything_a_user_can_name_is_in_a_readme() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("match", "check", "explain", "operators", "planners", "indexes", "plugins"),
-        *("bench planners", "doctor", "new-operator"),
+        *("match", "learn", "check", "explain", "operators", "planners", "indexes", "plugins"),
+        *("bench planners", "bench spark", "doctor", "new-operator"),
     ],
 )
 def test_every_command_is_in_the_readme(command: str) -> None:

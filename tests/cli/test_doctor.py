@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,9 @@ import pytest
 
 from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, installation, java, machine
 from tamis.doctor.timing import timed
+from tamis.errors import SparkError
 from tamis.plugins import operators_in
+from tamis.spark.java import Java
 
 from .running import Process, Tamis, strict
 from .test_listing import plugin
@@ -167,15 +168,18 @@ def test_versions_out_of_range_are_broken() -> None:
     assert installation._extra("", [("no-such-thing", "")]).status == BROKEN
 
 
-@pytest.mark.parametrize(
-    ("said", "status"),
-    [('version "21.0.1"', OK), ('version "11.0.2"', BROKEN), ("a teapot", BROKEN)],
-)
-def test_java_is_asked_for_its_version(tmp_path: Path, said: str, status: str) -> None:
-    program = tmp_path / "java"
-    program.write_text(f"#!/bin/sh\necho 'openjdk {said}' >&2\n")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    assert java._asked(str(program), "JAVA_HOME").status == status
+def test_java_is_what_spark_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    found = Java("/opt/java", 21, "PATH")
+    monkeypatch.setattr("tamis.spark.java.java_found", lambda: found)
+    assert list(java.java()) == [Finding("Java", OK, str(found))]
+
+    def nowhere() -> Java:
+        raise SparkError("Spark needs Java 17 or later (PATH has none): pip install it")
+
+    monkeypatch.setattr("tamis.spark.java.java_found", nowhere)
+    words = "Spark needs Java 17 or later (PATH has none)"
+    assert list(java.java()) == [Finding("Java", BROKEN, words, "pip install it")]
 
 
 def test_a_check_is_a_function_in_a_list(tamis: Tamis, monkeypatch: pytest.MonkeyPatch) -> None:

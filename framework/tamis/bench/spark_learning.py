@@ -207,7 +207,8 @@ def _wrong(
     step = max(1, len(predicates) // _COMPARED)
     for at in range(0, len(predicates), step):
         predicate = predicates[at]
-        wrong += int(_mask(predicate.comparison, columns[predicate.attribute]).sum()) != answers[at]
+        satisfied = _mask(predicate.comparison, columns[predicate.attribute]).sum()
+        wrong += int(satisfied != answers[at])
     return wrong
 
 

@@ -71,7 +71,7 @@ def learn(
     folder holds Parquet tables and a manifest; an older one is replaced when all is counted.
     """
     from tamis.cli.loading import find_operators, taken
-    from tamis.cli.saying import say
+    from tamis.cli.saying import put, say
     from tamis.learning.lesson import Lesson
     from tamis.spark.session import require_spark
     from tamis.statistics import Statistics
@@ -108,7 +108,7 @@ def learn(
     if before is not None:
         learned = before.merged(learned)
     learned.save(output)
-    say(_summary(lesson, counts, learned, output))
+    put(_summary(lesson, counts, learned, output))
 
 
 def _counted(

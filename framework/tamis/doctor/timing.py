@@ -90,12 +90,10 @@ def _judged(base: Timed) -> Timed:
     factor = base.factor
     if factor is None:
         return base._replace(words="declares no cost", mend="say cost_seconds=…")
-    if 1 / _FACTOR <= factor <= _FACTOR:
-        return base._replace(words="ok")
-    off = factor if factor > 1 else 1 / factor
-    way = "more" if factor > 1 else "less"
+    if factor <= _FACTOR:
+        return base._replace(words="ok" if factor >= 1 / _FACTOR else "less, on its samples")
     return base._replace(
-        words=f"off by {off:,.0f} times: it takes {way}",
+        words=f"off by {factor:,.0f} times: it takes more",
         mend="correct cost_seconds of it or of its preparations; matchers learn it anyhow",
     )
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
 from tamis.learning.calls import CallCounts
-from tamis.statistics.spaces import Spaces
+from tamis.statistics.spaces import Marks, Spaces
 
 
 @dataclass
@@ -43,15 +42,24 @@ class Counts:
             self.first_reject or other.first_reject,
         )
 
-    def packed(self) -> bytes:
-        """The counts as bytes."""
-        return zlib.compress(pickle.dumps(self, protocol=5), 1)
+    def packed(self, marks: Mapping[str, Marks]) -> bytes:
+        """The counts as bytes, without the marks at which they were counted."""
+        for name in marks:
+            if name in self.attributes:
+                self.attributes[name].marks = _NO_MARKS
+        return pickle.dumps(self, protocol=5)
 
     @staticmethod
-    def unpacked(content: bytes) -> Counts:
-        """What `packed` gave."""
-        counts: Counts = pickle.loads(zlib.decompress(content))
+    def unpacked(content: bytes, marks: Mapping[str, Marks]) -> Counts:
+        """What `packed` gave, at the same marks."""
+        counts: Counts = pickle.loads(content)
+        for name, mine in marks.items():
+            if name in counts.attributes:
+                counts.attributes[name].marks = mine
         return counts
+
+
+_NO_MARKS = Marks()
 
 
 def merged(several: Iterable[Counts]) -> Counts:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,9 +78,8 @@ class Lesson:
         learned.spaces = dict(counts.attributes)
         counted = {name: Spaces(marks) for name, marks in self.questions.marks.items()}
         satisfied = self.questions.answers(counted | counts.attributes, events).tolist()
-        shares = (np.array(satisfied) / events).tolist() if events else [None] * len(satisfied)
-        for text, count, share in zip(self.texts, satisfied, shares, strict=True):
-            learned.predicates[text] = PredicateStatistics("attribute", events, count, 0, share)
+        for text, count in zip(self.texts, satisfied, strict=True):
+            learned.predicates[text] = PredicateStatistics("attribute", events, count, 0)
         if counts.calls is not None:
             self._take_calls(learned, counts.calls)
         learned.settle()
@@ -95,15 +93,15 @@ class Lesson:
             cost = float(counts.seconds[at]) / measured if measured else None
             costs[call.text] = cost, measured
             satisfied, failed = int(counts.call_satisfied[at]), int(counts.call_failed[at])
-            learned.predicates[call.text] = _counted(
-                counts.tested, satisfied, failed, cost, measured
+            learned.predicates[call.text] = PredicateStatistics(
+                "operator", counts.tested, satisfied, failed, None, cost, measured
             )
             if at in counts.answers:
                 learned.answers[call.text] = counts.answers[at]
         for at, test in enumerate(self.tests):
             satisfied, failed = int(counts.test_satisfied[at]), int(counts.test_failed[at])
-            learned.predicates[test.text] = _counted(
-                counts.tested, satisfied, failed, *costs[test.call.text]
+            learned.predicates[test.text] = PredicateStatistics(
+                "operator", counts.tested, satisfied, failed, None, *costs[test.call.text]
             )
         learned.prepared = dict(counts.prepared)
         if counts.observed:
@@ -114,13 +112,6 @@ class Lesson:
         rows = [np.frombuffer(each, np.uint8) for _, *both in counts.observed for each in both]
         bits = np.unpackbits(np.array(rows), axis=1, count=width).view(np.bool_)
         return Sample.from_arrays(self.task.tests, bits[0::2].T, bits[1::2].T)
-
-
-def _counted(
-    tested: int, satisfied: int, failed: int, cost: float | None, measured: int
-) -> PredicateStatistics:
-    found = PredicateStatistics("operator", tested, satisfied, failed, None, cost, measured)
-    return replace(found, selectivity=found.share)
 
 
 def _asked(

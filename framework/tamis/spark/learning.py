@@ -105,7 +105,7 @@ def counts_of_frame(
         learner = Learner(held())
         yield from _told(learner, _of_batches(learner, batches), keep)
 
-    return _gathered(frame.mapInArrow(count, _SCHEMA), rejects)
+    return _gathered(frame.mapInArrow(count, _SCHEMA), task, rejects)
 
 
 def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
@@ -174,7 +174,7 @@ def _counts_of_chunks(
         yield from _told(learner, read, keep)
 
     numbers = spark.range(0, len(parts), 1, len(parts))
-    return _gathered(numbers.mapInArrow(count, _SCHEMA), rejects)
+    return _gathered(numbers.mapInArrow(count, _SCHEMA), task, rejects)
 
 
 def _counts_of_place(
@@ -189,7 +189,7 @@ def _counts_of_place(
         learner = Learner(held())
         yield from _told(learner, _of_lines(learner, place, batches), keep)
 
-    return _gathered(_fewer(spark.read.text(place)).mapInArrow(count, _SCHEMA), rejects)
+    return _gathered(_fewer(spark.read.text(place)).mapInArrow(count, _SCHEMA), task, rejects)
 
 
 def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[Rejected]:
@@ -231,7 +231,7 @@ def _told(learner: Learner, rejected: Iterator[Rejected], keep: bool) -> Iterato
                     waiting = []
         if waiting:
             yield _row(_REJECTS, json.dumps(waiting).encode())
-        yield _row(_COUNTS, learner.finish().packed())
+        yield _row(_COUNTS, learner.finish().packed(learner.task.marks))
     except TamisError as bad:  # a sentence rather than the traceback of a worker
         yield _row(_ERROR, json.dumps([type(bad).__name__, str(bad)]).encode())
 
@@ -244,7 +244,7 @@ def _row(kind: str, content: bytes) -> Any:
     )
 
 
-def _gathered(frame: DataFrame, rejects: Callable[[Rejected], None] | None) -> Counts:
+def _gathered(frame: DataFrame, task: Task, rejects: Callable[[Rejected], None] | None) -> Counts:
     """The counts of all parts; rejects in the order of the parts."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -259,7 +259,7 @@ def _gathered(frame: DataFrame, rejects: Callable[[Rejected], None] | None) -> C
             name, words = json.loads(bytes(row.content))
             raise (ReadingError if name == ReadingError.__name__ else SparkError)(words)
         if row.kind == _COUNTS:
-            found.append(Counts.unpacked(bytes(row.content)))
+            found.append(Counts.unpacked(bytes(row.content), task.marks))
         elif rejects is not None:
             for each in json.loads(bytes(row.content)):
                 rejects(each)

@@ -24,7 +24,6 @@ from tamis.statistics.spaces import (
     Marks,
     Spaces,
     Thing,
-    element_key,
     is_large,
     sum_of,
 )
@@ -103,7 +102,8 @@ class _Estimated:
         found = elements.events.get(key)
         if found is not None or elements.is_whole:
             return float(found or 0)
-        return float(np.median(list(elements.events.values())))
+        others = list(elements.events.values())
+        return float(np.median(others)) if others else self.kinds.array / 2
 
 
 def _mixed(
@@ -216,7 +216,6 @@ def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Spaces]:
             case "array":
                 kinds.array = events
                 spaces.elements.is_whole = False
-                spaces.elements.events = {element_key(""): events // 2}
             case _:
                 kinds.other = events
     return counted

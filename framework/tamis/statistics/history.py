@@ -108,6 +108,7 @@ class Statistics:
         self._averages: tuple[int, Averages] | None = None
         self._mixture: tuple[Sample, Mixture | None] | None = None
         self._tried: dict[str, Answered | None] = {}
+        self._of_rows: tuple[list[dict[str, Any]], dict[str, Spaces]] | None = None
 
     @classmethod
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
@@ -193,9 +194,11 @@ class Statistics:
 
     def _counted(self) -> Mapping[str, Spaces]:
         """The spaces of attributes, made of their rows where nothing else was kept."""
-        if not self.spaces and self.attributes:
-            self.spaces = spaces_of(self.attributes)
-        return self.spaces
+        if self.spaces:
+            return self.spaces
+        if self._of_rows is None or self._of_rows[0] is not self.attributes:
+            self._of_rows = (self.attributes, spaces_of(self.attributes))
+        return self._of_rows[1]
 
     def tried(self, test: Test | str) -> Answered | None:
         """How often a test would have been true of the answers that its call gave in history.
@@ -355,15 +358,15 @@ class Statistics:
         for text, found in other.predicates.items():
             mine = merged.predicates.get(text)
             merged.predicates[text] = found if mine is None else mine.merged(found)
-        if self.spaces and other.spaces:
-            merged.spaces = dict(self.spaces)
-            for name, spaces in other.spaces.items():
+        if not (self.attributes and other.attributes):
+            whole = self if self.attributes else other
+            merged.attributes, merged.spaces = whole.attributes, whole.spaces
+        elif self.spaces or other.spaces:
+            merged.spaces = dict(self._counted())
+            for name, spaces in other._counted().items():
                 before = merged.spaces.get(name)
                 merged.spaces[name] = spaces if before is None else before.merged(spaces)
             merged.settle()
-        elif not (self.attributes and other.attributes):
-            whole = self if self.attributes else other
-            merged.attributes, merged.spaces = whole.attributes, whole.spaces
         else:
             merged.attributes = merged_rows(self.attributes, other.attributes)
         for text, answers in (*self.answers.items(), *other.answers.items()):

@@ -25,6 +25,10 @@ class PredicateStatistics:
     measured: int | None = None
     """How many calls `cost_seconds` is the mean of."""
 
+    def __post_init__(self) -> None:
+        if self.known:
+            object.__setattr__(self, "selectivity", (self.satisfied or 0) / self.known)
+
     @property
     def known(self) -> int:
         """How many times it was true or false."""
@@ -40,8 +44,7 @@ class PredicateStatistics:
     @property
     def share(self) -> float | None:
         """The selectivity, from counts where there are counts."""
-        known = self.known
-        return (self.satisfied or 0) / known if known else self.selectivity
+        return self.selectivity
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -95,6 +98,7 @@ class PredicateStatistics:
             satisfied=None if self.satisfied is None else satisfied,
             failed=None if self.failed is None else failed,
             measured=None if self.measured is None else round(factor * self.measured),
+            selectivity=None if self.known else self.selectivity,
         )
 
 

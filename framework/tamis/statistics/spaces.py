@@ -143,6 +143,11 @@ class Line:
         """Nothing counted yet."""
         return cls(np.zeros(marks, np.int64), np.zeros(marks, np.int64))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # neighbors differ by little: what travels is a few bytes a mark
+        between = _small(np.diff(self.below, prepend=0))
+        return _line, (between, _small(self.upto - self.below))
+
     def plus(self, other: Line) -> Line:
         """The counts of both, at the same marks."""
         return Line(self.below + other.below, self.upto + other.upto)
@@ -150,6 +155,16 @@ class Line:
     def at(self, chosen: Ints) -> Line:
         """The counts at some marks."""
         return Line(self.below[chosen], self.upto[chosen])
+
+
+def _line(between: Ints, at: Ints) -> Line:
+    below = np.cumsum(between, dtype=np.int64)
+    return Line(below, below + at)
+
+
+def _small(counts: Ints) -> NDArray[Any]:
+    """The same in as few bytes as hold them; none is negative."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 @dataclass(slots=True)

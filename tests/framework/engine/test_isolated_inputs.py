@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import threading
 from typing import Any, ClassVar
 
@@ -22,7 +21,6 @@ from tests.isolation import (
 from .workers import isolated, matcher_with, reason, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc: run it on Linux")
 
 
 @isolated(inputs=("it",), outputs=("n",))

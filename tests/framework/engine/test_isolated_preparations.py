@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from pathlib import Path
@@ -12,16 +11,14 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis import Preparation
-from tests.isolation import (
-    Everything,
-)
+from tamis import Limits, Preparation
+from tamis.operators import OperatorRecord
+from tests.isolation import Everything
 
 from .patience import PATIENCE_SECONDS, in_thread, join
 from .workers import isolated, matcher_with, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc: run it on Linux")
 
 
 def test_a_preparation_is_made_once_an_event_in_one_worker(tmp_path: Path) -> None:
@@ -210,3 +207,28 @@ def test_operators_of_one_class_see_what_each_declares() -> None:
             matcher.subscribe(" and ".join(order), id="s")
             result = matcher.match({"a": 1, "b": 2})
             assert result.matches, result.undetermined
+
+
+def test_what_is_slow_to_make_delays_only_itself() -> None:
+    here = os.getpid()
+    one = Preparation("one", lambda event: 1, inputs=())
+
+    @isolated(preparation=one, inputs=())
+    def well(event: Any) -> bool:
+        return bool(event.prepared == 1)
+
+    @isolated(preparation=one, inputs=())
+    def slow(event: Any) -> bool:
+        return True
+
+    def factory() -> tamis.Operator:
+        if os.getpid() != here:
+            time.sleep(1_000)
+        return slow
+
+    record = OperatorRecord(slow.specification, factory)
+    with matcher_with(record, well, limits=Limits(start_seconds=1)) as matcher:
+        matcher.subscribe("slow() and camera = 1", id="slow")  # it is begun to be made
+        matcher.subscribe("well()", id="well")
+        assert matcher.match({}).matches
+        assert list(reasons(matcher.match({"camera": 1}))) == ["slow"]

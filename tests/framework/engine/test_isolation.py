@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -223,14 +225,46 @@ def test_an_operator_that_cannot_be_made_in_a_worker_says_so() -> None:
             raise ValueError("no model")
         return above
 
-    import dataclasses
-
     specification = dataclasses.replace(above.specification, name="modelled")
     with matcher_with(OperatorRecord(specification, factory), above) as matcher:
         for _ in range(2):
             said = reason(matcher, "modelled(3)", {"height": 4})
             assert said == "modelled(3): raised: cannot be made: ValueError: no model"
         assert values(matcher, "above(3)", {"height": 4})
+
+
+def test_an_operator_that_takes_for_ever_to_make_says_so() -> None:
+    here = os.getpid()
+
+    def factory() -> tamis.Operator:
+        if os.getpid() != here:
+            time.sleep(1_000)
+        return above
+
+    specification = dataclasses.replace(above.specification, name="modelled")
+    record = OperatorRecord(specification, factory)
+    with matcher_with(record, above, limits=Limits(start_seconds=1)) as matcher:
+        said = reason(matcher, "modelled(3)", {"height": 4})
+        assert said == "modelled(3): timed out: a worker has not made it within 1 s"
+        assert values(matcher, "above(3)", {"height": 4})
+
+
+def test_signals_put_no_deadline_off() -> None:
+    @isolated(timeout=0.1)
+    def hangs(event: Any) -> bool:
+        time.sleep(1_000)
+        return True
+
+    ticks: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: ticks.append(number))
+    try:
+        with matcher_with(hangs) as matcher:
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            assert reason(matcher, "hangs()").endswith("timed out: no answer within 0.1 s")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert ticks
 
 
 def test_too_little_memory_says_so() -> None:

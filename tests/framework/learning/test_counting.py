@@ -31,7 +31,7 @@ def counted(documents: Sequence[Document], questions: Questions) -> Counts:
     learner = Learner(Task(marks=questions.marks))
     for document in documents:
         learner.document(document)
-    return Counts.unpacked(learner.finish().packed())
+    return Counts.unpacked(learner.finish().packed(questions.marks), questions.marks)
 
 
 def shown(counts: Counts) -> list[Any]:

@@ -42,7 +42,8 @@ def test_tests_are_what_a_match_makes_them(
 ) -> None:
     lesson = Lesson(asked, pool_operators())
     counts = counts_of(lesson, documents)
-    known = lesson.statistics(Counts.unpacked(counts.packed()))
+    marks = lesson.task.marks
+    known = lesson.statistics(Counts.unpacked(counts.packed(marks), marks))
     for text in (test.text for test in lesson.tests):
         matcher = Matcher(operators=pool_operators(), learning=False)
         matcher.subscribe(text)
@@ -188,3 +189,16 @@ def test_operators_travel_by_their_names() -> None:
     lesson = Lesson(["louderThan(3)"], [louderThan, peopleCount])
     assert list(lesson.versions.items()) == [("louderThan", "1")]
     assert list(Operators(lesson.operators).records) == ["louderThan"]
+
+
+def test_what_preparations_cost_is_known() -> None:
+    decoded = tamis.Preparation("decoded", lambda event: event["people"] * 2, cost_seconds=3.0)
+
+    @tamis.operator(inputs=("people",), preparation=decoded)
+    def doubled(event: Any, number: int) -> bool:
+        return bool(event.prepared == number)
+
+    known = learned([{"people": 2}, {"people": 3}], ["doubled(4) or doubled(6)"], doubled)
+    assert known.selectivity("doubled(4)") == 0.5
+    assert known.prepared["decoded"][0] == 2
+    assert 0 < known.prices([decoded])[0] < 1

@@ -91,6 +91,8 @@ class Exchange:
         self._seconds: float | None = None
         """How long that may take."""
         self._started = 0.0
+        self._making = False
+        """Whether it is waited for the operator to be made."""
 
     def made(self) -> Outcome | Failure:
         """What came of the calls; how the worker ended where it did before it was asked."""
@@ -121,18 +123,21 @@ class Exchange:
             if ended is not None:
                 return ended
         self._step = self._specification.name
+        self._started = self._timer()
         try:
             self._send(worker)
         except OSError:
             return self._crash(self._end(worker, killed=False))
         except _Unsendable as problem:
             return Outcome([], Failure(RAISED, str(problem)))
-        self._started = self._timer()
         try:
             return self._answered(worker)
         except DeadlineError:
             self._end(worker, killed=True)
-            failure = Failure(TIMED_OUT, str(late(self._seconds)))
+            words = str(late(self._seconds))
+            if self._making:
+                words = f"a worker has not made it within {self._seconds} s"
+            failure = Failure(TIMED_OUT, words)
         except EOFError:
             failure = self._crash(self._end(worker, killed=False))
             if worker.abandoned:
@@ -152,8 +157,12 @@ class Exchange:
         try:
             worker.hear(deadline)
         except DeadlineError:
+            making = worker.expected[0] == messages.MADE
             self._give_up_start(worker)
-            raise StartError(f"none was there within {self._limits.start_seconds} s") from None
+            words = f"none was ready within {self._limits.start_seconds} s"
+            if making:  # in advance, and perhaps not what is called now; the next one does not
+                return Failure(TIMED_OUT, words)
+            raise StartError(words, late=True) from None
         except StartError:
             self._end(worker, killed=True)
             raise
@@ -190,13 +199,11 @@ class Exchange:
         number, name = self._asking.number, self._specification.name
         over: tuple[int, ...] = ()
         sent = worker.events.get(number)
-        content = None
+        first = sent is None
         if sent is None:
             over = self._over(worker)
             sent = worker.events[number] = Sent()
-            content = self._content(sent, first=True)
-        else:
-            content = self._content(sent, first=False)
+        content = self._content(sent, first=first)
         worker.latest = number
         numbers = []
         definitions: tuple[Definition, ...] = ()
@@ -270,7 +277,9 @@ class Exchange:
         specification, name = self._specification, self._specification.name
         if name not in worker.made:
             self._seconds = self._limits.start_seconds
+            self._making = True
             letter, content = self._reply(worker)
+            self._making = False
             if letter != messages.MADE:
                 raise messages.GarbledError("an operator was not made")
             if content:

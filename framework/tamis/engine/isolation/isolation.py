@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tamis.engine.answers import CRASHED, Failure, RefusedError, failure_of
+from tamis.engine.answers import CRASHED, TIMED_OUT, Failure, RefusedError, failure_of
 from tamis.engine.asking import Call, Shipped
 from tamis.engine.breaker import Breakers
 from tamis.engine.isolation.exchange import Exchange, Means, Outcome
@@ -135,7 +135,8 @@ class Isolation:
         except (RefusedError, OperatorError) as problem:
             return Outcome([], failure_of(problem))
         except StartError as problem:
-            failure = Failure(CRASHED, f"no worker could be started: {problem}")
+            kind = TIMED_OUT if problem.late else CRASHED
+            failure = Failure(kind, f"no worker could be started: {problem}")
             self._breakers.note(specification.name, failure)
             return Outcome([], failure)
 

@@ -42,7 +42,11 @@ _PROGRAM = (
 
 
 class StartError(Exception):
-    """No worker can be had."""
+    """No worker can be had, or not in time."""
+
+    def __init__(self, words: str, *, late: bool = False) -> None:
+        super().__init__(words)
+        self.late = late
 
 
 class DeadlineError(Exception):

@@ -21,6 +21,7 @@ import socket
 import struct
 import sys
 import time
+import warnings
 
 from tamis.engine.isolation import confinement, worker
 from tamis.engine.isolation.messages import HEADER, Requests
@@ -104,7 +105,11 @@ class _Server:
     def _fork(self, number: int, descriptor: int) -> None:
         connection = socket.socket(fileno=descriptor)
         try:
-            pid = os.fork()
+            with warnings.catch_warnings():
+                # an import may have begun threads; what they hold is not held in the child by
+                # anything that it uses, for nothing but imports has run here
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
         except OSError:  # the other side sees that nobody is there
             connection.close()
             return

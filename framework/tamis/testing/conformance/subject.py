@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from tamis.matcher import Matcher
 
 T = TypeVar("T")
-MOST_CASES = 12
+MOST_CASES, MOST_COSTLY_CASES = 12, 4
+_COSTLY_SECONDS = 0.02
 PATIENCE_SECONDS = 20.0
 _LANES = Lanes()
 """Where calls are made, so that one that hangs ends a law and not the tests."""
@@ -210,8 +211,16 @@ class Subject:
     def cases(self) -> list[Case]:
         """As many of them as a law asks about, from all over the list."""
         cases = self.all_cases
-        step = max(1.0, len(cases) / MOST_CASES)
-        return [cases[int(at * step)] for at in range(min(MOST_CASES, len(cases)))]
+        most = MOST_COSTLY_CASES if self.is_costly else MOST_CASES
+        step = max(1.0, len(cases) / most)
+        return [cases[int(at * step)] for at in range(min(most, len(cases)))]
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether it declares that a call takes long, so that laws ask it less often."""
+        known = self.specification
+        preparing = sum(each.cost_seconds for each in known.preparations)
+        return known.expected_cost_seconds + preparing > _COSTLY_SECONDS
 
     def _case(self, sample: Sample) -> Case | None:
         try:
@@ -256,7 +265,10 @@ class Subject:
     def steady(self) -> bool:
         """Whether it answers alike when it is asked the same again at once."""
         for case in self.cases:
-            _, *again = (self.instance.ask(case.predicate, case.content) for _ in range(4))
+            _, *again = (
+                self.instance.ask(case.predicate, case.content)
+                for _ in range(3 if self.is_costly else 4)
+            )
             if not all(alike(again[0], other) for other in again[1:]):
                 return False
         return True
