@@ -24,6 +24,7 @@ from examples.uav.live.record import Run
 from examples.uav.live.stopping import Stopping
 from examples.uav.live.view import View, view_for
 
+
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     """What the command line and the environment say."""
     parser = argparse.ArgumentParser(prog="python -m examples.uav.demo", description=__doc__)
@@ -31,7 +32,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     seconds = os.environ.get("SECONDS") or None
     parser.add_argument("--seconds", type=float, default=seconds, help="of matching, at most")
     parser.add_argument("--minutes", type=float, default=5.0, help="that the live flights take")
-    parser.add_argument("--history", type=float, default=5.0, help="minutes that are learned from")
+    parser.add_argument("--history", type=float, default=4.0, help="minutes that are learned from")
     parser.add_argument("--seed", type=int, default=1, help="of the live flights")
     parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="FOLDER")
     return parser.parse_args(given)

@@ -1,1 +1,1 @@
-"""What `make demo` does before its report: subscribers, history, live matching, and the view of it."""
+"""What `make demo` does before its report: history, learning, live matching, and the view of it."""

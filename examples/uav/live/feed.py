@@ -1,4 +1,4 @@
-"""Which frames the demo sees, and when: a short history in files, and live ones as drones take them.
+"""Which frames the demo sees, and when: a short history in files, and live ones one by one.
 
 Live frames are drawn when they are wanted. Where the seconds of a run are limited, drones take more
 than can be matched: frames are left out evenly, so that the time allowed spans the whole of the
@@ -26,7 +26,7 @@ HISTORY_SEED = 11
 def write_history(folder: Path, minutes: float, told: Callable[[int, int], None]) -> None:
     """Writes the flights that are learned from; frames are far apart, to see much in few."""
     start = Simulation(1).world.start - datetime.timedelta(days=1)
-    simulation = Simulation(HISTORY_SEED, interval=20.0, start=start)
+    simulation = Simulation(HISTORY_SEED, interval=30.0, start=start)
     write(simulation, minutes * 60, folder, told)
 
 

@@ -115,7 +115,9 @@ class History:
         """What the frames depend on: the simulator's own modules."""
         return [
             Path(feed.__file__),
-            *sorted(each for each in Path(feed.__file__).parents[1].glob("*.py") if each.stem != "demo"),
+            *sorted(
+                each for each in Path(feed.__file__).parents[1].glob("*.py") if each.stem != "demo"
+            ),
         ]
 
     def _learned_from(self) -> list[Path]:
@@ -136,7 +138,7 @@ def _short(path: Path) -> str:
 def loaded(folder: Path, seconds: float) -> tuple[Statistics, dict[str, Any]]:
     """The statistics, and what the report says of them."""
     statistics = Statistics.load(folder)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"predicate": text, "tested": each.known, "satisfied": each.satisfied or 0}
         for text, each in statistics.predicates.items()
         if each.kind == "operator" and each.known

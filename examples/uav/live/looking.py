@@ -29,6 +29,12 @@ class Seen:
     corners: list[tuple[float, float]]
     marks: list[str]
 
+    @classmethod
+    def of(cls, told: str) -> Seen:
+        """What the operator told of it."""
+        label, corners, marks = json.loads(told)
+        return cls(label, [(x, y) for x, y in corners], marks)
+
 
 @dataclass
 class Picture:
@@ -72,9 +78,7 @@ def pictures(kept: Sequence[Kept], told: Callable[[int, int], None]) -> list[Pic
         for at, each in enumerate(chosen, 1):
             result = matcher.match(each.event)
             things = [
-                Seen(label, [(x, y) for x, y in corners], marks)
-                for match in result.matches
-                for label, corners, marks in (json.loads(one["thing"]) for one in match.bindings)
+                Seen.of(str(one["thing"])) for match in result.matches for one in match.bindings
             ]
             jpeg, width, height = jpeg_of(each.event)
             trouble = "; ".join(one.reason for one in result.undetermined)
@@ -108,6 +112,7 @@ def jpeg_of(event: Mapping[str, Any]) -> tuple[bytes, int, int]:
     import numpy as np
 
     given = event["image"]
+    pixels: Any
     if isinstance(given, str):
         given = Path(given).read_bytes()
     if isinstance(given, bytes):

@@ -1,8 +1,8 @@
 """The live part of the demo: each frame is matched as it comes, and other planners run beside it.
 
 Invariant: what is shown and kept of a frame is what its result says. Frames are compared by
-`Matcher.shadow` in a thread of its own; one that comes while two wait is not compared, so that
-matching is never held up by it, and how many were compared is said.
+`Matcher.shadow` in a thread of its own, every third one, unless two wait: all is detected once more for
+it, and matching should not be held up by that. How many were compared is said.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from examples.uav.live.view import View
 from tamis import Matcher, Result
 from tamis_operators import image, reasoner, spatial
 
-_WAITING = 2
+_WAITING, _EVERY = 2, 3
 PLANNER, INDEX = "savings", "pstbloom"
 PLANNERS = ("naive", "sequential", "suborder", "savings")
 
@@ -48,11 +48,15 @@ class Comparing:
         self._shadows = matcher.shadows(PLANNERS)
         self._waiting: queue.Queue[Result | None] = queue.Queue(_WAITING)
         self._stopped = False
+        self._offered = 0
         self._thread = threading.Thread(target=self._work, name="comparing", daemon=True)
         self.trouble: BaseException | None = None
 
     def offer(self, result: Result) -> None:
-        """Compares a result, unless too many wait."""
+        """Compares a result, unless it is not its turn, or too many wait."""
+        self._offered += 1
+        if self._offered % _EVERY != 1:
+            return
         try:
             self._waiting.put_nowait(result)
         except queue.Full:

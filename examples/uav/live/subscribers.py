@@ -99,11 +99,15 @@ def harbor(draw: Draw) -> str:
     near = favored(draw, DISTANCES)
     return draw.choice(
         (
-            f"distanceFrom({place}, ?far), ?far < {near}, tourBoatCount(?tours), "
-            f"?tours > {draw.choice((0, 1, 2, 3))}",
+            (
+                f"distanceFrom({place}, ?far), ?far < {near}, tourBoatCount(?tours), "
+                f"?tours > {draw.choice((0, 1, 2, 3))}"
+            ),
             f"locWithin({place}, {near}), coastGuardBoatCount(?guards), ?guards > 0",
-            f"locWithin({place}, {near}), tourBoatCount(?tours), coastGuardBoatCount(?guards), "
-            f"?tours > {draw.choice((1, 2, 3))} * ?guards",
+            (
+                f"locWithin({place}, {near}), tourBoatCount(?tours), coastGuardBoatCount(?guards), "
+                f"?tours > {draw.choice((1, 2, 3))} * ?guards"
+            ),
             f"locWithin({place}, {near}), dominantColor(blue)",
         )
     )
@@ -129,13 +133,19 @@ def cameras(draw: Draw) -> str:
     camera = favored(draw, CAMERAS)
     return draw.choice(
         (
-            f'camera = "{camera}" and altitude > {draw.choice((100, 150, 200, 250))} '
-            f"and vehicleCount(?cars), ?cars > {draw.choice((3, 10, 30))}",
+            (
+                f'camera = "{camera}" and altitude > {draw.choice((100, 150, 200, 250))} '
+                f"and vehicleCount(?cars), ?cars > {draw.choice((3, 10, 30))}"
+            ),
             f'camera = "{camera}" and brightness(?light), ?light < {draw.choice((0.2, 0.3, 0.4))}',
-            f'camera in {{{pair(draw)}}} and peopleCount(?people), '
-            f"?people > {draw.choice((20, 50, 100))}",
-            f'camera = "{camera}" and speed > {draw.choice((8, 12, 16))} '
-            f"and locIn({favored(draw, BOROUGHS)}) and trafficPattern(congestion)",
+            (
+                f"camera in {{{pair(draw)}}} and peopleCount(?people), "
+                f"?people > {draw.choice((20, 50, 100))}"
+            ),
+            (
+                f'camera = "{camera}" and speed > {draw.choice((8, 12, 16))} '
+                f"and locIn({favored(draw, BOROUGHS)}) and trafficPattern(congestion)"
+            ),
         )
     )
 
@@ -147,11 +157,15 @@ def radio(draw: Draw) -> str:
         (
             f"locIn({where}), isA(?what, {draw.choice(('Accident', 'Congestion', 'Incident'))})",
             f"locIn({where}), isA(?what, EmergencyVehicle), not trafficPattern(accident)",
-            f"isA(?boat, {draw.choice(('Boat', 'TourBoat', 'CoastGuardBoat'))}), "
-            f"locWithin(StatueOfLiberty, {favored(draw, DISTANCES)})",
+            (
+                f"isA(?boat, {draw.choice(('Boat', 'TourBoat', 'CoastGuardBoat'))}), "
+                f"locWithin(StatueOfLiberty, {favored(draw, DISTANCES)})"
+            ),
             f"isA(?what, Accident), trafficPattern(accident), {somewhere(draw)}",
-            f"holds(?what, seenIn, {where}), isA(?what, Observed), "
-            f"vehicleCount(?cars), ?cars > {draw.choice((2, 5, 10))}",
+            (
+                f"holds(?what, seenIn, {where}), isA(?what, Observed), "
+                f"vehicleCount(?cars), ?cars > {draw.choice((2, 5, 10))}"
+            ),
         )
     )
 

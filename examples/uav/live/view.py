@@ -79,9 +79,9 @@ class LineView:
             print(f"    and {len(frame.matches) - 3} more")
         if len(run.frames) % _LINES_EVERY == 0:
             print(f"-- {totals(run)}")
-            for name, each in sorted(account.operators.items(), key=lambda item: -item[1].calls):
-                if each.calls + each.spared:
-                    print(f"--   {name:<22}{each.calls:>6} calls{each.spared:>6} spared")
+            operators = sorted(account.operators.items(), key=lambda item: -item[1].calls)
+            for name, asked in operators:
+                print(f"--   {name:<22}{asked.calls:>6} calls{asked.spared:>6} spared")
         sys.stdout.flush()
 
     def say(self, words: str) -> None:
@@ -251,5 +251,3 @@ def totals(run: Run) -> str:
     if account.naive_expected is not None:
         words += f", {account.naive_expected:,.0f} expected of naive"
     return words
-
-

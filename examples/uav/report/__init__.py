@@ -1,1 +1,1 @@
-"""The report of the demo: one HTML page that asks nothing of anybody, made of a run's own numbers."""
+"""The report of the demo: one HTML page that needs nothing else, made of a run's own numbers."""

@@ -52,14 +52,19 @@ def drawn(run: Run, shown: Iterable[str]) -> str:
     """The map as SVG."""
     linked = set(shown)
     squeeze = math.cos(math.radians((_SOUTH + _NORTH) / 2))
-    wide = (_EAST - _WEST) * squeeze * min(
-        _WIDTH / ((_EAST - _WEST) * squeeze), _HEIGHT / (_NORTH - _SOUTH)
+    wide = (
+        (_EAST - _WEST)
+        * squeeze
+        * min(_WIDTH / ((_EAST - _WEST) * squeeze), _HEIGHT / (_NORTH - _SOUTH))
     )
     flights = run.flights
     parts = [
-        f'<svg class="map" viewBox="0 0 {wide:.0f} {_HEIGHT}" role="img" aria-labelledby="map-title">',
-        f'<title id="map-title">{len(flights)} flights over New York and where their frames '
-        f"matched</title>",
+        (
+            f'<svg class="map" viewBox="0 0 {wide:.0f} {_HEIGHT}" role="img" '
+            'aria-labelledby="flights-title">'
+            f'<title id="flights-title">{len(flights)} flights over New York and where their frames '
+            f"matched</title>"
+        ),
         *_boroughs(),
         *_landmarks(),
     ]
@@ -106,11 +111,17 @@ def _landmarks() -> Iterator[str]:
             lon = sum(point[0] for point in ring[:-1]) / (len(ring) - 1)
             lat = sum(point[1] for point in ring[:-1]) / (len(ring) - 1)
             x, y = at(lon, lat)
-            yield f'<text class="landmark" x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle">{words}</text>'
+            yield _landmark(words, x, y, "middle")
             continue
         x, y = at(*geometry["coordinates"][:2])
         yield f'<path class="cross" d="M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8"/>'
-        yield f'<text class="landmark" x="{x - 9:.0f}" y="{y + 4:.0f}" text-anchor="end">{words}</text>'
+        yield _landmark(words, x - 9, y, "end")
+
+
+def _landmark(words: str, x: float, y: float, anchor: str) -> str:
+    return (
+        f'<text class="landmark" x="{x:.0f}" y="{y + 4:.0f}" text-anchor="{anchor}">{words}</text>'
+    )
 
 
 def _is_paper(frame: Frame) -> int:

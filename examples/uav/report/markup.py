@@ -51,7 +51,9 @@ def table(
 
     Cells are markup."""
     columns = list(head)
-    titles = "".join(f'<th scope="col" class="{style}">{text(title)}</th>' for title, style in columns)
+    titles = "".join(
+        f'<th scope="col" class="{style}">{text(title)}</th>' for title, style in columns
+    )
     lines = []
     for row in rows:
         cells = [

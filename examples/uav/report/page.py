@@ -42,7 +42,8 @@ def of(run: Run, shown: Sequence[Picture], explained: Explained) -> str:
         else "No frame matched."
     )
     bodies = {
-        "map": f"<figure>{city.drawn(run, ids)}<figcaption>{_map_caption(run)}</figcaption></figure>",
+        "map": f"<figure>{city.drawn(run, ids)}"
+        f"<figcaption>{_map_caption(run)}</figcaption></figure>",
         "paper": tables.paper(run),
         "frames": f"<p class='lead'>{several} Police cars with their lights on have a double "
         f"outline.</p>{pictures.legend()}{pictures.drawn(shown, wheres)}",
@@ -129,7 +130,11 @@ def _made(run: Run) -> str:
     )
     known = (
         f"Spark learned from {whole(run.learned['events'])} frames of another day"
-        + (f" in {run.learned['seconds']:.0f} s" if run.learned["seconds"] else ", in an earlier run")
+        + (
+            f" in {run.learned['seconds']:.0f} s"
+            if run.learned["seconds"]
+            else ", in an earlier run"
+        )
         if run.learned
         else "Nothing was learned from history"
     )

@@ -59,7 +59,8 @@ def _figure(picture: Picture, wheres: dict[str, str]) -> str:
     clock = frame.time[11:19]
     return (
         f'<figure class="frame" id="{text(frame.id)}">'
-        f'<svg viewBox="0 0 {picture.width} {picture.height}" role="img" aria-label="{text(words)}">'
+        f'<svg viewBox="0 0 {picture.width} {picture.height}" role="img" '
+        f'aria-label="{text(words)}">'
         f'<image href="data:image/jpeg;base64,{data}" width="{picture.width}" '
         f'height="{picture.height}"/>{boxes}</svg>'
         f"<figcaption><p class='where'><b>{text(frame.camera)}</b> <span>{text(clock)}</span> "

@@ -18,9 +18,7 @@ _METHODS = {
 
 def account(run: Run) -> str:
     """What each operator was asked, and what that took."""
-    operators = sorted(
-        run.account.operators.items(), key=lambda item: (-item[1].calls, item[0])
-    )
+    operators = sorted(run.account.operators.items(), key=lambda item: (-item[1].calls, item[0]))
     most = max((each.calls + each.spared for _, each in operators), default=1) or 1
     shared = {name: each.evaluations - each.implied - each.memoized for name, each in operators}
     rows = [
@@ -53,9 +51,10 @@ def account(run: Run) -> str:
     )
     caption = (
         "<b>Calls</b> were made; <b>shared</b> are further tests that one call decided; "
-        "<b>implied</b> followed from another answer; <b>remembered</b> came from an earlier frame; "
-        "<b>spared</b> are calls that candidates hold and nobody had to make. Bars are calls made "
-        "(<span class='kind spatial'></span>places, <span class='kind image'></span>pictures, "
+        "<b>implied</b> followed from another answer; <b>remembered</b> came from an earlier "
+        "frame; <b>spared</b> are calls that candidates hold and nobody had to make. Bars are "
+        "calls made (<span class='kind spatial'></span>places, "
+        "<span class='kind image'></span>pictures, "
         "<span class='kind reasoner'></span>facts) and, paler, spared. Seconds include the work "
         "that operators share (decoding, detection), counted where it was first needed."
     )
@@ -129,7 +128,9 @@ def learned(run: Run) -> str:
     lines = [
         (
             f"<code>{text(row['predicate'])}</code>",
-            bar(row["satisfied"] / row["tested"], f"made {kind_of(row['predicate'].split('(')[0])}"),
+            bar(
+                row["satisfied"] / row["tested"], f"made {kind_of(row['predicate'].split('(')[0])}"
+            ),
             whole(row["satisfied"]),
             whole(row["tested"]),
             ratio(row["satisfied"], row["tested"]),

@@ -6,7 +6,7 @@ One row each, one mark a frame; below, the calls of each frame beside those that
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from examples.uav.live.record import Frame, Run
 from examples.uav.report.markup import text
@@ -31,10 +31,12 @@ def drawn(run: Run, shown: Iterable[str]) -> str:
     teams = list(dict.fromkeys(team for team in run.teams.values() if team != "paper"))
     height = 30 + _ROW * (len(rows) + len(teams)) + _BARS + 56
     parts = [
-        f'<div class="wide" role="region" aria-label="Timeline" tabindex="0">'
-        f'<svg class="timeline" viewBox="0 0 {_WIDTH} {height}" role="img" '
-        f'aria-labelledby="time-title"><title id="time-title">Matches over time, by subscription '
-        f"and team, and the calls of each frame</title>",
+        (
+            f'<div class="wide" role="region" aria-label="Timeline" tabindex="0">'
+            f'<svg class="timeline" viewBox="0 0 {_WIDTH} {height}" role="img" '
+            f'aria-labelledby="times-title"><title id="times-title">Matches over time, by '
+            f"subscription and team, and the calls of each frame</title>"
+        ),
     ]
     y = 24.0
     for name in rows:
@@ -85,13 +87,17 @@ def _mark(frame: Frame, x: float, y: float, style: str, linked: bool) -> str:
     return f'<a href="#{text(frame.id)}" aria-label="{text(frame.id)}; show the frame">{mark}</a>'
 
 
-def _bars(run: Run, x: object, bottom: float) -> list[str]:
-    assert callable(x)
+def _bars(run: Run, x: Callable[[float], float], bottom: float) -> list[str]:
     most = max(max(frame.calls + frame.spared for frame in run.frames), 1)
     times = sorted({_epoch(frame) for frame in run.frames})
     step = (x(times[-1]) - x(times[0])) / max(1, len(run.frames))
     width = max(0.8, min(8.0, step * 0.8))
-    parts = [f'<text class="row" x="{_LEFT - 12}" y="{bottom - _BARS / 2:.0f}" text-anchor="end">calls</text>']
+    parts = [
+        (
+            f'<text class="row" x="{_LEFT - 12}" y="{bottom - _BARS / 2:.0f}" text-anchor="end">'
+            "calls</text>"
+        )
+    ]
     seen: dict[float, int] = {}
     for frame in run.frames:
         moment = _epoch(frame)
@@ -114,16 +120,18 @@ def _bars(run: Run, x: object, bottom: float) -> list[str]:
     return parts
 
 
-def _clock(first: float, length: float, x: object, y: float, time: str) -> list[str]:
+def _clock(
+    first: float, length: float, x: Callable[[float], float], y: float, time: str
+) -> list[str]:
     """Marks of the clock, by the events' own offset."""
-    assert callable(x)
     zone = datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).tzinfo
     step = next(each for each in (5, 10, 30, 60, 300, 900, 3600, 86400) if length / each <= 8)
     parts, moment = [], (first // step + (first % step > 0)) * step
     while moment <= first + length:
         words = datetime.datetime.fromtimestamp(moment, zone).strftime("%H:%M:%S")
         parts.append(
-            f'<text class="clock" x="{x(moment):.0f}" y="{y:.0f}" text-anchor="middle">{words}</text>'
+            f'<text class="clock" x="{x(moment):.0f}" y="{y:.0f}" text-anchor="middle">'
+            f"{words}</text>"
         )
         moment += step
     return parts
