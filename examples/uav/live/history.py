@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -160,4 +159,4 @@ def _key_of(folder: Path) -> object:
 
 
 def _put_key(folder: Path, key: dict[str, Any]) -> None:
-    (folder / _KEY).write_text(json.dumps({**key, "made": time.strftime("%FT%TZ", time.gmtime())}))
+    (folder / _KEY).write_text(json.dumps(key))

@@ -1,8 +1,8 @@
 """The live part of the demo: each frame is matched as it comes, and other planners run beside it.
 
 Invariant: what is shown and kept of a frame is what its result says. Frames are compared by
-`Matcher.shadow` in a thread of its own, every third one, unless two wait: all is detected once more for
-it, and matching should not be held up by that. How many were compared is said.
+`Matcher.shadow` in a thread of its own, every third one, unless two wait: all is detected once
+more for it, and matching should not be held up by that. How many were compared is said.
 """
 
 from __future__ import annotations

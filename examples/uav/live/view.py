@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 STAGES = ("history", "learning", "matching", "comparing", "report")
 _LINES_EVERY = 20
 _RECENT, _FEED = 9, 40
+_FEWER = ("matches", "calls", "spared")
 
 
 class View(Protocol):
@@ -148,16 +149,15 @@ class LiveView:
 
         if self._run is None:
             return Group(self._stages())
-        wide = self._console.width >= 110
-        height = max(16, self._console.height - 2)
-        operators = self._operators(max(6, height - 8 if wide else height // 3 - 3))
-        feed = self._feed(max(4, height - _RECENT - 9))
-        if not wide:
-            return Group(self._stages(), self._totals(), self._recent(4), operators)
+        height = max(20, self._console.height - 2)
+        if self._console.width < 110:
+            tail = self._operators(max(3, height - 18))
+            return Group(self._stages(), self._totals(), self._recent(3), self._feed(5), tail)
         body = Table.grid(expand=True, padding=(0, 2, 0, 0))
         body.add_column(ratio=3)
         body.add_column(ratio=2)
-        body.add_row(Group(self._recent(_RECENT), feed), operators)
+        feed = self._feed(max(4, height - _RECENT - 9))
+        body.add_row(Group(self._recent(_RECENT), feed), self._operators(height - 8))
         return Group(self._stages(), self._totals(), body)
 
     def _stages(self) -> RenderableType:
@@ -175,7 +175,10 @@ class LiveView:
             line.append("  ")
             line.append("━" * done, "cyan")
             line.append("━" * (24 - done), "bright_black")
-        line.append(f"  {time.monotonic() - self._began:,.0f} s\n", "dim")
+        line.append(f"  {time.monotonic() - self._began:,.0f} s", "dim")
+        if self._stage == "matching":
+            line.append("   Ctrl-C ends it and writes the report", "dim")
+        line.append("\n")
         return line
 
     def _totals(self) -> RenderableType:
@@ -187,19 +190,20 @@ class LiveView:
     def _recent(self, most: int) -> RenderableType:
         from rich.table import Table
 
+        wide = self._console.width >= 110
         table = Table(box=None, expand=True, pad_edge=True, header_style="dim")
-        for name, justify in (
-            ("event", "left"), ("camera", "left"), ("position", "left"), ("height", "right"),
-            ("matches", "right"), ("calls", "right"), ("spared", "right"), ("≥ needed", "right"),
-        ):  # fmt: skip
-            table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        for name in ("event", "camera", "position"):
+            table.add_column(name, no_wrap=True)
+        for name in ("height", "matches", "calls", "spared", "≥ needed") if wide else _FEWER:
+            table.add_column(name, justify="right", no_wrap=True)
         for frame in list(self._frames)[:most]:
+            numbers = [str(len(frame.matches) or "·"), str(frame.calls), str(frame.spared)]
+            if wide:
+                numbers = [f"{frame.altitude:.0f} m", *numbers, str(frame.needed_at_least)]
             table.add_row(
-                frame.id, frame.camera, place(frame), f"{frame.altitude:.0f} m",
-                str(len(frame.matches) or "·"), str(frame.calls), str(frame.spared),
-                str(frame.needed_at_least),
+                *(frame.id, frame.camera, place(frame), *numbers),
                 style="" if frame.matches else "dim",
-            )  # fmt: skip
+            )
         return table
 
     def _feed(self, most: int) -> RenderableType:

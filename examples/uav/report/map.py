@@ -62,8 +62,8 @@ def drawn(run: Run, shown: Iterable[str]) -> str:
         (
             f'<svg class="map" viewBox="0 0 {wide:.0f} {_HEIGHT}" role="img" '
             'aria-labelledby="flights-title">'
-            f'<title id="flights-title">{len(flights)} flights over New York and where their frames '
-            f"matched</title>"
+            f'<title id="flights-title">{len(flights)} flights over New York and where '
+            f"their frames matched</title>"
         ),
         *_boroughs(),
         *_landmarks(),
