@@ -1,4 +1,4 @@
-"""What the city is made of: boroughs with a grid of streets each, parks, squares, highways, islands.
+"""What the city is made of: boroughs with a grid of streets each, parks, highways, islands.
 
 Borders and landmarks are those of the bundled gazetteer; the grids, and where highways, lawns and
 houses are, is made up around them. Invariant: the city is the same for every seed. A block is a
@@ -207,8 +207,9 @@ class City:
 
 def corners_of(cell: Cell) -> Points:
     """The corners of a block, in the middle of its streets, on the grid."""
-    box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) + (cell.column, cell.row)
-    return box * (BLOCK_X, BLOCK_Y)
+    box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) + np.array([cell.column, cell.row])
+    corners: Points = box * (BLOCK_X, BLOCK_Y)
+    return corners
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -140,14 +140,14 @@ class Director:
         borough = self._city.boroughs["Manhattan"]
         squares = [
             (cell, kind)
-            for cell, kind in self._city.cells(*local([self._city.places["TimesSquare"]])[0], 500)
+            for cell, kind in self._city.cells(*_on(local([self._city.places["TimesSquare"]])), 500)
             if kind == "plaza" and self._is_open(cell.column, cell.row, "Manhattan")
         ]
         chosen = random.permutation(len(squares))[:2].tolist()
         cells = [squares[at][0] for at in chosen] or [Cell("Manhattan", 0, 0)]
         here, there = cells[0], cells[-1]
         # the crowd is in the west of its square, beside the avenue there
-        crowd_at = _on(borough.to_plane(corners_of(here)[:1] + (38.0, 40.0)))
+        crowd_at = _on(borough.to_plane(corners_of(here)[:1] + np.array([38.0, 40.0])))
         at = start + float(random.uniform(0, 10))
         size = int(random.integers(330, 400))
         crowd = Crowd(number, at, at + 165, *crowd_at, size, float(random.uniform(35, 50)), seed)
@@ -156,12 +156,12 @@ class Director:
             number + 1, at + 10, at + 172, borough, here.column, here.row + (1 if way > 0 else -1),
             way, 170.0, False, (), seed,
         )  # fmt: skip
-        later = _on(borough.to_plane(corners_of(there)[:1] + (70.0, 40.0)))
+        later = _on(borough.to_plane(corners_of(there)[:1] + np.array([70.0, 40.0])))
         small = Crowd(
             number + 2, start + 185, start + 295, *later, int(random.integers(30, 140)), 25.0,
             seed + 1,
         )  # fmt: skip
-        watch = _on(borough.to_plane(corners_of(here)[:1] + (20.0, 40.0)))
+        watch = _on(borough.to_plane(corners_of(here)[:1] + np.array([20.0, 40.0])))
         stations = (
             Station(start + 12, start + 160, *watch, float(random.uniform(3, 7)), "march"),
             Station(start + 215, start + 280, *later, float(random.uniform(4, 14)), "crowd"),
@@ -257,7 +257,7 @@ class Director:
             if found:
                 cell = found[int(random.integers(len(found)))]
                 off = (BLOCK_X * float(random.uniform(0.38, 0.62)), BLOCK_Y / 2)
-                return _on(own.to_plane(corners_of(cell)[:1] + off))
+                return _on(own.to_plane(corners_of(cell)[:1] + np.array(off)))
         raise ValueError(f"there is no square near {x:.0f}, {y:.0f} in {borough}")
 
     def _avenue(
@@ -276,8 +276,8 @@ class Director:
         ]
         way = 1 if random.random() < 0.5 else -1
         for at in random.permutation(len(near)).tolist():
-            if self._is_open(*near[at], borough, 3):
-                return *near[at], way
+            if self._is_open(near[at][0], near[at][1], borough, 3):
+                return near[at][0], near[at][1], way
         raise ValueError(f"there is no avenue near {x:.0f}, {y:.0f} in {borough}")
 
 

@@ -18,7 +18,7 @@ from examples.uav.plane import Points, degrees, turned
 
 WIDTH, HEIGHT = 960, 720
 _SCALES = {
-    "streets": (0.085, 0.125), "midtown": (0.125, 0.15), "harbor": (0.17, 0.26),
+    "streets": (0.095, 0.135), "midtown": (0.125, 0.15), "harbor": (0.17, 0.26),
     "highway": (0.09, 0.15),
 }  # fmt: skip
 """Meters a pixel that each beat asks of camera and altitude."""
@@ -68,7 +68,7 @@ class Camera(NamedTuple):
     def pixels(self, points: Points) -> Points:
         """Points of the plane on the frame."""
         moved = turned(points - (self.x, self.y), self.turn) / self.meters_per_pixel
-        shifted: Points = moved + (self.width / 2, self.height / 2)
+        shifted: Points = moved + np.array([self.width, self.height]) / 2
         return shifted
 
 

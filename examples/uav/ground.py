@@ -27,6 +27,7 @@ from examples.uav.city import (
     STREET,
     Cell,
     City,
+    Highway,
 )
 from examples.uav.flights import Camera
 from examples.uav.plane import Points, clipped
@@ -34,6 +35,8 @@ from examples.uav.thing import PALETTE
 from tamis_operators.image.palette import Color
 
 Image = NDArray[np.uint8]
+Sun = tuple[float, float] | None
+"""Meters of shadow a meter of height, if there is any."""
 FINER = 2
 """Things are drawn on a finer canvas, and made smaller: edges are smooth then."""
 _SHIFT = 4
@@ -96,15 +99,15 @@ class House(NamedTuple):
     height: float
 
 
-def draw_ground(canvas: Canvas, city: City, sun: tuple[float, float]) -> None:
+def draw_ground(canvas: Canvas, city: City, sun: Sun) -> None:
     """Everything that does not move."""
     camera = canvas.camera
     x, y, reach = camera.x, camera.y, camera.reach + 10
-    for borough in city.boroughs.values():
-        canvas.fill(clipped(borough.border, reach, x, y), _SURFACES["grass"])
-    canvas.fill(clipped(city.harbor, reach, x, y), _SURFACES["water"])
-    for park in city.parks:
-        canvas.fill(clipped(park, reach, x, y), _SURFACES["grass"])
+    grass, water = _SURFACES["grass"], _SURFACES["water"]
+    areas = [(borough.border, grass) for borough in city.boroughs.values()]
+    areas += [(city.harbor, water), *((park, grass) for park in city.parks)]
+    for area, color in areas:
+        canvas.fill(clipped(area, reach, x, y), color)
     for island in city.islands.values():
         if np.abs(island.mean(axis=0) - (x, y)).max() < reach + 600:
             _draw_island(canvas, island)
@@ -113,39 +116,40 @@ def draw_ground(canvas: Canvas, city: City, sun: tuple[float, float]) -> None:
         _draw_streets(canvas, city, cell)
     for cell, kind in blocks:
         _draw_block(canvas, city, cell, kind)
-    canvas.darken(
-        [
-            shadow
-            for cell, kind in blocks
-            if kind == "houses"
-            for shadow in _shadows(canvas, city, cell, sun)
-        ],
-        PALETTE.shadow,
-    )
-    for cell, kind in blocks:
-        if kind == "houses":
-            for house in _houses(cell):
-                roof = city.boroughs[cell.borough].to_plane(house.outline)
-                canvas.fill(roof, _SURFACES["roof"], house.brightness)
+    _draw_houses(canvas, city, [cell for cell, kind in blocks if kind == "houses"], sun)
     for cell, _ in blocks:
         _draw_markings(canvas, city, cell)
     for highway in city.highways.values():
         near = highway.near(x, y, reach)
         if near is not None:
-            first, last = near
-            canvas.fill(highway.strip(1.5, HIGHWAY + 3, first, last), _SURFACES["asphalt"], 0.6)
-            canvas.fill(highway.strip(0, HIGHWAY, first, last), _SURFACES["asphalt"])
-            canvas.fill(highway.strip(0, MEDIAN, first, last), _SURFACES["pavement"])
-            for side in (-1, 1):
-                edges = (MEDIAN / 2 + 0.3, MEDIAN / 2 + HIGHWAY_LANES * HIGHWAY_LANE + 0.1)
-                for off in edges:
-                    canvas.line(_offset(highway.strip(side * off, 0, first, last)), 0.14)
-                for lane in range(1, HIGHWAY_LANES):
-                    off = side * (MEDIAN / 2 + lane * HIGHWAY_LANE)
-                    line = _offset(highway.strip(off, 0, first, last))
-                    for at in range(len(line) - 1):
-                        middle = line[at] + 0.3 * (line[at + 1] - line[at])
-                        canvas.line(np.array([line[at], middle]), 0.14)
+            _draw_highway(canvas, highway, *near)
+
+
+def _draw_houses(canvas: Canvas, city: City, cells: list[Cell], sun: Sun) -> None:
+    """All shadows, then all roofs."""
+    if sun is not None:
+        shadows = [each for cell in cells for each in _shadows(canvas, city, cell, sun)]
+        canvas.darken(shadows, PALETTE.shadow)
+    for cell in cells:
+        for house in _houses(cell):
+            roof = city.boroughs[cell.borough].to_plane(house.outline)
+            canvas.fill(roof, _SURFACES["roof"], house.brightness)
+
+
+def _draw_highway(canvas: Canvas, highway: Highway, first: int, last: int) -> None:
+    """A deck above the streets, its shadow beside it."""
+    canvas.fill(highway.strip(1.5, HIGHWAY + 3, first, last), _SURFACES["asphalt"], 0.6)
+    canvas.fill(highway.strip(0, HIGHWAY, first, last), _SURFACES["asphalt"])
+    canvas.fill(highway.strip(0, MEDIAN, first, last), _SURFACES["pavement"])
+    for side in (-1, 1):
+        for off in (MEDIAN / 2 + 0.3, MEDIAN / 2 + HIGHWAY_LANES * HIGHWAY_LANE + 0.1):
+            canvas.line(_offset(highway.strip(side * off, 0, first, last)), 0.14)
+        for lane in range(1, HIGHWAY_LANES):
+            off = side * (MEDIAN / 2 + lane * HIGHWAY_LANE)
+            line = _offset(highway.strip(off, 0, first, last))
+            for at in range(len(line) - 1):
+                middle = line[at] + 0.3 * (line[at + 1] - line[at])
+                canvas.line(np.array([line[at], middle]), 0.14)
 
 
 def _offset(strip: Points) -> Points:
@@ -183,7 +187,8 @@ def _tree(canvas: Canvas, at: Points, radius: float) -> None:
 def _on_grid(cell: Cell, x0: float, y0: float, x1: float, y1: float) -> Points:
     """A rectangle of a block, in meters from its upper left corner."""
     corner = np.array([cell.column * BLOCK_X, cell.row * BLOCK_Y])
-    return corner + np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    outline: Points = corner + np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    return outline
 
 
 def _draw_streets(canvas: Canvas, city: City, cell: Cell) -> None:
@@ -218,9 +223,9 @@ def _draw_block(canvas: Canvas, city: City, cell: Cell, kind: str) -> None:
     for at, (x, y) in enumerate(_spots(hash_of(cell), 14)):
         if 0.22 < x < 0.78:  # the middle is kept free: people gather there
             continue
-        place = _on_grid(cell, 0, 0, 1, 1)[:1] + (
-            x0 + 3 + x * (BLOCK_X - 2 * x0 - 6), y0 + 3 + y * (BLOCK_Y - 2 * y0 - 6)
-        )  # fmt: skip
+        place = _on_grid(
+            cell, x0 + 3 + x * (BLOCK_X - 2 * x0 - 6), y0 + 3 + y * (BLOCK_Y - 2 * y0 - 6), 0, 0
+        )[:1]
         if kind == "lawn" or at % 3 == 0:
             _tree(canvas, borough.to_plane(place)[0], 2.0 + 1.2 * (at % 3))
 

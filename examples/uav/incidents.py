@@ -20,7 +20,6 @@ from examples.uav.plane import Points, ahead, rectangle
 from examples.uav.thing import KINDS, LIGHTS, NO_MARKS, Thing
 from examples.uav.traffic import highway_lane
 
-
 _FORWARD_M = 10.0
 """How far the front of a jam is beyond the middle of a block's side."""
 _QUEUE = ["car"] * 10 + ["taxi"] * 4 + ["bus", "truck"]
@@ -199,7 +198,7 @@ class Jam(Incident):
 
     def place(self, seconds: float) -> tuple[float, float]:
         """Behind the front, in the middle of the avenue."""
-        return self._at(20.0, 0.0)
+        return self._at(21.0, 0.0)
 
     def things(self, seconds: float) -> Iterator[Thing]:
         """Who stands in it, who crashed, and the police."""

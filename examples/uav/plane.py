@@ -49,7 +49,8 @@ def distance_m(one: Sequence[float], other: Sequence[float]) -> float:
 def turned(points: Points, angle: float) -> Points:
     """Points turned clockwise around the origin."""
     cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    return points @ np.array([[cos, sin], [-sin, cos]])
+    moved: Points = points @ np.array([[cos, sin], [-sin, cos]])
+    return moved
 
 
 def ahead(x: float, y: float, heading: float, along: float, aside: float = 0.0) -> Points:
@@ -61,7 +62,8 @@ def ahead(x: float, y: float, heading: float, along: float, aside: float = 0.0) 
 def rectangle(x: float, y: float, heading: float, length: float, breadth: float) -> Points:
     """A rectangle around a point, its length along the heading."""
     half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (length / 2, breadth / 2)
-    return turned(half, heading) + (x, y)
+    moved: Points = turned(half, heading) + np.array([x, y])
+    return moved
 
 
 def inside(polygon: Points, points: Points) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""A frame as a camera that looks straight down has it: ground, shadows, things, then light and lens.
+"""A frame as a camera that looks straight down has it: ground, shadows, things, light, lens.
 
 Invariant: what is drawn depends on the world and the frame's number alone. Cost: tens of
 milliseconds a frame on one core.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import cv2
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from examples.uav.chance import stream
 from examples.uav.city import City
 from examples.uav.flights import Camera
-from examples.uav.ground import Canvas, Image, draw_ground
+from examples.uav.ground import Canvas, Image, Sun, draw_ground
 from examples.uav.plane import Points, turned
 from examples.uav.thing import KINDS, PALETTE, Thing
 from examples.uav.weather import Weather
@@ -39,14 +40,17 @@ def rendered(
     _draw_wakes(canvas, things)
     draw_things(canvas, things, weather.sun)
     size = camera.width, camera.height
-    frame: Image = cv2.resize(canvas.pixels, size, interpolation=cv2.INTER_AREA)
-    frame = cv2.multiply(frame, _texture(camera), scale=1 / 128)
+    small = cv2.resize(canvas.pixels, size, interpolation=cv2.INTER_AREA)
+    frame = _as_image(cv2.multiply(small, _texture(camera), scale=1 / 128))
     random = stream(number, 70)
     if weather.rain:
         _rain(frame, weather.rain, random)
-    frame = cv2.LUT(frame, _lighting(weather))
-    frame = cv2.GaussianBlur(frame, (0, 0), weather.blur)
-    return _noisy(frame, weather.noise, random)
+    lit = cv2.LUT(frame, _lighting(weather))
+    return _noisy(cv2.GaussianBlur(lit, (0, 0), weather.blur), weather.noise, random)
+
+
+def _as_image(pixels: Any) -> Image:
+    return np.asarray(pixels, np.uint8)
 
 
 def encoded(frame: Image, weather: Weather) -> bytes:
@@ -70,7 +74,7 @@ def _parts(label: str, body: int, marks: frozenset[str]) -> tuple[Points, list[i
     )
 
 
-def draw_things(canvas: Canvas, things: list[Thing], sun: tuple[float, float]) -> None:
+def draw_things(canvas: Canvas, things: list[Thing], sun: Sun) -> None:
     """Shadows of things, then the things; people last."""
     alike: dict[tuple[str, int, frozenset[str]], list[Thing]] = {}
     for each in things:
@@ -86,8 +90,9 @@ def draw_things(canvas: Canvas, things: list[Thing], sun: tuple[float, float]) -
         x = corners[:, 0] * cos - corners[:, 1] * sin + np.array([[each.x] for each in group])
         y = corners[:, 0] * sin + corners[:, 1] * cos + np.array([[each.y] for each in group])
         places = np.stack([x, y], axis=-1)
-        far = np.array(sun) * _HEIGHTS.get(label, _TALL)
-        shadows += list(canvas.corners(places[:, : ends[0]] + far))
+        if sun is not None:
+            far = np.array(sun) * _HEIGHTS.get(label, _TALL)
+            shadows += list(canvas.corners(places[:, : ends[0]] + far))
         drawn.append((canvas.corners(places), ends, paints))
     canvas.darken(shadows, PALETTE.shadow)
     for fixed, ends, paints in drawn:
@@ -108,7 +113,7 @@ def _draw_wakes(canvas: Canvas, things: list[Thing]) -> None:
                 [(-long * 0.5, -broad * 0.3), (-long * 1.5, -broad * 0.7),
                  (-long * 1.5, broad * 0.7), (-long * 0.5, broad * 0.3)]
             )  # fmt: skip
-            outline = turned(shape, each.heading) + (each.x, each.y)
+            outline = turned(shape, each.heading) + np.array([each.x, each.y])
             canvas.fill(outline, PALETTE.water["wake"])
 
 
@@ -142,8 +147,7 @@ def _texture(camera: Camera) -> NDArray[np.uint8]:
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     size = camera.width, camera.height
     seen = cv2.warpAffine(_tile(), matrix, size, flags=flags, borderMode=cv2.BORDER_WRAP)
-    texture: NDArray[np.uint8] = cv2.cvtColor(seen, cv2.COLOR_GRAY2BGR)
-    return texture
+    return _as_image(cv2.cvtColor(seen, cv2.COLOR_GRAY2BGR))
 
 
 def _lighting(weather: Weather) -> Image:
@@ -162,13 +166,12 @@ def _grain() -> NDArray[np.int16]:
     return grain
 
 
-def _noisy(frame: Image, strength: float, random: np.random.Generator) -> Image:
+def _noisy(frame: Any, strength: float, random: np.random.Generator) -> Image:
     height, width = frame.shape[:2]
     grain = _grain()
     y, x = (int(random.integers(n)) for n in (grain.shape[0] - height, grain.shape[1] - width))
     piece = grain[y : y + height, x : x + width]
-    noisy: Image = cv2.addWeighted(frame, 1.0, piece, strength / 64, 0.0, dtype=cv2.CV_8U)
-    return noisy
+    return _as_image(cv2.addWeighted(frame, 1.0, piece, strength / 64, 0.0, dtype=cv2.CV_8U))
 
 
 def _rain(frame: Image, much: float, random: np.random.Generator) -> None:

@@ -67,11 +67,19 @@ class Simulation:
             yield self.observation(at, render)
             at += 1
 
+    def seconds(self, number: int) -> float:
+        """When an observation is made, from the start on."""
+        turn, drone = divmod(number, self.drones)
+        return (turn + drone / self.drones) * self.interval
+
+    def camera(self, number: int) -> Camera:
+        """What the camera of an observation is."""
+        return self._flights.camera(number % self.drones, self.seconds(number))
+
     def observation(self, number: int, render: bool = True) -> Observation:
         """One of them; without rendering, the frame is empty and the event has no image."""
         turn, drone = divmod(number, self.drones)
-        seconds = (turn + drone / self.drones) * self.interval
-        camera = self._flights.camera(drone, seconds)
+        seconds, camera = self.seconds(number), self.camera(number)
         world = self.world
         snapshot = world.snapshot(seconds, camera.x, camera.y, camera.reach)
         name = f"uav-{drone + 1}"

@@ -34,7 +34,7 @@ SPEED = 10.0
 CYCLE_SECONDS = 2 * BLOCK_Y / SPEED
 _PLACE_M, _JITTER_M = 16.0, 1.5
 _GREEN = (1.5, 6.5)
-"""Seconds of a phase in which vehicles pass the middle of a crossing: none is there when it ends."""
+"""Seconds of a phase in which vehicles pass the middle of a crossing, none when it ends."""
 _HIGHWAY_PLACE_M, _HIGHWAY_JITTER_M = 34.0, 8.0
 _HIGHWAY_SPEEDS = (27.0, 24.0, 21.0)
 """Of lanes, from the median."""

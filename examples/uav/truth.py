@@ -1,10 +1,9 @@
 """What is truly on a frame, computed from the world and never from pixels.
 
-A thing counts when at least half of it is on the frame. The rest is defined as the operators define
-it, by code of its own: *congestion*: eight vehicles or more of one jam count; *accident*: both cars
-that crashed count; *chase*: chaser and chased count, lights on; *mobs*: people within 1.6 m of three
-others or more, with all within 1.6 m of those, five or more in all. S1 to S5 follow from these and
-from where the drone is. Cost: a millisecond or two.
+A thing counts when at least half of it is on the frame. *Congestion*: eight vehicles or more of
+one jam count; *accident*: both cars that crashed count; *chase*: chaser and chased count; *mobs*:
+people within 1.6 m of three others or more, with all within 1.6 m of those, five or more in all.
+S1 to S5 follow from these and from where the drone is. Cost: a millisecond or two.
 """
 
 from __future__ import annotations
@@ -99,7 +98,9 @@ def seen_on(things: list[Thing], camera: Camera) -> list[tuple[Thing, Seen]]:
 
 def _visible(thing: Thing, camera: Camera) -> float:
     """How much of a thing's outline is on the frame."""
-    outline = turned(np.array(KINDS[thing.label].outline), thing.heading) + (thing.x, thing.y)
+    outline = turned(np.array(KINDS[thing.label].outline), thing.heading) + np.array(
+        [thing.x, thing.y]
+    )
     pixels = camera.pixels(outline) - (camera.width / 2, camera.height / 2)
     cut = clipped(pixels * (1 / camera.width, 1 / camera.height), 0.5, 0.0, 0.0)
     whole = _area(pixels) / camera.width / camera.height

@@ -1,4 +1,4 @@
-"""What lies between a scene and its frame: the light of the hour, rain, and each camera's faults."""
+"""What lies between a scene and its frame: the hour's light, rain, a camera's faults."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Weather(NamedTuple):
     """Of the JPEG file."""
     rain: float
     """How many streaks there are, from 0 to 1."""
-    sun: tuple[float, float]
-    """Meters of shadow a meter of height, to the east and to the south."""
+    sun: tuple[float, float] | None
+    """Meters of shadow a meter of height, to the east and to the south; none without a sun."""
 
 
 def light_of(hour: float) -> tuple[str, float, float]:
@@ -35,12 +35,12 @@ def light_of(hour: float) -> tuple[str, float, float]:
     if 5.0 <= hour < 7.0 or 18.5 <= hour < 21.0:
         depth = (7.0 - hour) / 2 if hour < 12 else (hour - 18.5) / 2.5
         return "dusk", 0.88 - 0.4 * depth, 0.03 + 0.035 * math.sin(math.pi * depth)
-    return "night", 0.42, -0.03
+    return "night", 0.5, -0.03  # cameras gain, and noise with it
 
 
 def weather_of(seed: int, camera: int, seconds: float, hour: float) -> Weather:
     """The weather of a run, as one of its cameras has it at a time."""
-    run, lens = stream(seed, 60), stream(seed, 61, camera)
+    run, lens = stream(seed, 63), stream(seed, 61, camera)
     name, brightness, warmth = light_of(hour)
     rainy = bool(run.random() < 0.2)
     clouds = float(run.uniform(0.86, 1.06))
@@ -53,8 +53,8 @@ def weather_of(seed: int, camera: int, seconds: float, hour: float) -> Weather:
     blur = float(lens.uniform(0.35, 0.75)) + (0.15 if rainy else 0.0)
     quality = int(lens.integers(84, 96))
     angle = math.radians(15 * (hour - 12) + 90)  # in the south at noon, shadows go north
-    low = 0.35 if name == "day" else 0.2
-    sun = -low * math.cos(angle), -low * math.sin(angle)
+    shines = name != "night" and not rainy
+    sun = -0.35 * math.cos(angle), -0.35 * math.sin(angle)
     return Weather(
         f"{name}, rain" if rainy else name,
         max(0.36, min(1.15, brightness)),
@@ -63,5 +63,5 @@ def weather_of(seed: int, camera: int, seconds: float, hour: float) -> Weather:
         blur,
         quality,
         float(run.uniform(0.4, 1.0)) if rainy else 0.0,
-        sun,
+        sun if shines else None,
     )

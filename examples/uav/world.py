@@ -1,7 +1,7 @@
 """All there is within reach of a point at a time: one snapshot, of ordinary life and incidents.
 
-Invariant: nothing is kept between two snapshots, and one depends on the seed, the time and the place
-alone; so a drone may look at any moment, in any order. Cost: a few milliseconds.
+Invariant: nothing is kept between two snapshots, and one depends on seed, time and place alone;
+so a drone may look at any moment, in any order. Cost: a few milliseconds.
 """
 
 from __future__ import annotations
