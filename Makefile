@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLE := examples/surveillance
+PROCESSES ?= 2
 SOURCES := framework operators planners examples tests
 
 .PHONY: demo test check format bench pictures clean
@@ -12,7 +13,7 @@ demo: $(VENV)/.demonstrable
 	@$(BIN)/python -m examples.uav.demo $(if $(SECONDS),--seconds $(SECONDS))
 
 test: $(VENV)/.developed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 check: $(VENV)/.developed
 	$(BIN)/ruff check $(SOURCES)
