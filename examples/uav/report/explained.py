@@ -64,8 +64,16 @@ def _rows(part: Mapping[str, Any]) -> str:
             others = [each.get("truth") for each in part["predicates"] if "joint" not in each]
             if part["verdict"] == "true" or False not in others:
                 row = row | {"truth": part["verdict"] == "true", "how": "of all together"}
+        elif row.get("how") == "guard" and "truth" not in row:
+            told = [each for each in part["predicates"] if row["predicate"] in _guards(each)]
+            if any(each.get("truth") is False for each in told):
+                row = row | {"truth": False}
         rows.append(_row(row))
     return "".join(rows)
+
+
+def _guards(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(row.get("guards", ()))
 
 
 def _row(row: Mapping[str, Any]) -> str:

@@ -1,14 +1,15 @@
 """The map of the report: the boroughs as the gazetteer has them, flights and matches on them.
 
-Drawn without tiles, in longitude and latitude scaled for the middle of the map; two parts, the
-whole city, and nothing that needs a script. A place with matches is a link to its frame, if shown.
+Drawn without tiles, in longitude and latitude scaled for the middle of the map, the whole city
+first and then each flight by itself, and nothing that needs a script. A frame that is shown below
+is a link to it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Any
 
@@ -17,6 +18,7 @@ from examples.uav.report.markup import text
 
 _WIDTH, _HEIGHT = 1000, 760
 _WEST, _EAST, _SOUTH, _NORTH = -74.27, -73.69, 40.49, 40.925
+_SIDE, _DEGREE_M = 200, 111_195.0
 _LANDMARKS = {
     "TimesSquare": "Times Square",
     "StatueOfLiberty": "Statue of Liberty",
@@ -74,10 +76,47 @@ def drawn(run: Run, shown: Iterable[str]) -> str:
             for number, (x, y) in enumerate(at(*frame.position) for frame in frames)
         )
         parts.append(f'<path class="flight" d="{path}"><title>{text(camera)}</title></path>')
-    frames = sorted(run.frames, key=lambda frame: _is_paper(frame))
-    parts += [_dot(frame, frame.id in linked) for frame in frames]
+    frames = sorted(run.frames, key=_rank)
+    parts += [_dot(frame, *at(*frame.position), frame.id in linked) for frame in frames]
     parts += [_start(camera, frames[0]) for camera, frames in flights.items()]
     return "".join([*parts, "</svg>"])
+
+
+def flights(run: Run, shown: Iterable[str]) -> str:
+    """Each flight by itself, near enough to be seen, with a scale."""
+    linked = set(shown)
+    items = "".join(_flight(camera, frames, linked) for camera, frames in run.flights.items())
+    return f'<ul class="flights">{items}</ul>'
+
+
+def _flight(camera: str, frames: Sequence[Frame], linked: set[str]) -> str:
+    lons, lats = zip(*(frame.position for frame in frames), strict=True)
+    lon, lat = (min(lons) + max(lons)) / 2, (min(lats) + max(lats)) / 2
+    east = _DEGREE_M * math.cos(math.radians(lat))
+    reach = max(150.0, (max(lons) - min(lons)) * east / 2, (max(lats) - min(lats)) * _DEGREE_M / 2)
+    scale = _SIDE * 0.4 / reach
+    spots = [
+        (
+            _SIDE / 2 + (frame.position[0] - lon) * east * scale,
+            _SIDE / 2 - (frame.position[1] - lat) * _DEGREE_M * scale,
+        )
+        for frame in frames
+    ]
+    path = " ".join(f"{'L' if at else 'M'}{x:.1f} {y:.1f}" for at, (x, y) in enumerate(spots))
+    dots = "".join(
+        _dot(frame, x, y, frame.id in linked)
+        for (x, y), frame in sorted(zip(spots, frames, strict=True), key=lambda it: _rank(it[1]))
+    )
+    meters = next(each for each in (20_000, 5_000, 1_000, 500, 100) if each * scale < _SIDE * 0.45)
+    words = f"{meters // 1000} km" if meters >= 1000 else f"{meters} m"
+    matched = sum(bool(frame.matches) for frame in frames)
+    return (
+        f'<li><svg viewBox="0 0 {_SIDE} {_SIDE}" role="img" '
+        f'aria-label="The flight of {text(camera)}"><path class="flight" d="{path}"/>{dots}'
+        f'<path class="scale" d="M10 {_SIDE - 10}h{meters * scale:.1f}"/>'
+        f'<text class="meters" x="10" y="{_SIDE - 16}">{words}</text></svg>'
+        f"<p><b>{text(camera)}</b> {len(frames)} frames, {matched} matched</p></li>"
+    )
 
 
 def _boroughs() -> Iterator[str]:
@@ -124,14 +163,13 @@ def _landmark(words: str, x: float, y: float, anchor: str) -> str:
     )
 
 
-def _is_paper(frame: Frame) -> int:
+def _rank(frame: Frame) -> int:
     return 2 if any(each.team == "paper" for each in frame.matches) else int(bool(frame.matches))
 
 
-def _dot(frame: Frame, linked: bool) -> str:
+def _dot(frame: Frame, x: float, y: float, linked: bool) -> str:
     """A frame on the map: how much it matched is how large it is."""
-    x, y = at(*frame.position)
-    rank = _is_paper(frame)
+    rank = _rank(frame)
     paper = [each.subscription for each in frame.matches if each.team == "paper"]
     words = f"{frame.id}, {frame.camera}: {len(frame.matches)} matches"
     words += f", of them {', '.join(paper)}" if paper else ""

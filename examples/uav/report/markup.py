@@ -64,9 +64,9 @@ def table(
         ]
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return (
-        f'<div class="wide" role="region" aria-label="{text(name)}" tabindex="0"><table>'
-        f"<caption>{caption}</caption><thead><tr>{titles}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f'<figure class="table"><div class="wide" role="region" aria-label="{text(name)}" '
+        f'tabindex="0"><table aria-label="{text(name)}"><thead><tr>{titles}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div><figcaption>{caption}</figcaption></figure>"
     )
 
 

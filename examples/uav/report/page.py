@@ -36,17 +36,18 @@ def of(run: Run, shown: Sequence[Picture], explained: Explained) -> str:
     """The report of a run."""
     ids = [picture.frame.id for picture in shown]
     wheres = {each["id"]: each["where"] for each in run.subscriptions}
-    several = (
-        f"{len(shown)} of the frames that matched, with what the detector found on them."
+    frames = (
+        f"<p class='lead'>{len(shown)} of the frames that matched, with what the detector found on "
+        f"them. Police cars with their lights on have a broken outline.</p>"
+        f"{pictures.legend()}{pictures.drawn(shown, wheres)}"
         if shown
-        else "No frame matched."
+        else "<p>No frame matched.</p>"
     )
     bodies = {
         "map": f"<figure>{city.drawn(run, ids)}"
-        f"<figcaption>{_map_caption(run)}</figcaption></figure>",
+        f"<figcaption>{_map_caption(run)}</figcaption></figure>{city.flights(run, ids)}",
         "paper": tables.paper(run),
-        "frames": f"<p class='lead'>{several} Police cars with their lights on have a double "
-        f"outline.</p>{pictures.legend()}{pictures.drawn(shown, wheres)}",
+        "frames": frames,
         "timeline": f"<figure>{timeline.drawn(run, ids)}<figcaption>One mark a frame and "
         f"subscription above, one dot a frame and team below (larger for more of its "
         f"subscriptions). The columns are calls: <span class='swatch made'></span> made, "
@@ -112,12 +113,16 @@ def _map_caption(run: Run) -> str:
     none = sum(not frame.matches for frame in run.frames)
     paper = sum(any(each.team == "paper" for each in frame.matches) for frame in run.frames)
     return (
-        f"{len(run.flights)} flights (lines) and {len(run.frames):,} frames (dots). "
-        f"<span class='swatch round paper'></span> {paper:,} matched one of S1 to S5, "
-        f"<span class='swatch round some'></span> {len(run.frames) - none - paper:,} others "
-        f"(larger for more matches), <span class='swatch round none'></span> {none:,} nothing. "
+        f"{len(run.flights)} flights (lines) and {len(run.frames):,} frames (dots): "
+        f"{_dots('paper', paper)} matched one of S1 to S5, "
+        f"{_dots('some', len(run.frames) - none - paper)} others (larger for more matches), "
+        f"{_dots('none', none)} nothing. Below, each flight by itself. "
         f"Borders are those of the gazetteer, which are coarse at the water."
     )
+
+
+def _dots(style: str, number: int) -> str:
+    return f"<span class='dots'><span class='swatch round {style}'></span> {number:,}</span>"
 
 
 def _made(run: Run) -> str:

@@ -105,8 +105,9 @@ def planners(run: Run) -> str:
     caption = (
         f"Exact counts on {comparison.frames:,} of {len(run.frames):,} frames: everything was "
         f"evaluated beside the run, and each planner was led through the same answers. The run "
-        f"itself, learning as it went, made {comparison.own:,} calls on these frames. A bar is "
-        f"long by its calls, naive’s being whole."
+        f"itself, learning as it went, made {comparison.own:,} calls on these frames. Calls "
+        f"count alike here, whether they take microseconds or a second; the default planner goes "
+        f"by seconds."
     )
     head = [
         ("method", _WORDS), ("", "b"), ("calls", _NUMBER), ("of naive", _NUMBER),

@@ -125,7 +125,7 @@ def _contrast(page: Any) -> None:
             .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
             return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
           const ground = light(getComputedStyle(document.body).backgroundColor);
-          const all = ['body', 'figcaption', '.lede', 'nav a', 'caption', '.paper', 'thead th'];
+          const all = ['body', 'figcaption', '.lede', 'nav a', '.took', '.paper', 'thead th'];
           return Math.min(...all.map(s => { const found = document.querySelector(s);
             const ink = light(getComputedStyle(found).color);
             return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05); }));
