@@ -120,8 +120,8 @@ class LiveView:
         self._run = run
         self._frames.appendleft(frame)
         paper = [each for each in frame.matches if each.team == "paper"]
-        others = [each for each in frame.matches if each.team != "paper"]
-        for each in [*others[:3], *paper]:
+        others = {each.team: each for each in frame.matches if each.team != "paper"}
+        for each in [*list(others.values())[-3:], *paper]:  # of each team one
             self._matches.appendleft((frame, each))
 
     def say(self, words: str) -> None:
@@ -156,8 +156,8 @@ class LiveView:
         body = Table.grid(expand=True, padding=(0, 2, 0, 0))
         body.add_column(ratio=3)
         body.add_column(ratio=2)
-        feed = self._feed(max(4, height - _RECENT - 9))
-        body.add_row(Group(self._recent(_RECENT), feed), self._operators(height - 8))
+        feed = self._feed(max(4, height - _RECENT - 10))
+        body.add_row(Group(self._recent(_RECENT), "", feed), self._operators(height - 8))
         return Group(self._stages(), self._totals(), body)
 
     def _stages(self) -> RenderableType:
@@ -177,7 +177,7 @@ class LiveView:
             line.append("━" * (24 - done), "bright_black")
         line.append(f"  {time.monotonic() - self._began:,.0f} s", "dim")
         if self._stage == "matching":
-            line.append("   Ctrl-C ends it and writes the report", "dim")
+            line.append("  Ctrl-C: to the report", "dim")
         line.append("\n")
         return line
 
@@ -194,7 +194,7 @@ class LiveView:
         table = Table(box=None, expand=True, pad_edge=True, header_style="dim")
         for name in ("event", "camera", "position"):
             table.add_column(name, no_wrap=True)
-        for name in ("height", "matches", "calls", "spared", "≥ needed") if wide else _FEWER:
+        for name in ("height", "matches", "calls", "spared", "needed") if wide else _FEWER:
             table.add_column(name, justify="right", no_wrap=True)
         for frame in list(self._frames)[:most]:
             numbers = [str(len(frame.matches) or "·"), str(frame.calls), str(frame.spared)]

@@ -11,7 +11,6 @@ import struct
 import subprocess
 import time
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -149,7 +148,7 @@ def test_a_terminal_gets_the_live_view_and_ctrl_c_the_report(ran: Ran) -> None:
             running.wait()
         os.close(primary)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", first + rest)
-    for words in ("● matching", "event", "position", "≥ needed", "operator", "bindings"):
+    for words in ("● matching", "event", "position", "needed", "operator", "bindings"):
         assert words in shown, words
     assert "(in an earlier run)" in shown
     assert report.is_file()
@@ -191,8 +190,3 @@ def test_frames_left_out_are_spread_over_the_flights(monkeypatch: pytest.MonkeyP
     times = [event["time"] for event in seen]
     assert times == sorted(times)
     assert times[-1] > "2026-06-12T17:34"
-
-
-def test_surveillance_still_runs_without_any_extra() -> None:
-    text = (Path(ROOT) / "examples" / "surveillance" / "demo.py").read_text(encoding="utf-8")
-    assert "from examples" not in text
