@@ -17,12 +17,16 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from examples.uav.live import feed, subscribers
 from examples.uav.live.history import History, loaded
 from examples.uav.live.record import Run
 from examples.uav.live.stopping import Stopping
 from examples.uav.live.view import View, view_for
+
+if TYPE_CHECKING:
+    from tamis import Matcher
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
@@ -33,6 +37,12 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=seconds, help="of matching, at most")
     parser.add_argument("--minutes", type=float, default=5.0, help="that the live flights take")
     parser.add_argument("--history", type=float, default=4.0, help="minutes that are learned from")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=60.0,
+        help="seconds; then matching begins before all is learned",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the live flights")
     parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="FOLDER")
     return parser.parse_args(given)
@@ -61,9 +71,7 @@ def demonstrate(
     history.make(
         lambda done, of: view.stage("history", f"{done} of {of} frames", done / of), stopping
     )
-    began = time.perf_counter()
-    known = history.is_learned()
-    if not known:
+    if not history.is_learned():
         view.say(f"$ {shlex.join(history.command)}")
         history.begin_learning()
     view.stage("learning", "what Spark says of that history; loading operators meanwhile")
@@ -73,28 +81,16 @@ def demonstrate(
     with matcher_of(subscriptions) as matcher:
         matcher.match(feed.first_of(history.events))  # kernels and closures are made once
         run = Run(options.seed, PLANNER, INDEX, subscriptions)
-        trouble = "" if known else history.end_learning(stopping)
+        lesson = Lesson(history, matcher, run, view)
+        history.wait(stopping, options.patience)
         if stopping.asked:
             raise KeyboardInterrupt
-        if trouble:
-            view.say(f"nothing was learned, and matching goes on without: {trouble}")
-        else:
-            took = 0.0 if known else time.perf_counter() - began
-            matcher.statistics, run.learned = loaded(history.statistics, took)
-            view.say(
-                f"learned from {run.learned['events']} events: "
-                f"{run.learned['predicates']} predicates"
-                + (" (in an earlier run)" if known else f", in {took:.0f} s")
-            )
+        lesson.take()
         view.stage("matching", f"live frames against {len(matcher):,} subscriptions")
         stopping.after(options.seconds)
-        match_live(
-            matcher,
-            feed.Flights(options.seed, options.minutes, options.seconds),
-            run,
-            view,
-            stopping,
-        )
+        flights = feed.Flights(options.seed, options.minutes, options.seconds)
+        match_live(matcher, flights, run, view, stopping, lesson.take)
+        history.stop()
         path = write_report(run, options.output, view)
     account = run.account
     view.say(
@@ -105,6 +101,37 @@ def demonstrate(
     view.say(f"of the paper's subscriptions {', '.join(found) or 'none'} matched")
     view.say(f"the report: {path}")
     return 0
+
+
+class Lesson:
+    """What is learned, handed to the matcher as soon as it is there: matching may begin before."""
+
+    def __init__(self, history: History, matcher: Matcher, run: Run, view: View) -> None:
+        self._history, self._matcher, self._run, self._view = history, matcher, run, view
+        self._began = time.perf_counter()
+        self._taken = self._waits = False
+
+    def take(self) -> None:
+        """Takes it, once, if it is there."""
+        if self._taken:
+            return
+        if self._history.is_learning():
+            if not self._waits:
+                self._view.say("Spark still learns: matching begins without statistics")
+            self._waits = True
+            return
+        self._taken = True
+        trouble = self._history.trouble()
+        if trouble:
+            self._view.say(f"nothing was learned, and matching goes on without: {trouble}")
+            return
+        took = time.perf_counter() - self._began if self._history.learns else 0.0
+        self._matcher.statistics, learned = loaded(self._history.statistics, took)
+        self._run.learned = learned | {"after_frames": len(self._run.frames)}
+        self._view.say(
+            f"learned from {learned['events']} events: {learned['predicates']} predicates"
+            + (f", in {took:.0f} s" if took else " (in an earlier run)")
+        )
 
 
 def write_report(run: Run, folder: Path, view: View) -> Path:

@@ -74,15 +74,24 @@ class History:
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
             )
 
-    def end_learning(self, stopping: Stopping) -> str:
-        """Waits for what was learned; what went wrong, in words, or an empty text."""
+    @property
+    def learns(self) -> bool:
+        """Whether this run learned, or had it from an earlier one."""
+        return self._learning is not None
+
+    def is_learning(self) -> bool:
+        """Whether there is more to wait for."""
+        return self._learning is not None and self._learning.poll() is None
+
+    def wait(self, stopping: Stopping, patience: float) -> None:
+        """Waits until all is learned, and no longer than so many seconds."""
+        wait(lambda: not self.is_learning(), stopping, patience)
+
+    def trouble(self) -> str:
+        """What went wrong in learning that is over, in words, or an empty text."""
         process = self._learning
-        assert process is not None
-        try:
-            if not wait(lambda: process.poll() is not None, stopping):
-                return "stopped"
-        finally:
-            self.stop()
+        if process is None:
+            return ""
         if process.returncode:
             lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             return (lines or [f"tamis learn ended with status {process.returncode}"])[-1]

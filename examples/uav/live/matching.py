@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import tamis
@@ -100,8 +100,9 @@ def match_live(
     run: Run,
     view: View,
     stopping: Stopping,
+    between: Callable[[], None] = lambda: None,
 ) -> None:
-    """Matches frames until there are no more, or it is time to stop."""
+    """Matches frames until there are no more, or it is time to stop; `between` them, calls that."""
     began = time.perf_counter()
     with Comparing(matcher, run) as comparing:
         for event in flights:
@@ -119,6 +120,7 @@ def match_live(
             )
             view.frame(frame, run)
             comparing.offer(result)
+            between()
             if stopping.now:
                 break
         view.stage("comparing", "other planners, on the frames that still wait")

@@ -48,10 +48,8 @@ class Stopping:
         self.asked = True
 
 
-def wait(done: Callable[[], bool], stopping: Stopping, seconds: float = 0.1) -> bool:
-    """Waits until something is done; false when asked to stop before."""
-    while not done():
-        if stopping.asked:
-            return False
-        time.sleep(seconds)
-    return True
+def wait(done: Callable[[], bool], stopping: Stopping, patience: float) -> None:
+    """Waits until something is done, it is asked to stop, or so many seconds are over."""
+    end = time.monotonic() + patience
+    while not done() and not stopping.asked and time.monotonic() < end:
+        time.sleep(0.1)

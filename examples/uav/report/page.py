@@ -133,16 +133,13 @@ def _made(run: Run) -> str:
         if run.skipped
         else ""
     )
-    known = (
-        f"Spark learned from {whole(run.learned['events'])} frames of another day"
-        + (
-            f" in {run.learned['seconds']:.0f} s"
-            if run.learned["seconds"]
-            else ", in an earlier run"
-        )
-        if run.learned
-        else "Nothing was learned from history"
-    )
+    learned = run.learned
+    known = "Nothing was learned from history"
+    if learned:
+        known = f"Spark learned from {whole(learned['events'])} frames of another day"
+        known += f" in {learned['seconds']:.0f} s" if learned["seconds"] else ", in an earlier run"
+        if learned["after_frames"]:
+            known += f", while the first {whole(learned['after_frames'])} live ones were matched"
     return (
         f"<p>The frames come from the simulator (seed {run.seed}) and were matched on their "
         f"pixels, positions and facts by the bundled operators; nothing was told what is on "

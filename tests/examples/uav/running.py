@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def command(output: Path, *more: str) -> list[str]:
     """How the demo is run in tests: with few frames."""
-    few = ["--history", "0.5", "--output", str(output)]
+    few = ["--history", "0.5", "--patience", "250", "--output", str(output)]
     return [sys.executable, "-m", "examples.uav.demo", *few, *more]
 
 
