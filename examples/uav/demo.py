@@ -40,7 +40,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--patience",
         type=float,
-        default=60.0,
+        default=45.0,
         help="seconds; then matching begins before all is learned",
     )
     parser.add_argument("--seed", type=int, default=1, help="of the live flights")
