@@ -55,7 +55,9 @@ def main(given: Sequence[str] | None = None) -> int:
     history = History(options.output, options.history)
     try:
         with Stopping() as stopping, view_for(options.seconds) as view:
-            return demonstrate(options, history, stopping, view)
+            words = demonstrate(options, history, stopping, view)
+        print(words)  # when the live page is gone
+        return 0
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
         return 130
@@ -65,8 +67,8 @@ def main(given: Sequence[str] | None = None) -> int:
 
 def demonstrate(
     options: argparse.Namespace, history: History, stopping: Stopping, view: View
-) -> int:
-    """All stages, one after the other; the status to end with."""
+) -> str:
+    """All stages, one after the other; what came of them, in words."""
     view.stage("history", "flights of another day")
     history.make(
         lambda done, of: view.stage("history", f"{done} of {of} frames", done / of), stopping
@@ -92,15 +94,19 @@ def demonstrate(
         match_live(matcher, flights, run, view, stopping, lesson.take)
         history.stop()
         path = write_report(run, options.output, view)
+    return summary(run, path)
+
+
+def summary(run: Run, path: Path) -> str:
+    """What came of it, in a few lines."""
     account = run.account
-    view.say(
-        f"\n{account.events:,} events, {account.matches:,} matches of "
-        f"{len(run.by_subscription)} subscriptions; {account.calls_text}"
-    )
     found = [id for id in ("S1", "S2", "S3", "S4", "S5") if run.by_subscription[id]]
-    view.say(f"of the paper's subscriptions {', '.join(found) or 'none'} matched")
-    view.say(f"the report: {path}")
-    return 0
+    return (
+        f"\n{account.events:,} events, {account.matches:,} matches of "
+        f"{len(run.by_subscription)} subscriptions; {account.calls_text}\n"
+        f"of the paper's subscriptions {', '.join(found) or 'none'} matched\n"
+        f"the report: {path}"
+    )
 
 
 class Lesson:
