@@ -9,8 +9,8 @@ SOURCES := framework operators planners examples tests
 
 .PHONY: demo test check format bench pictures clean
 
-demo: $(VENV)/.installed
-	@$(BIN)/python $(EXAMPLE)/demo.py
+demo: $(VENV)/.demonstrable
+	@$(BIN)/python -m examples.uav.demo $(if $(SECONDS),--seconds $(SECONDS))
 
 test: $(VENV)/.developed
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
@@ -44,6 +44,10 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
+
+$(VENV)/.demonstrable: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	@touch $(VENV)/.installed $@
 
 $(VENV)/.developed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
