@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 import shlex
@@ -19,26 +18,15 @@ from tamis import hookspecs
 from tamis.plugins import installed
 from tamis.testing import check_planner
 from tamis.testing.conformance import LAWS
+from tests.showing import run_shown
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ALL = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
-SHOWN = re.compile(r"^(?P<code>[^ #].*?)\s{2,}# (?P<value>.+)$")
+ALL = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/*.md")) + README
 
 
 def test_python_blocks_run_and_give_what_they_show() -> None:
-    names: dict[str, Any] = {}
-    shown = 0
-    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-        lines = block.splitlines()
-        for statement in ast.parse(block).body:
-            found = SHOWN.match(lines[(statement.end_lineno or 0) - 1])
-            if found:
-                assert repr(eval(found["code"], names)) == found["value"], found["code"]
-                shown += 1
-            else:
-                exec(compile(ast.Module([statement], []), "README.md", "exec"), names)
-    assert shown >= 12
+    assert run_shown(README, {}) >= 12
 
 
 def test_the_planner_and_the_operators_of_the_readmes_work() -> None:
