@@ -18,6 +18,7 @@ from tamis import hookspecs
 from tamis.plugins import installed
 from tamis.testing import check_planner
 from tamis.testing.conformance import LAWS
+from tests.examples.running import run, shown
 from tests.showing import run_shown
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,8 +47,24 @@ def test_the_planner_and_the_operators_of_the_readmes_work() -> None:
     names["TestWithin"]().test_implications()
 
 
+OWN = README.partition("## Your own operator on your own events")[2].partition("\n## ")[0]
+
+
+def test_an_own_operator_on_own_events_is_three_files(tmp_path: Path) -> None:
+    blocks = re.findall(r"```(?:python|json)\n(.*?)```", OWN, re.DOTALL)
+    for name, text in zip(("mine.py", "wanted.jsonl", "events.jsonl"), blocks, strict=True):
+        assert f"`{name}`" in OWN
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    commands = shown(OWN)
+    assert len(commands) == 3
+    for command, output in commands:
+        ended = run("-m", *shlex.split(command), folder=tmp_path)
+        assert ended.status == 0, ended.err
+        assert not output or ended.out == output
+
+
 def console_lines() -> list[str]:
-    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```console\n(.*?)```", README.replace(OWN, ""), re.DOTALL)
     lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
     return [line for line in lines if line.startswith("tamis ")]
 
