@@ -12,7 +12,8 @@ PUBLIC = {
     "tamis": """
         Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
         IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator
-        OperatorAccount OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord PluginError
+        OperatorAccount OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord
+        PluginError
         PluginWarning Preparation Problem Result Run Sample SparkError Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
         UnknownPlugin Variable
