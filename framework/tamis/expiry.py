@@ -9,16 +9,20 @@ import heapq
 import math
 from collections.abc import Iterator
 
+from tamis.errors import SubscriptionError
+
 FOREVER = 1e18
 _FEW = 64
 
 
-def end_of(validity: object, now: float) -> float | None:
-    """When a validity that begins now ends, `None` if it is no number of seconds above 0."""
+def end_of(validity: object, now: float, id: str) -> float:
+    """When a validity of a subscription ends that begins now."""
     if validity is None:
         return math.inf
     if isinstance(validity, bool) or not isinstance(validity, (int, float)) or not validity > 0:
-        return None
+        raise SubscriptionError(
+            f"validity is a number of seconds above 0, not {validity!r}", subscription=id
+        )
     return math.inf if validity >= FOREVER else now + validity
 
 

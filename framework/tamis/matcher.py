@@ -29,12 +29,7 @@ from tamis.engine.following import Following
 from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.memo import DEFAULT_BYTES, Memo
 from tamis.engine.problem import Skeleton
-from tamis.errors import (
-    PluginWarning,
-    StatisticsError,
-    SubscriptionError,
-    TamisError,
-)
+from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.expiry import Expiry, end_of
 from tamis.explain import explain
@@ -178,7 +173,7 @@ class Matcher:
             accepted = self._intake.accept(entries, replace)
             if not accepted:
                 return []
-            expires = self._end_of(validity, accepted[0].id)
+            expires = end_of(validity, self._clock(), accepted[0].id)
             for each in accepted:
                 for warning in each.warnings:
                     warnings.warn(warning, stacklevel=3)
@@ -257,15 +252,7 @@ class Matcher:
         with self._changing:
             self._drop_expired()
             self._check_known(id)
-            self._expiry.set(id, self._end_of(validity, id))
-
-    def _end_of(self, validity: float | None, id: str) -> float:
-        end = end_of(validity, self._clock())
-        if end is None:
-            raise SubscriptionError(
-                f"validity is a number of seconds above 0, not {validity!r}", subscription=id
-            )
-        return end
+            self._expiry.set(id, end_of(validity, self._clock(), id))
 
     def _drop_expired(self) -> None:
         """Removes what has expired; called with `_changing` held."""
@@ -401,19 +388,11 @@ class Matcher:
 
     def _contradicted(self, decision: Decision, found: ContradictionError) -> None:
         """An operator contradicts what it declared: its declarations are not used any more."""
-        tests = decision.skeleton.tests
-        first, second = tests[found.test], tests[found.other]
-        name = first.call.specification.name
+        name = decision.skeleton.tests[found.test].call.specification.name
         with self._changing, self._lock.writing():
             self._catalog.implications.distrust(name)
             self._catalog.version += 1
-        warnings.warn(
-            f"{name} contradicts the implications it declares: for event {decision.event.id}, "
-            f"{first.text} and {second.text} had outcomes that exclude each other; "
-            f"none of its implications is used any more",
-            PluginWarning,
-            stacklevel=4,
-        )
+        warnings.warn(found.words(decision), PluginWarning, stacklevel=4)
 
     # folders
 

@@ -45,6 +45,16 @@ class ContradictionError(Exception):
         self.test = test
         self.other = other
 
+    def words(self, decision: Decision) -> str:
+        """Which outcomes of which tests, and what comes of it."""
+        tests = decision.skeleton.tests
+        first, second = tests[self.test], tests[self.other]
+        return (
+            f"{first.call.specification.name} contradicts the implications it declares: for event "
+            f"{decision.event.id}, {first.text} and {second.text} had outcomes that exclude each "
+            f"other; none of its implications is used any more"
+        )
+
 
 class Decision:
     """The verdicts on the alternatives of one event, as they come."""

@@ -1,4 +1,7 @@
-"""HermiT knows who is what, also where rules do not: answers found by hand."""
+"""HermiT knows who is what, also where rules do not: answers found by hand.
+
+Longer than most for its table of facts and answers.
+"""
 
 from __future__ import annotations
 
