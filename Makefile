@@ -4,15 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLE := examples/surveillance
+PROCESSES ?= 2
 SOURCES := framework operators planners examples tests
 
 .PHONY: demo test check format bench pictures clean
 
-demo: $(VENV)/.installed
-	@$(BIN)/python $(EXAMPLE)/demo.py
+demo: $(VENV)/.demonstrable
+	@$(BIN)/python -m examples.uav.demo $(if $(SECONDS),--seconds $(SECONDS))
 
 test: $(VENV)/.developed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 check: $(VENV)/.developed
 	$(BIN)/ruff check $(SOURCES)
@@ -30,6 +31,9 @@ bench: $(VENV)/.developed
 pictures: $(VENV)/.developed
 	cd $(EXAMPLE) && ../../$(BIN)/tamis explain --subscriptions subscriptions.jsonl \
 		--operators operators.py --event '{}' --planner suborder --graph graph.svg >/dev/null
+	$(BIN)/tamis bench planners --quick --figures 5 --plots planners >/dev/null
+	folder=$$(mktemp -d) && $(BIN)/python examples/learning/learning.py --folder $$folder && \
+		cp $$folder/calls.png examples/learning/ && rm -r $$folder
 
 clean:
 	rm -rf $(VENV)
@@ -43,6 +47,10 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
+
+$(VENV)/.demonstrable: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	@touch $(VENV)/.installed $@
 
 $(VENV)/.developed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'

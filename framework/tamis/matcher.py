@@ -13,12 +13,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tamis.account import STAGES
 from tamis.catalog import Catalog, Subscribed
+from tamis.compiled import compiled, opened
 from tamis.engine.asking import Operators
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import ContradictionError, Decision
@@ -106,6 +108,7 @@ class Matcher:
         self._following = Following(
             plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
         )
+        self._index_name = index
         self._index: Index = plugins.index(index).made({})
         self._index.inform(self._statistics)
         self._derived = plugins.attributes
@@ -411,6 +414,43 @@ class Matcher:
             PluginWarning,
             stacklevel=4,
         )
+
+    # folders
+
+    def save(self, folder: str | Path) -> str:
+        """Writes what is subscribed to a folder, ready to match; its fingerprint.
+
+        `Matcher.open` maps it into memory. It holds no operator, and nothing that was learned."""
+        self._learn_implications()
+        with self._changing:
+            self._drop_expired()
+            with self._lock.reading():
+                return compiled(
+                    Path(folder), self._index_name, self._index, self._catalog, self._expiry.ends()
+                )
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        operators: Iterable[object] | None = None,
+        *,
+        fingerprint: str | None = None,
+        **settings: Any,
+    ) -> Matcher:
+        """A matcher of what `save` wrote, which accepts subscriptions like any other.
+
+        It is refused (`MatcherFolderError`) when its operators are not of the versions that it was
+        saved with, or when its fingerprint is not the one that is asked for. `settings` are those
+        of `Matcher`. What it changes stays in its memory; the folder is as it was."""
+        with opened(Path(folder), fingerprint) as saved:
+            matcher = cls(operators, index=saved.index_name, **settings)
+            saved.fill(matcher._catalog, matcher.operators)
+            matcher._index.load(saved.index_folder)
+            for id, end in saved.ends.items():
+                matcher._expiry.set(id, end)
+            matcher._following.reset(matcher._statistics)
+        return matcher
 
     # for people
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _OVERSAMPLED = 4
 _METERS_PER_PIXEL = 0.08
-_WIDTH, _HEIGHT = 432, 240
+_WIDTH, _HEIGHT = 432, 272
 
 
 class Placed(NamedTuple):

@@ -81,7 +81,7 @@ class ViewFromAboveDetector:
                 corners = np.array(thing.corners(_BESIDE_M / meters_per_pixel))
                 cv2.fillPoly(taken, [np.round(corners).astype(np.int32)], 1)
         if self._people and self._people[0].breadth_m / meters_per_pixel >= _PERSON_PIXELS:
-            mask[taken > 0] = 0
+            mask[(taken > 0) | (view.strips > 0)] = 0
             mask = _without_rests(mask, taken, meters_per_pixel)
             near = 2 * round(_SHORE_M / meters_per_pixel) + 1
             water, land = (

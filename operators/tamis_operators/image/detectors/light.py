@@ -33,6 +33,7 @@ _SHADOWED = 0.06
 _GROUND, _FOREIGN = 21, 27
 """Hundredths that ground may differ from its palette, and from what grounds are near."""
 _DARKER = 2.0
+_STRIP_M = 2.0
 _CELL_M, _NEAR_M, _LEAST_SHARE = 0.5, 7.0, 0.12
 _WEIGHTS = np.array([1.0, 1.4, 1.4], np.float32)
 
@@ -138,6 +139,9 @@ class Seen(NamedTuple):
     things: NDArray[np.uint8]
     water: NDArray[np.uint8]
     land: NDArray[np.uint8]
+    strips: NDArray[np.uint8]
+    """Of the things what has a color of ground and is no person: a lawn between two houses, or of
+    which the frame shows the edge. It may be a white car."""
 
 
 def seen(frame: NDArray[np.uint8], palette: Palette, light: Light, meters_per_pixel: float) -> Seen:
@@ -159,7 +163,21 @@ def seen(frame: NDArray[np.uint8], palette: Palette, light: Light, meters_per_pi
     needed = grounds.needed[np.where(is_ground, ground, 0)]
     water = is_ground & ((needed & grounds.water) != 0)
     land = is_ground & ~water
-    return Seen(things.astype(np.uint8), water.astype(np.uint8), land.astype(np.uint8))
+    strips = _strips(things & is_ground, meters_per_pixel)
+    return Seen(things.astype(np.uint8), water.astype(np.uint8), land.astype(np.uint8), strips)
+
+
+def _strips(foreign: NDArray[np.bool_], meters_per_pixel: float) -> NDArray[np.uint8]:
+    """The pieces that are larger than people, or cut by the edge of the frame."""
+    cv2 = opencv()
+    height, width = foreign.shape
+    _, pieces, stats, _ = cv2.connectedComponentsWithStats(foreign.astype(np.uint8))
+    left, upper, wide, high = stats[:, :4].T
+    cut = (left <= 1) | (upper <= 1) | (left + wide >= width - 1) | (upper + high >= height - 1)
+    cut |= np.hypot(wide, high) * meters_per_pixel > _STRIP_M
+    cut[0] = False
+    strips: NDArray[np.uint8] = cut[pieces].astype(np.uint8)
+    return strips
 
 
 def _near(

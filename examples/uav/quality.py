@@ -1,0 +1,123 @@
+"""Measures how right the operators are: `python -m examples.uav.quality --frames 1000`.
+
+Frames are of seeds from TEST_SEEDS on, with the light, weather and noise that those seeds have.
+Nothing was tuned on them: while detectors and renderer were written, only TUNING_SEEDS were looked
+at. The operators get what a subscriber's would: the encoded frame and the event, never the truth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import tamis
+from examples.uav.chance import stream
+from examples.uav.scores import PATTERNS, SUBSCRIPTIONS, THRESHOLDS, Scores
+from examples.uav.simulation import Observation, Simulation
+from tamis_operators import image, spatial
+
+TUNING_SEEDS = range(1, 100)
+TEST_SEEDS = range(5_000, 9_000)
+_FRAMES_A_SEED = 25
+_SECONDS = 900.0
+_PAPER = Path(__file__).resolve().parents[1] / "surveillance" / "subscriptions.jsonl"
+
+
+def matcher() -> tamis.Matcher:
+    """One that asks every operator of every frame, and S1 to S5 as the paper prints them."""
+    made = tamis.Matcher([*image.operators("above"), *spatial.operators()])
+    for name in THRESHOLDS:
+        made.subscribe(f"{name}(?n)", id=name)
+    for pattern in PATTERNS:
+        made.subscribe(pattern, id=pattern)
+    for line in _PAPER.read_text(encoding="utf-8").splitlines():
+        made.subscribe_many([json.loads(line)])
+    return made
+
+
+def answers(asked: tamis.Matcher, observation: Observation) -> dict[str, Any]:
+    """What is said of an event: a number, the largest, or whether; `None` where it is unknown."""
+    event = {key: value for key, value in observation.event.items() if key != "facts"}
+    result = asked.match(event)
+    said: dict[str, Any] = {}
+    for match in result.matches:
+        name = match.subscription
+        if name in THRESHOLDS:
+            said[name] = max(int(binding["n"]) for binding in match.bindings)
+        else:
+            said[name] = True
+    for unknown in result.undetermined:
+        said[unknown.subscription] = None
+    return said
+
+
+def chosen(frames: int, first_seed: int) -> Iterator[tuple[int, list[int]]]:
+    """Seeds, and numbers of observations of each, any of a quarter of an hour."""
+    seed = first_seed
+    while frames > 0:
+        count = min(frames, _FRAMES_A_SEED)
+        every = Simulation(seed).count(_SECONDS)
+        picks = stream(seed, 99).choice(every, count, replace=False)
+        yield seed, sorted(int(each) for each in picks)
+        frames -= count
+        seed += 1
+
+
+def measured(seed: int, numbers: list[int], misses: bool = False) -> Scores:
+    """The scores of some observations of a seed; on request, what went wrong goes to stderr."""
+    simulation, asked, scores = Simulation(seed), matcher(), Scores()
+    for number in numbers:
+        observation = simulation.observation(number)
+        said = answers(asked, observation)
+        truth = observation.truth
+        scores.add(said, truth)
+        if misses:
+            true = {name: getattr(truth, attribute) for name, attribute in PATTERNS.items()}
+            true |= {name: name in truth.subscriptions for name in SUBSCRIPTIONS}
+            wrong = [name for name, each in true.items() if bool(said.get(name)) != bool(each)]
+            if wrong:
+                print(f"seed {seed} number {number} {truth.light}: {wrong}", file=sys.stderr)
+    return scores
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command."""
+    parser = argparse.ArgumentParser(prog="python -m examples.uav.quality", description=__doc__)
+    parser.add_argument("--frames", type=int, default=1000, help="how many (1000)")
+    parser.add_argument(
+        "--seed", type=int, default=TEST_SEEDS.start, help=f"the first one ({TEST_SEEDS.start})"
+    )
+    parser.add_argument("--workers", type=int, default=1, help="processes (1)")
+    parser.add_argument("--json", action="store_true", help="as data")
+    parser.add_argument("--misses", action="store_true", help="say which frames went wrong")
+    given = parser.parse_args(arguments)
+    started = time.perf_counter()
+    total = Scores()
+    with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
+        futures = [
+            pool.submit(measured, seed, numbers, given.misses)
+            for seed, numbers in chosen(given.frames, given.seed)
+        ]
+        for done, future in enumerate(futures, 1):
+            total.merge(future.result())
+            if sys.stderr.isatty():
+                print(f"\r{done} of {len(futures)} seeds", end="", file=sys.stderr)
+    if given.json:
+        print(json.dumps({"seed": given.seed, **total.as_data()}, indent=1))
+        return 0
+    tuned = given.seed in TUNING_SEEDS
+    print(f"seeds from {given.seed} on, {'which were tuned on' if tuned else 'not tuned on'}\n")
+    print(total.table())
+    print(f"{(time.perf_counter() - started) / max(1, total.frames):.2f} seconds a frame")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

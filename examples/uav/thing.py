@@ -1,0 +1,27 @@
+"""What there is at a moment: a thing of the palette at a place, and what it takes part in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tamis_operators.image.palette import LIGHT_BAR, Palette
+
+PALETTE = Palette()
+KINDS = {thing.label: thing for thing in PALETTE.things}
+LIGHTS = frozenset({LIGHT_BAR})
+NO_MARKS: frozenset[str] = frozenset()
+
+
+class Thing(NamedTuple):
+    """Something in meters on the plane; the heading is in degrees clockwise from the east."""
+
+    label: str
+    x: float
+    y: float
+    heading: float
+    body: int = 0
+    """Which of the paints of its kind it has."""
+    marks: frozenset[str] = NO_MARKS
+    part: str = ""
+    """What it is in an incident: `chaser`, `chased`, `queued`, `crashed`; empty for none."""
+    incident: int = -1
