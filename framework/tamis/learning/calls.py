@@ -195,7 +195,7 @@ class Observer:
         for made in answer.prepared:
             before = counts.prepared.get(made.preparation.name, (0, 0.0))
             counts.prepared[made.preparation.name] = (before[0] + 1, before[1] + made.seconds)
-        if answer.together > 1:
+        if answer.together > 1 or not answer.made:
             return
         if answer.failure is not None and self.calls[at].specification.preparation is not None:
             return  # it may never have come to the call
