@@ -28,6 +28,10 @@ class Weather(NamedTuple):
     """Meters of shadow a meter of height, to the east and to the south; none without a sun."""
 
 
+_DARKEST = 0.46
+"""What a camera that exposes by itself makes of the least light."""
+
+
 def light_of(hour: float) -> tuple[str, float, float]:
     """The name, brightness and warmth of an hour's light."""
     if 7.0 <= hour < 18.5:
@@ -57,7 +61,7 @@ def weather_of(seed: int, camera: int, seconds: float, hour: float) -> Weather:
     sun = -0.35 * math.cos(angle), -0.35 * math.sin(angle)
     return Weather(
         f"{name}, rain" if rainy else name,
-        max(0.36, min(1.15, brightness)),
+        max(_DARKEST, min(1.15, brightness)),
         max(-0.06, min(0.075, warmth)),
         noise,
         blur,
