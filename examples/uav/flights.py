@@ -18,7 +18,7 @@ from examples.uav.plane import Points, degrees, turned
 
 WIDTH, HEIGHT = 960, 720
 _SCALES = {
-    "streets": (0.095, 0.135), "midtown": (0.125, 0.15), "harbor": (0.17, 0.26),
+    "streets": (0.095, 0.135), "midtown": (0.115, 0.135), "harbor": (0.17, 0.26),
     "highway": (0.09, 0.15),
 }  # fmt: skip
 """Meters a pixel that each beat asks of camera and altitude."""

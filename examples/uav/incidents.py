@@ -112,7 +112,7 @@ class Crowd(Incident):
     gathering: float
     """Seconds it takes until all are there, and until all are gone."""
     seed: int
-    spacing: float = 0.95
+    spacing: float = 1.12
 
     kind = "crowd"
 
@@ -157,7 +157,7 @@ def _crowd(seed: int, size: int, spacing: float) -> tuple[Points, Points, Floats
     far = np.hypot(slots[:, 0] * squeezed, slots[:, 1]) * random.uniform(0.9, 1.1, len(slots))
     chosen = slots[np.argsort(far)[:size]]
     angles = np.arctan2(chosen[:, 1], chosen[:, 0]) + random.normal(0, 0.05, size)
-    reach = np.hypot(*chosen.T) + random.uniform(11, 15, size)
+    reach = np.hypot(*chosen.T) + random.uniform(12, 15, size)
     doors = np.stack([np.cos(angles) * reach, np.sin(angles) * reach], axis=1)
     order = (np.arange(size) + random.uniform(0, 1, size)) / size
     shirts = random.integers(0, len(KINDS["person"].bodies), size).astype(float)

@@ -2,10 +2,11 @@
 
 *Congestion*: eight vehicles or more along one direction (15 degrees), each within 6 m of the next
 in its lane or beside one in the lane next to it, and most of them with another one close before or
-behind them. *Accident*: two vehicles that touch (half a meter) at an angle between 25 and 155
-degrees, both whole on the frame. A parking lot looks like a congestion, and nobody can tell from
-pixels alone. Without a scale, a car's length stands for 4.6 m; an accident needs a detector that
-tells directions. Cost: O(vehicles²), microseconds.
+behind them; a queue that keeps a crossing free goes on behind it, 24 m farther at most. *Accident*:
+two vehicles that touch (half a meter) at an angle between 25 and 155 degrees, both whole on the
+frame. A parking lot looks like a congestion, and nobody can tell from pixels alone. Without a
+scale, a car's length stands for 4.6 m; an accident needs a detector that tells directions. Cost:
+O(vehicles²), microseconds.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ PATTERNS = ("accident", "congestion")
 CAR_M = 4.6
 LEAST, ALIKE = 8, 15.0
 GAP_M, LANE_M, NEXT_LANE_M = 6.0, 1.8, 4.8
+CROSSING_M = 24.0
 QUEUED = 0.6
 TOUCHING_M, LEAST_TURN = 0.5, 25.0
 SUREST = 0.6
@@ -44,6 +46,11 @@ def is_congestion(vehicles: Sequence[Detection], meters_per_pixel: float) -> boo
             near[to].append(at)
         if in_lane:
             queued[at] = queued[to] = True
+    for at, to in combinations([at for at, each in enumerate(queued) if each], 2):
+        behind = _linked(vehicles[at], vehicles[to], meters_per_pixel, CROSSING_M)[1]
+        if behind and to not in near[at]:
+            near[at].append(to)
+            near[to].append(at)
     seen: set[int] = set()
     for start in range(len(vehicles)):
         if start in seen:
@@ -59,7 +66,9 @@ def is_congestion(vehicles: Sequence[Detection], meters_per_pixel: float) -> boo
     return False
 
 
-def _linked(one: Detection, other: Detection, meters_per_pixel: float) -> tuple[bool, bool]:
+def _linked(
+    one: Detection, other: Detection, meters_per_pixel: float, gap_m: float = GAP_M
+) -> tuple[bool, bool]:
     """Whether two vehicles are next to one another, and whether one is behind the other."""
     dx = (other.center[0] - one.center[0]) * meters_per_pixel
     dy = (other.center[1] - one.center[1]) * meters_per_pixel
@@ -74,7 +83,7 @@ def _linked(one: Detection, other: Detection, meters_per_pixel: float) -> tuple[
     along = abs(dx * math.cos(turn) + dy * math.sin(turn))
     aside = abs(dy * math.cos(turn) - dx * math.sin(turn))
     lengths = ((one.length or 0.0) + (other.length or 0.0)) / 2 * meters_per_pixel
-    close = along - lengths <= GAP_M
+    close = along - lengths <= gap_m
     in_lane = close and aside <= LANE_M
     return in_lane or (along <= lengths and aside <= NEXT_LANE_M), in_lane
 

@@ -13,14 +13,14 @@ import pytest
 
 cv2 = pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 
-import tamis
-from examples.uav import simulate
-from examples.uav.dataset import write
-from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, measured
-from examples.uav.quality import answers as answers_of
-from examples.uav.scores import PATTERNS, THRESHOLDS, Scores
-from examples.uav.simulation import Simulation
-from tamis_operators.image.labels import FAMILIES
+import tamis  # noqa: E402
+from examples.uav import simulate  # noqa: E402
+from examples.uav.dataset import write  # noqa: E402
+from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, measured  # noqa: E402
+from examples.uav.quality import answers as answers_of  # noqa: E402
+from examples.uav.scores import PATTERNS, THRESHOLDS, Scores  # noqa: E402
+from examples.uav.simulation import Simulation  # noqa: E402
+from tamis_operators.image.labels import FAMILIES  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,7 +44,7 @@ def test_it_goes_on_for_ever() -> None:
 def test_events_are_as_the_contract_has_them() -> None:
     simulation = Simulation(6)
     before: dict[str, datetime] = {}
-    for seen in simulation.observations(0, 18):
+    for seen in simulation.observations(0, 8):
         event, camera = seen.event, seen.camera
         time = datetime.fromisoformat(event["time"])
         assert time.utcoffset() is not None
@@ -64,7 +64,7 @@ def test_events_are_as_the_contract_has_them() -> None:
 
 def test_truth_follows_from_what_is_on_the_frame() -> None:
     simulation = Simulation(7)
-    for seen in simulation.observations(30, 200, render=False):
+    for seen in simulation.observations(30, 120, render=False):
         truth = seen.truth
         labels = Counter(each.label for each in truth.things if each.visible >= 0.5)
         assert truth.counts["peopleCount"] == labels["person"]
@@ -80,9 +80,9 @@ def test_truth_follows_from_what_is_on_the_frame() -> None:
             assert labels["policeCar"] < 2
 
 
-@pytest.mark.parametrize("seed", [1, 21, 34])
+@pytest.mark.parametrize("seed", [1, 21])
 def test_each_of_s1_to_s5_holds_in_five_minutes_and_lies_in_most_frames(seed: int) -> None:
-    simulation = Simulation(seed, interval=8)
+    simulation = Simulation(seed, interval=12)
     count = simulation.count(300)
     held: Counter[str] = Counter()
     for seen in simulation.observations(0, count, render=False):
@@ -97,7 +97,7 @@ def test_spatial_operators_agree_with_the_truth() -> None:
     asked.subscribe("locIn(Bronx)", id="bronx")
     asked.subscribe("locWithin(TimesSquare, 5000m)", id="square")
     asked.subscribe("distanceFrom(StatueOfLiberty, ?x), ?x < 1000m", id="statue")
-    for seen in Simulation(8).observations(0, 60, render=False):
+    for seen in Simulation(8).observations(0, 30, render=False):
         truth = seen.truth
         wanted = {"bronx"} if truth.borough == "Bronx" else set()
         wanted |= {"square"} if truth.times_square_m <= 5000 else set()
@@ -114,23 +114,25 @@ def test_facts_are_understood_by_the_reasoner() -> None:
     asked.subscribe("isA(?what, Incident), holds(?what, near, ?who)", id="reported")
     asked.subscribe("isA(?boat, Boat), holds(?who, near, ?boat)", id="boats")
     found: Counter[str] = Counter()
-    for seen in Simulation(1).observations(0, 240, render=False):
+    for seen in Simulation(1).observations(0, 100, render=False):
         result = asked.match(seen.event)
         assert not result.undetermined
         by_id = {each.subscription: each.bindings for each in result.matches}
         assert by_id["drone"] == [{"who": seen.event["camera"]}]
         found.update(each.subscription for each in result.matches)
-    assert found["drone"] == 240
-    assert 0 < found["reported"] < 240
-    assert 0 < found["boats"] < 240
+    assert found["drone"] == 100
+    assert 0 < found["reported"] < 100
+    assert 0 < found["boats"] < 100
 
 
 def test_a_run_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--seed", "4", "--minutes", "0.1", "--drones", "2", "--interval", "2"]
     assert simulate.main([*arguments, "--output", str(tmp_path)]) == 0
     assert "6 events" in capsys.readouterr().out
-    events = [json.loads(line) for line in (tmp_path / "events.jsonl").open(encoding="utf-8")]
-    truths = [json.loads(line) for line in (tmp_path / "truth.jsonl").open(encoding="utf-8")]
+    events, truths = (
+        [json.loads(line) for line in (tmp_path / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("events.jsonl", "truth.jsonl")
+    )
     assert [each["id"] for each in events] == [each["event"] for each in truths]
     assert all((tmp_path / each["image"]).stat().st_size > 5_000 for each in events)
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["format_version"] == 1

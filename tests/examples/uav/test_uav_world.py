@@ -1,4 +1,4 @@
-"""The world: nobody drives through anybody, incidents are what they say, mobs and shares are right."""
+"""The world: nobody drives through anybody, and what is said of it is right."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 shapely = pytest.importorskip("shapely", reason="needs pip install 'tamis[spatial]'")
 
-from examples.uav.chance import hashed, key_of, stream
-from examples.uav.city import city
-from examples.uav.director import BEATS
-from examples.uav.flights import Camera
-from examples.uav.incidents import Chase, Crowd, Jam
-from examples.uav.plane import clipped, degrees, distance_m, inside, local, turned
-from examples.uav.simulation import Simulation
-from examples.uav.thing import KINDS, Thing
-from examples.uav.truth import mobs_of, seen_on
+from examples.uav.chance import hashed, key_of, stream  # noqa: E402
+from examples.uav.city import city  # noqa: E402
+from examples.uav.director import BEATS  # noqa: E402
+from examples.uav.flights import Camera  # noqa: E402
+from examples.uav.incidents import Chase, Crowd, Jam  # noqa: E402
+from examples.uav.plane import clipped, degrees, distance_m, inside, local, turned  # noqa: E402
+from examples.uav.simulation import Simulation  # noqa: E402
+from examples.uav.thing import KINDS, Thing  # noqa: E402
+from examples.uav.truth import mobs_of, seen_on  # noqa: E402
 
 
 def outline(thing: Thing) -> object:
-    corners = turned(np.array(KINDS[thing.label].outline), thing.heading) + (thing.x, thing.y)
-    return shapely.Polygon(corners)
+    corners = turned(np.array(KINDS[thing.label].outline), thing.heading)
+    return shapely.Polygon(corners + np.array([thing.x, thing.y]))
 
 
 @pytest.mark.parametrize("seed", [3, 4])
@@ -118,7 +118,7 @@ def test_visible_shares_are_areas_on_the_frame(
     camera = Camera(10.0, -5.0, 80.0, course, 5.0, 45.0, "patrol")
     thing = Thing("bus", x, y, heading)
     shape = shapely.Polygon(
-        camera.pixels(turned(np.array(KINDS["bus"].outline), heading) + (x, y))
+        camera.pixels(turned(np.array(KINDS["bus"].outline), heading) + np.array([x, y]))
     )
     share = shape.intersection(shapely.box(0, 0, camera.width, camera.height)).area / shape.area
     found = seen_on([thing], camera)

@@ -149,6 +149,10 @@ def test_congestion_is_many_vehicles_along_one_direction() -> None:
     assert is_congestion(packed_cars, 0.1)
     assert not is_congestion(packed_cars[:7], 0.1)
     assert not is_congestion([thing("car", 200.0 * a, 0, 3.0) for a in range(12)], 0.1)
+    ahead = [each for each in packed_cars if each.center[0] < 170]
+    behind = [thing("car", 350 + 62.0 * a, 18, 3.0) for a in range(2)]
+    assert is_congestion([*ahead, *behind], 0.1)  # with a crossing between that is kept free
+    assert not is_congestion([*ahead, thing("car", 350, 18, 3.0), thing("car", 550, 18, 3.0)], 0.1)
     crossing = [thing("car", 62.0 * a, 32.0 * b, 23.0 * a) for a in range(5) for b in range(2)]
     assert not is_congestion(crossing, 0.1)
     assert is_congestion(

@@ -23,7 +23,7 @@ from tamis_operators.image.vision import opencv
 _STEP = 15
 _RING_M = 0.5
 _LEAST_INSIDE, _LEAST_SCORE, _LEAST_LIKENESS = 0.62, 0.42, 0.5
-_LEAST_SETTLED = 0.62
+_LEAST_SETTLED = 0.655
 _RING_WEIGHT = 0.35
 _VISIBLE = 0.3
 _MOST_PLACES = 1_200

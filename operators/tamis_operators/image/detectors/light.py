@@ -164,8 +164,7 @@ def seen(frame: NDArray[np.uint8], palette: Palette, light: Light, meters_per_pi
     water = is_ground & ((needed & grounds.water) != 0)
     land = is_ground & ~water
     strips = _strips(things & is_ground, meters_per_pixel)
-    masks = (each.astype(np.uint8) for each in (things, water, land))
-    return Seen(*masks, strips)
+    return Seen(things.astype(np.uint8), water.astype(np.uint8), land.astype(np.uint8), strips)
 
 
 def _strips(foreign: NDArray[np.bool_], meters_per_pixel: float) -> NDArray[np.uint8]:
