@@ -31,6 +31,9 @@ bench: $(VENV)/.developed
 pictures: $(VENV)/.developed
 	cd $(EXAMPLE) && ../../$(BIN)/tamis explain --subscriptions subscriptions.jsonl \
 		--operators operators.py --event '{}' --planner suborder --graph graph.svg >/dev/null
+	$(BIN)/tamis bench planners --quick --figures 5 --plots planners >/dev/null
+	folder=$$(mktemp -d) && $(BIN)/python examples/learning/learning.py --folder $$folder && \
+		cp $$folder/calls.png examples/learning/ && rm -r $$folder
 
 clean:
 	rm -rf $(VENV)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
 import shlex
@@ -19,26 +18,16 @@ from tamis import hookspecs
 from tamis.plugins import installed
 from tamis.testing import check_planner
 from tamis.testing.conformance import LAWS
+from tests.examples.running import run, shown
+from tests.showing import run_shown
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ALL = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
-SHOWN = re.compile(r"^(?P<code>[^ #].*?)\s{2,}# (?P<value>.+)$")
+ALL = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/*.md")) + README
 
 
 def test_python_blocks_run_and_give_what_they_show() -> None:
-    names: dict[str, Any] = {}
-    shown = 0
-    for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-        lines = block.splitlines()
-        for statement in ast.parse(block).body:
-            found = SHOWN.match(lines[(statement.end_lineno or 0) - 1])
-            if found:
-                assert repr(eval(found["code"], names)) == found["value"], found["code"]
-                shown += 1
-            else:
-                exec(compile(ast.Module([statement], []), "README.md", "exec"), names)
-    assert shown >= 12
+    assert run_shown(README, {}) >= 12
 
 
 def test_the_planner_and_the_operators_of_the_readmes_work() -> None:
@@ -58,17 +47,34 @@ def test_the_planner_and_the_operators_of_the_readmes_work() -> None:
     names["TestWithin"]().test_implications()
 
 
+OWN = README.partition("## Your own operator on your own events")[2].partition("\n## ")[0]
+
+
+def test_an_own_operator_on_own_events_is_three_files(tmp_path: Path) -> None:
+    blocks = re.findall(r"```(?:python|json)\n(.*?)```", OWN, re.DOTALL)
+    for name, text in zip(("mine.py", "wanted.jsonl", "events.jsonl"), blocks, strict=True):
+        assert f"`{name}`" in OWN
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    commands = shown(OWN)
+    assert len(commands) == 3
+    for command, output in commands:
+        ended = run("-m", *shlex.split(command), folder=tmp_path)
+        assert ended.status == 0, ended.err
+        assert not output or ended.out == output
+
+
 def console_lines() -> list[str]:
-    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```console\n(.*?)```", README.replace(OWN, ""), re.DOTALL)
     lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
     return [line for line in lines if line.startswith("tamis ")]
 
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the example, where commands may write."""
+    """A copy of the example with statistics, where commands may write, in whatever order."""
     copied = tmp_path_factory.mktemp("example") / "surveillance"
     shutil.copytree(ROOT / "examples" / "surveillance", copied)
+    tamis.Statistics.from_events([{"altitude": 120}]).save(copied / "learned")
     return copied
 
 
@@ -123,7 +129,18 @@ def test_everything_a_user_can_name_is_in_a_readme() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("match", "learn", "check", "explain", "operators", "planners", "indexes", "plugins"),
+        *(
+            "match",
+            "learn",
+            "advise",
+            "drift",
+            "check",
+            "explain",
+            "operators",
+            "planners",
+            "indexes",
+            "plugins",
+        ),
         *("bench planners", "bench spark", "doctor", "new-operator"),
     ],
 )

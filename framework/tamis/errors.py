@@ -118,6 +118,10 @@ class IndexFolderError(TamisError, ValueError):
     """A saved index that is damaged, foreign or of another format."""
 
 
+class MatcherFolderError(TamisError, ValueError):
+    """A saved matcher that is damaged, or of another format, subscriptions or operators."""
+
+
 class StatisticsError(TamisError, ValueError):
     """Statistics that cannot be read, written or used."""
 

@@ -45,6 +45,10 @@ class Expiry:
             heapq.heapify(self._queue)
         self.next = self._queue[0][0]
 
+    def ends(self) -> dict[str, float]:
+        """The ends there are."""
+        return dict(self._ends)
+
     def forget(self, id: str) -> None:
         """A subscription that is gone."""
         self._ends.pop(id, None)

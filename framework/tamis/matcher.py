@@ -13,12 +13,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tamis.account import STAGES
 from tamis.catalog import Catalog, Subscribed
+from tamis.compiled import compiled, opened
 from tamis.engine.asking import Operators
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import ContradictionError, Decision
@@ -53,7 +55,7 @@ from tamis.statistics.learned import Learned
 if TYPE_CHECKING:
     import networkx
 
-    from tamis.shadow import Shadow, Shadows
+    from tamis.shadow import Known, Shadow, Shadows
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "savings"
@@ -106,6 +108,7 @@ class Matcher:
         self._following = Following(
             plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
         )
+        self._index_name = index
         self._index: Index = plugins.index(index).made({})
         self._index.inform(self._statistics)
         self._derived = plugins.attributes
@@ -412,6 +415,43 @@ class Matcher:
             stacklevel=4,
         )
 
+    # folders
+
+    def save(self, folder: str | Path) -> str:
+        """Writes what is subscribed to a folder, ready to match; its fingerprint.
+
+        `Matcher.open` maps it into memory. It holds no operator, and nothing that was learned."""
+        self._learn_implications()
+        with self._changing:
+            self._drop_expired()
+            with self._lock.reading():
+                return compiled(
+                    Path(folder), self._index_name, self._index, self._catalog, self._expiry.ends()
+                )
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        operators: Iterable[object] | None = None,
+        *,
+        fingerprint: str | None = None,
+        **settings: Any,
+    ) -> Matcher:
+        """A matcher of what `save` wrote, which accepts subscriptions like any other.
+
+        It is refused (`MatcherFolderError`) when its operators are not of the versions that it was
+        saved with, or when its fingerprint is not the one that is asked for. `settings` are those
+        of `Matcher`. What it changes stays in its memory; the folder is as it was."""
+        with opened(Path(folder), fingerprint) as saved:
+            matcher = cls(operators, index=saved.index_name, **settings)
+            saved.fill(matcher._catalog, matcher.operators)
+            matcher._index.load(saved.index_folder)
+            for id, end in saved.ends.items():
+                matcher._expiry.set(id, end)
+            matcher._following.reset(matcher._statistics)
+        return matcher
+
     # for people
 
     def shadows(self, planners: Iterable[str] | None = None) -> Shadows:
@@ -431,9 +471,30 @@ class Matcher:
         Everything is evaluated for it; what is declared and not true is reported."""
         with self._changing, self._lock.reading():
             shadows.follow()
-        decision, plain = result._seen.decision, result._seen.plain
-        needless = decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
-        return shadows.of(decision, needless)
+        return shadows.of(result._seen.decision, result.needless)
+
+    def evaluated(self, result: Result) -> Known | None:
+        """All answers about an event that was matched just now; `None` if no operator is asked.
+
+        Calls that were not made are made now; nothing is learned from them."""
+        from tamis.shadow import Known
+
+        decision = result._seen.decision
+        return None if decision is None else Known(decision, self._gateway)
+
+    @property
+    def expected(self) -> Learned | Statistics:
+        """What calls and tests are expected to be by now."""
+        return self._learned or self._statistics
+
+    def followed(self, planner: str) -> Following:
+        """Another planner by its name, told of what is subscribed now and of nothing later."""
+        with self._changing, self._lock.reading():
+            following = Following(
+                installed(), planner, self._catalog, self._statistics, DEFAULT_PLANNER
+            )
+            following.reset(self._statistics)
+        return following
 
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -148,6 +148,11 @@ class Matches(Sequence[Match]):
     def __iter__(self) -> Iterator[Match]:
         return (Match(self._result, row, id) for id, row in self._sorted)
 
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The subscription rows, in ascending order."""
+        return self._rows
+
     def of_row(self, row: int) -> Match | None:
         """The match of a subscription row, if it is one."""
         at = int(np.searchsorted(self._rows, row))
@@ -272,6 +277,21 @@ class Result:
     def explain(self, subscription: str) -> Explanation:
         """Why a subscription did or did not match; `KeyError` if it was not there."""
         return self._seen.explain(self, subscription)
+
+    @property
+    def decision(self) -> Decision | None:
+        """The verdicts of its calls; `None` if no operator was asked anything."""
+        return self._seen.decision
+
+    @property
+    def needless(self) -> Sequence[int]:
+        """The alternatives that cannot change the result: their subscriptions match already."""
+        decision, plain = self._seen.decision, self._seen.plain
+        return decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
+
+    def decided_as(self, decision: Decision) -> Result:
+        """The result if the same event had been decided so."""
+        return Result(replace(self._seen, decision=decision))
 
     def as_dict(self) -> dict[str, Any]:
         """The line that the command line writes for the event."""

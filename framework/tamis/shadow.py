@@ -19,14 +19,15 @@ from tamis.catalog import Catalog
 from tamis.covering import scipy_part
 from tamis.engine.answers import Answer
 from tamis.engine.asking import Call
-from tamis.engine.deciding import Decider
+from tamis.engine.deciding import Answered, Decider, Spent
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
 from tamis.engine.executor import Inline
 from tamis.engine.following import Following
 from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.memo import Memo
+from tamis.engine.problem import Skeleton
 from tamis.errors import PlannerError
-from tamis.planning import UNKNOWN
+from tamis.planning import UNKNOWN, Planner
 from tamis.plugins import Plugins
 from tamis.statistics import Statistics
 
@@ -105,7 +106,7 @@ class Shadows:
         shadow = Shadow(events=1)
         if decision is None:
             return shadow
-        known = _Known(decision, self._gateway)
+        known = Known(decision, self._gateway)
         shadow.every = len(known.answers)
         found = known.contradictions()
         texts = [test.text for test in decision.skeleton.tests]
@@ -126,11 +127,11 @@ class Shadows:
         return shadow
 
 
-class _Known:
-    """All answers about one event."""
+class Known:
+    """All answers about one event: those that were not given are asked for."""
 
     def __init__(self, decision: Decision, gateway: Gateway) -> None:
-        self._decision = decision
+        self.decision = decision
         skeleton = decision.skeleton
         asking = Asking(decision.event)
         made = set(decision.made)
@@ -143,10 +144,10 @@ class _Known:
         self._by_call: Mapping[Call, Answer] = {
             skeleton.calls[at]: answer for at, answer in self.answers.items()
         }
-        self._whole = decision.without_implications()
-        self._whole.begin(())
+        self.whole = decision.without_implications()
+        self.whole.begin(())
         for at, answer in self.answers.items():
-            self._whole.take(at, answer, CALLED)
+            self.whole.take(at, answer, CALLED)
 
     def call(self, call: Call, asking: Asking) -> Answer:
         """The known answer to a call."""
@@ -158,23 +159,36 @@ class _Known:
 
     def contradictions(self) -> list[tuple[int, int]]:
         """Pairs of tests whose outcomes exclude each other by what was declared."""
-        outcome = np.array(self._whole.outcome, np.int64)
-        test, truth, other, conclusion = self._decision.skeleton.problem.implications.T
+        outcome = np.array(self.whole.outcome, np.int64)
+        test, truth, other, conclusion = self.decision.skeleton.problem.implications.T
         found = (test < other) & (outcome[test] == truth) & (outcome[other] == 1 - conclusion)
         return list(zip(test[found].tolist(), other[found].tolist(), strict=True))
 
     def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
         """The calls that a planner makes."""
-        before = self._decision
+        known = [(at, self.answers[at], MEMO) for at in self._remembered]
         decider = Decider(self, Inline(), Memo(0), _no_time, _nothing)
-        decision, _ = decider.decide(
-            following.planner,
-            Decision(before.skeleton, before.event, before.limits),
+        return self.decided(decider, following.planner, needless, known)[0].made
+
+    def decided(
+        self,
+        decider: Decider,
+        planner: Planner,
+        needless: Sequence[int],
+        known: Sequence[Answered] = (),
+        skeleton: Skeleton | None = None,
+    ) -> tuple[Decision, Spent]:
+        """The event decided by a planner on these answers; what the problem expects may differ."""
+        before = self.decision
+        return decider.decide(
+            planner,
+            Decision(
+                before.skeleton if skeleton is None else skeleton, before.event, before.limits
+            ),
             Asking(before.event),
             needless,
-            [(at, self.answers[at], MEMO) for at in self._remembered],
+            known,
         )
-        return decision.made
 
     def seconds(self, made: Iterable[int]) -> float:
         """What calls took."""
@@ -184,7 +198,7 @@ class _Known:
         """Calls at least: of who knows all answers, and of who knows all selectivities."""
         from tamis.bounds import Requirements
 
-        skeleton, whole = self._decision.skeleton, self._whole
+        skeleton, whole = self.decision.skeleton, self.whole
         problem = skeleton.problem
         price = np.ones(problem.calls)
         price[self._remembered] = 0.0

@@ -11,15 +11,16 @@ import tamis
 PUBLIC = {
     "tamis": """
         Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
-        IndexFolderError IndexRecord Limits Match Matcher NeverMatches Operator OperatorAccount
-        OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord PluginError
+        IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator
+        OperatorAccount OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord
+        PluginError
         PluginWarning Preparation Problem Result Run Sample SparkError Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
         UnknownPlugin Variable
         hookimpl index operator spark testing
     """,
     "tamis.index": "AttributeIndex Columns build open",
-    "tamis.spark": "Java SparkError StatisticsEstimator java_found learn session",
+    "tamis.spark": "Java SparkError StatisticsEstimator java_found learn match session stream",
     "tamis.testing": """
         CountingOperator FakeClock OperatorConformance TableOperator check_index
         check_operator check_planner clauses conditions counting events hypothesis_profile

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.growing import Growing
 
@@ -13,7 +17,7 @@ class Arena:
     """Strings by row; amortized O(length) to set or free one."""
 
     def __init__(self) -> None:
-        self._bytes = bytearray()
+        self._bytes: bytearray | memoryview = bytearray()
         self._start = Growing(np.int64)
         self._length = Growing(np.int64)
         self._garbage = 0
@@ -25,6 +29,8 @@ class Arena:
             self._start.reserve(extra)
             self._length.reserve(extra)
         letters = text.encode("utf-8", "surrogatepass")
+        if not isinstance(self._bytes, bytearray):  # mapped from a file
+            self._bytes = bytearray(self._bytes)
         self._start[row] = len(self._bytes)
         self._length[row] = len(letters)
         self._bytes += letters
@@ -32,8 +38,7 @@ class Arena:
     def get(self, row: int) -> str:
         """The text of a row."""
         start = int(self._start[row])
-        letters = self._bytes[start : start + int(self._length[row])]
-        return letters.decode("utf-8", "surrogatepass")
+        return str(self._bytes[start : start + int(self._length[row])], "utf-8", "surrogatepass")
 
     def free(self, row: int) -> None:
         """Forgets the text of a row."""
@@ -51,6 +56,24 @@ class Arena:
             kept += self._bytes[start : start + length]
         self._bytes = kept
         self._garbage = 0
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All there is to it."""
+        return {
+            "bytes": np.frombuffer(self._bytes, np.uint8),
+            "start": self._start.view,
+            "length": self._length.view,
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Arena:
+        """The arena of these arrays, which may be mapped from files; texts stay where they are."""
+        arena = cls()
+        arena._bytes = memoryview(arrays["bytes"])  # type: ignore[arg-type]
+        arena._start = Growing(np.int64, arrays["start"])
+        arena._length = Growing(np.int64, arrays["length"])
+        arena._garbage = len(arena._bytes) - int(arrays["length"].sum())
+        return arena
 
     @property
     def nbytes(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
 
@@ -54,6 +55,20 @@ class Interned(Generic[T]):
             self._uses.append(1)
         self._by_key[thing.key] = thing
         return True
+
+    def put(self, number: int, thing: T, users: int) -> None:
+        """Puts back, when new, a thing that had so many users; numbers ascend."""
+        self._free.extend(range(len(self._things), number))
+        self._things.extend([None] * (number - len(self._things)))
+        self._uses.extend([0] * (number - len(self._uses)))
+        thing.number = number
+        self._things.append(thing)
+        self._uses.append(users)
+        self._by_key[thing.key] = thing
+
+    def __iter__(self) -> Iterator[T]:
+        """All of them by their numbers."""
+        return (thing for thing in self._things if thing is not None)
 
     def leave(self, thing: T) -> bool:
         """Counts a user off; whether it was the last."""

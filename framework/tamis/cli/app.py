@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from tamis.cli.advise import advise
 from tamis.cli.bench import bench
 from tamis.cli.check import check
 from tamis.cli.command import Command
 from tamis.cli.doctor import doctor
+from tamis.cli.drift import drift
 from tamis.cli.explain import explain
 from tamis.cli.indexes import indexes
 from tamis.cli.learn import learn
@@ -19,10 +21,11 @@ from tamis.cli.operators import operators
 from tamis.cli.options import Debug
 from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
+from tamis.cli.stream import stream
 
 _COMMANDS = (
-    *(match, learn, check, explain, operators, planners, indexes, plugins),
-    *(doctor, new_operator),
+    *(match, learn, stream, advise, drift, check, explain),
+    *(operators, planners, indexes, plugins, doctor, new_operator),
 )
 _STATUS = (
     "Exit status: 0 done, 1 the input could not be used, 2 wrong usage, 130 interrupted. "

@@ -204,6 +204,10 @@ def index_(
 
 @bench.command(cls=Command)
 def spark(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PART…", help="learning matching; both by default."),
+    ] = None,
     events: Annotated[
         list[int] | None,
         typer.Option(metavar="N…", min=100, help="Events, of 30 attributes (1,000,000)."),
@@ -222,17 +226,21 @@ def spark(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure learning on Spark beside one process, counts compared with an exact count.
+    """Measure learning and matching on Spark beside one process, what they give compared.
 
     Spark runs before anything is timed. Reading the texts of subscriptions is no part of it.
+    Events and predicates are those of learning.
     """
+    from tamis.bench import spark_matching
     from tamis.bench.spark_learning import EVENTS, FEW, MANY, closing, judged, measured, table
     from tamis.cli.saying import put, put_json, say
     from tamis.spark.session import session
 
     if quick:
         events, predicates, passes = [5_000, 20_000], [1_000, 50_000], 1
+    chosen = _chosen("--only", only, ("learning", "matching"))
     running = session(f"local[{cores}]")
+    told = say if sys.stderr.isatty() else _quiet
     rows = list(
         measured(
             running,
@@ -241,15 +249,27 @@ def spark(
             predicates=predicates or [FEW, MANY],
             passes=passes,
             seed=seed,
-            say=say if sys.stderr.isatty() else _quiet,
+            say=told,
         )
+        if "learning" in chosen
+        else ()
     )
     goals = list(judged(rows))
+    if rows and not json:
+        put(f"{table(rows)}\n\n{closing(goals)}\n")
+    matched = list(
+        spark_matching.measured(
+            running, cores=cores, scale=0.1 if quick else 1, passes=passes, seed=seed, say=told
+        )
+        if "matching" in chosen
+        else ()
+    )
+    held = list(spark_matching.judged(matched))
     if json:
-        put_json({"seed": seed, "cores": cores, "rows": rows, "goals": goals})
-    else:
-        put(table(rows))
-        put(f"\n{closing(goals)}")
+        head = {"seed": seed, "cores": cores}
+        put_json(head | {"rows": rows, "goals": goals, "matching": matched, "matching_goals": held})
+    elif matched:
+        put(f"{spark_matching.table(matched)}\n\n{spark_matching.closing(held)}")
 
 
 def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[str]:

@@ -85,7 +85,7 @@ def learn(
     if append and os.path.exists(os.path.join(output, "manifest.json")):
         before = Statistics.load(output)
     records = [found.record for found in find_operators(operators).values()]
-    with _files(events) as (files, names):
+    with event_files(events) as (files, names):
         _check_places(output, rejects, [subscriptions, *files, *(operators or ())])
         lesson = taken(
             read_subscriptions(subscriptions),
@@ -170,7 +170,7 @@ def _window(since: str | None, until: str | None) -> Any:
 
 
 @contextlib.contextmanager
-def _files(places: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
+def event_files(places: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The files of history, and the names of those that stand for another one."""
     from tamis.reading import STANDARD_INPUT, Events
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tamis.matcher import Matcher
     from tamis.reading import Events, Line
     from tamis.shadow import Shadow, Shadows
+    from tamis.spark.held import Tally
     from tamis.writing import Lines
 
 REPORT_VERSION = 1
@@ -68,6 +69,23 @@ def match(
         str | None,
         typer.Option(metavar="FILE", help="Where lines go that hold no event, with the reason."),
     ] = None,
+    on: Annotated[
+        str, typer.Option(metavar="local|spark", help="Where to match: here, or on Spark.")
+    ] = "local",
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
+    ] = None,
+    shards: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1_024,
+            help="On Spark, cut the subscriptions into so many parts, by shared calls, of which a "
+            "worker holds one at a time.",
+        ),
+    ] = 1,
     debug: Debug = False,
 ) -> None:
     """Match events against subscriptions: a line of JSON an event, in order.
@@ -77,8 +95,47 @@ def match(
 
     Files are written as NAME.partial and renamed when the run is complete, the report last: after
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
-    written until then.
+    written until then. On Spark, --output is a folder of parts with the same lines.
     """
+    if _is_on_spark(on, master, shards, shadow):
+        from tamis.cli.match_on_spark import match_on_spark
+
+        match_on_spark(
+            subscriptions=subscriptions, events=events, index=index, planner=planner,
+            statistics=statistics, operators=operators, workers=workers, output=output,
+            report=report, rejects=rejects, master=master, shards=shards,
+        )  # fmt: skip
+        return
+    _match_here(
+        subscriptions, events, index, planner, statistics, operators, workers, shadow, output,
+        report, rejects,
+    )  # fmt: skip
+
+
+def _is_on_spark(on: str, master: str | None, shards: int, shadow: bool) -> bool:
+    if on not in ("local", "spark"):
+        raise MisuseError(f"--on is local or spark, not {on}")
+    if on == "local" and (master is not None or shards > 1):
+        raise MisuseError("--master and --shards go with --on spark")
+    if on == "spark" and shadow:
+        raise MisuseError("--shadow looks at one process: leave out --on spark")
+    return on == "spark"
+
+
+def _match_here(
+    subscriptions: str,
+    events: list[str],
+    index: str | None,
+    planner: str | None,
+    statistics: str | None,
+    operators: list[str] | None,
+    workers: int,
+    shadow: bool,
+    output: str,
+    report: str | None,
+    rejects: str | None,
+) -> None:
+    """Matches in this process."""
     started = time.perf_counter()
     from tamis import reading
     from tamis.account import Account
@@ -99,9 +156,9 @@ def match(
     shadows = matcher.shadows() if shadow else None
     source = reading.Events(events)
     read = [subscriptions, *source.files, *(operators or ())]
-    _refuse_collisions(subscriptions, source.files, read, output, rejects, report)
+    refuse_collisions(subscriptions, source.files, read, output, rejects, report)
     if report is not None:
-        _check_place(report)
+        check_place(report)
     subscribe(matcher, read_subscriptions(subscriptions))
     prompt = source.live or (output == "-" and sys.stdout.isatty())
     shown = sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())
@@ -127,7 +184,7 @@ def match(
             if run.kept():
                 say(f"stopped after {counted(progress.events, 'event')}{run.kept()}")
             raise
-    for sentence in run.notes(kept=rejects is not None):
+    for sentence in notes_of(run, kept=rejects is not None):
         say(f"note: {sentence}")
     if account is not None and report is not None:
         account.rejected = run.rejected
@@ -139,12 +196,9 @@ def match(
             "wall_seconds": time.perf_counter() - started,
         }
         memo = {name: vars(each) for name, each in matcher.memo.account().items()}
-        rejected_by = dict(run.rejected_by.most_common(_MOST_REJECTING))
-        facts["summary"] = f"{account.outcome_text}; {account.calls_text}"
-        facts |= account.as_dict() | {"memo": memo, "rejected_by": rejected_by}
         if run.shadow is not None:
             facts["shadow"] = run.shadow.as_dict()
-        _write_report(report, facts)
+        write_report(report, facts, account, memo, run.rejected_by)
     if run.rejected and not progress.events:
         raise UnusableRunError("no line holds an event")
 
@@ -171,9 +225,9 @@ class _Run:
         self.shadows: Shadows | None = None
         self.rejected_by: Counter[str] = Counter()
         self.rejected = 0
-        self._first_reject = ""
+        self.first_reject = ""
         self.undetermined = 0
-        self._first_undetermined = ""
+        self.first_undetermined = ""
 
     def match_all(self) -> None:
         """Matches every event."""
@@ -202,7 +256,7 @@ class _Run:
                 assert self.shadows is not None
                 self.shadow.add(self._matcher.shadow(result, self.shadows))
             for each in result.undetermined:
-                self._first_undetermined = self._first_undetermined or (
+                self.first_undetermined = self.first_undetermined or (
                     f"{each.subscription} for {result.event}, {each.reason}"
                 )
                 self.undetermined += 1
@@ -211,22 +265,10 @@ class _Run:
 
     def _reject(self, line: Line, reason: str) -> None:
         if not self.rejected:
-            self._first_reject = f"{line.file}:{line.number}: {reason}"
+            self.first_reject = f"{line.file}:{line.number}: {reason}"
         self.rejected += 1
         if self._rejects is not None:
             self._rejects.write(line.rejected(reason))
-
-    def notes(self, *, kept: bool) -> Iterator[str]:
-        """What became of lines that hold no event, and of what failing operators left open."""
-        if self.rejected:
-            hint = (
-                "" if kept else f" (--rejects FILE keeps {'it' if self.rejected == 1 else 'them'})"
-            )
-            lines = "1 line holds" if self.rejected == 1 else f"{self.rejected:,} lines hold"
-            first = "" if self.rejected == 1 else ", the first of them"
-            yield f"{lines} no event{hint}{first or ':'} {self._first_reject}"
-        if self.undetermined:
-            yield f"{self.undetermined:,} undetermined, the first: {self._first_undetermined}"
 
     def kept(self) -> str:
         """Where what was written until now can be found."""
@@ -238,7 +280,18 @@ class _Run:
         return f"; what was written until then is in {' and '.join(partial)}" if partial else ""
 
 
-def _refuse_collisions(
+def notes_of(run: _Run | Tally, *, kept: bool) -> Iterator[str]:
+    """What became of lines that hold no event, and of what failing operators left open."""
+    if run.rejected:
+        hint = "" if kept else f" (--rejects FILE keeps {'it' if run.rejected == 1 else 'them'})"
+        lines = "1 line holds" if run.rejected == 1 else f"{run.rejected:,} lines hold"
+        first = "" if run.rejected == 1 else ", the first of them"
+        yield f"{lines} no event{hint}{first or ':'} {run.first_reject}"
+    if run.undetermined:
+        yield f"{run.undetermined:,} undetermined, the first: {run.first_undetermined}"
+
+
+def refuse_collisions(
     subscriptions: str,
     events: list[str],
     read: list[str],
@@ -265,7 +318,7 @@ def _refuse_collisions(
         taken[place] = f"that of {option}"
 
 
-def _check_place(path: str) -> None:
+def check_place(path: str) -> None:
     """Refuses a place for the report that cannot be written, before anything is done."""
     from tamis.writing import WritingError, is_direct
 
@@ -275,11 +328,21 @@ def _check_place(path: str) -> None:
         raise WritingError(f"cannot write {path}: {folder} {what}")
 
 
-def _write_report(path: str, facts: dict[str, Any]) -> None:
+def write_report(
+    path: str,
+    facts: dict[str, Any],
+    account: Account,
+    memo: dict[str, Any],
+    rejected_by: Counter[str],
+) -> None:
+    """Writes totals, and what the run was asked for."""
     from importlib import metadata
 
     from tamis.writing import lines_to
 
+    facts["summary"] = f"{account.outcome_text}; {account.calls_text}"
+    facts |= account.as_dict() | {"memo": memo}
+    facts["rejected_by"] = dict(rejected_by.most_common(_MOST_REJECTING))
     head = {"format_version": REPORT_VERSION, "tamis": metadata.version("tamis")}
     with lines_to(path) as file:
         file.write(head | facts, indent=1)

@@ -124,7 +124,17 @@ class Place(NamedTuple):
 class Test:
     """What an alternative wants to know of a call, whatever its sign."""
 
-    __slots__ = ("_attributes", "_guards", "call", "key", "number", "places", "slots", "text")
+    __slots__ = (
+        "_attributes",
+        "_guards",
+        "call",
+        "guards",
+        "key",
+        "number",
+        "places",
+        "slots",
+        "text",
+    )
     __test__ = False
 
     def __init__(
@@ -138,6 +148,7 @@ class Test:
         self.key = key
         self.call = call
         self.places = places
+        self.guards = guards
         self.slots = 1 + max((place.slot for place in places), default=-1)
         self.text = text
         self.number = -1
@@ -186,9 +197,10 @@ class Test:
 class EventConstraint:
     """A constraint that needs only the event: no variable, so no call."""
 
-    __slots__ = ("_attributes", "_holds", "text")
+    __slots__ = ("_attributes", "_holds", "constraint", "text")
 
     def __init__(self, constraint: Constraint) -> None:
+        self.constraint = constraint
         self.text = constraint.text()
         self._attributes = constraint.attributes
         self._holds = constraint.compiled(attribute_slots(self._attributes, 0))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import operator
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,24 @@ class Implications:
             (mine, int(bool(truth)), self._serial[others[other]], int(bool(conclusion)))
             for truth, other, conclusion in (_checked(each, len(others)) for each in said)
         ]
+
+    def saved(self) -> tuple[dict[int, int], NDArray[np.int64], list[str]]:
+        """What is known: the serial of each call by its number, all rows, who is distrusted."""
+        rows = np.concatenate([np.zeros((0, _WIDTH), np.int64), *self._rows.values()])
+        serials = {call.number: serial for call, serial in self._serial.items()}
+        return serials, rows, sorted(self._distrusted)
+
+    def restore(
+        self, serials: Mapping[Call, int], rows: NDArray[np.int64], distrusted: Sequence[str]
+    ) -> None:
+        """Takes, when new, what `saved` gave; the order of calls is that of the serials."""
+        self._serial = dict(serials)
+        self._serials = itertools.count(1 + max(serials.values(), default=-1))
+        self._distrusted = set(distrusted)
+        starts = np.flatnonzero(np.diff(rows[:, 0], prepend=-1)).tolist()
+        for start, end in itertools.pairwise([*starts, len(rows)]):
+            self._rows[int(rows[start, 0])] = rows[start:end]
+        self._held = len(rows)
 
     def _purge(self) -> None:
         """Drops the rows about calls that are gone."""

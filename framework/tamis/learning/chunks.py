@@ -15,8 +15,9 @@ from tamis.errors import EventError
 from tamis.learning.counts import Counts
 from tamis.learning.learner import Learner, Task
 from tamis.learning.tables import learn_batch
-from tamis.parquet import require_arrow
+from tamis.parquet import dicts, require_arrow
 from tamis.reading import (
+    Line,
     ReadingError,
     is_packed,
     is_table,
@@ -27,6 +28,7 @@ from tamis.reading import (
 
 ROWS = 1 << 15
 """Rows of a table that are read at once."""
+_ROWS_AS_EVENTS = 1 << 10
 
 
 class Chunk(NamedTuple):
@@ -113,6 +115,32 @@ def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
             rejected = line.rejected(reason)
             learner.reject(rejected)
             yield rejected
+
+
+def lines_of(chunk: Chunk) -> Iterator[Line]:
+    """The lines or rows of a part, numbered as in their file."""
+    if is_table(chunk.file):
+        yield from _rows_of(chunk)
+        return
+    with opened(chunk.file) as (stream, _):
+        if chunk.start:
+            stream.seek(chunk.start)
+        lines = stream if chunk.end is None else _until(stream, chunk.end - chunk.start)
+        yield from json_lines(chunk.name, lines, chunk.first)
+
+
+def _rows_of(chunk: Chunk) -> Iterator[Line]:
+    arrow = require_arrow()
+    number = chunk.first
+    groups = None if chunk.end is None else range(chunk.start, chunk.end)
+    try:
+        with arrow.parquet.ParquetFile(chunk.file) as table:
+            for batch in table.iter_batches(_ROWS_AS_EVENTS, row_groups=groups):
+                for row in dicts(batch):
+                    yield Line(chunk.name, number, row, None, None)
+                    number += 1
+    except (OSError, ValueError, arrow.ArrowException) as bad:
+        raise ReadingError(f"{chunk.file} cannot be read as Parquet: {bad}") from bad
 
 
 def _learn_rows(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:

@@ -108,13 +108,13 @@ class Learner:
         """Makes the calls about an event, if it is in the sample."""
         if self._observer is None:
             return
-        number = _number(event)
+        number = number_of(event)
         if number < self._bound:
             self._observer.observe(event, number)
 
     def is_chosen(self, event: Event) -> bool:
         """Whether an event is in the sample; one with an id may lack all but its time."""
-        return _number(event) < self._bound
+        return number_of(event) < self._bound
 
     def count(self, *, events: int = 0, passed_over: int = 0) -> None:
         """Counts events whose attributes were gathered otherwise."""
@@ -140,7 +140,7 @@ def operators_of(content: bytes) -> Operators:
     return Operators(unpacked(content))
 
 
-def _number(event: Event) -> int:
+def number_of(event: Event) -> int:
     """The hash of an event: of its id and time, or of all of it where it has no id."""
     text = event.id
     if text:

@@ -1,4 +1,4 @@
-"""tamis on Spark: what is learned from history, on the session of the data frame that is given.
+"""tamis on Spark: learning from history, matching data frames, on the session of the frame given.
 
 `session()` makes one where there is none; nothing else does.
 """
@@ -9,6 +9,17 @@ from tamis.errors import SparkError
 from tamis.spark.estimator import StatisticsEstimator
 from tamis.spark.java import Java, java_found
 from tamis.spark.learning import learn
+from tamis.spark.matching import match
 from tamis.spark.session import session
+from tamis.spark.streaming import stream
 
-__all__ = ["Java", "SparkError", "StatisticsEstimator", "java_found", "learn", "session"]
+__all__ = [
+    "Java",
+    "SparkError",
+    "StatisticsEstimator",
+    "java_found",
+    "learn",
+    "match",
+    "session",
+    "stream",
+]

@@ -252,7 +252,7 @@ def _gathered(frame: DataFrame, task: Task, rejects: Callable[[Rejected], None] 
     try:
         rows = frame.collect()
     except (PySparkException, Py4JJavaError) as bad:
-        raise SparkError(f"Spark could not finish: {_last_line(bad)}") from bad
+        raise SparkError(f"Spark could not finish: {last_line(bad)}") from bad
     found = []
     for row in rows:
         if row.kind == _ERROR:
@@ -266,7 +266,7 @@ def _gathered(frame: DataFrame, task: Task, rejects: Callable[[Rejected], None] 
     return merged(found)
 
 
-def _last_line(bad: Exception) -> str:
+def last_line(bad: Exception) -> str:
     """What went wrong in a worker, out of all that Spark says of it."""
     lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
     python = [line for line in lines if not line.startswith(("at ", "File ", "Traceback"))]

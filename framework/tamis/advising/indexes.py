@@ -1,0 +1,130 @@
+"""What each index costs on the same subscriptions and events, its answers held against the scan.
+
+Events are made anew for every pass, so that none finds values that another one has read; the least
+of several passes counts. One index is held at a time.
+Cost: a build and some passes of each index.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tamis.advising.chosen import Document
+from tamis.event import DerivedAttribute, Event
+from tamis.indexing import Entry, Index, IndexRecord, Rows
+from tamis.statistics import Statistics
+
+REFERENCE = "scan"
+_PASSES = 3
+_FEW = 64
+
+
+@dataclass
+class IndexCost:
+    """What an index costs."""
+
+    index: str
+    build_seconds: float = 0.0
+    event_seconds: float = 0.0
+    nbytes: int = 0
+    alternatives: float = 0.0
+    """How many it leaves, in the mean of the events."""
+    wrong: int = 0
+    """Events for which it answers otherwise than the scan."""
+    trouble: str = ""
+    """What it raised."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it cannot be used."""
+        return bool(self.wrong or self.trouble)
+
+
+class IndexTrial:
+    """Subscriptions and events on which indexes are tried."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        documents: Sequence[Document],
+        derived: Mapping[str, DerivedAttribute],
+        statistics: Statistics,
+        seconds: float,
+    ) -> None:
+        self._entries = entries
+        self._documents = documents
+        self._derived = derived
+        self._statistics = statistics
+        self._seconds = seconds
+        self._expected: list[Rows] = []
+        self.events = 0
+        """As many as the scan answers in the time that there is."""
+
+    def costs(self, records: Mapping[str, IndexRecord]) -> list[IndexCost]:
+        """The costs of each, the reference first."""
+        names = sorted(records, key=lambda name: (name != REFERENCE, name))
+        return [self._cost_of(records[name]) for name in names]
+
+    def _cost_of(self, record: IndexRecord) -> IndexCost:
+        cost = IndexCost(record.name)
+        try:
+            self._warm(record.made({}))
+            index = record.made({})
+            index.inform(self._statistics)
+            begun = time.thread_time()
+            index.build(self._entries)
+            cost.build_seconds = time.thread_time() - begun
+            for document in self._documents[:1]:
+                index.match(document.event(self._derived))
+            found, seconds = self._passed(index)
+            cost.nbytes = index.nbytes
+        except Exception as problem:
+            cost.trouble = f"{type(problem).__name__}: {problem}"[:200]
+            return cost
+        if not self.events:
+            self._expected, self.events = found, len(found)
+        cost.event_seconds = seconds / max(1, len(found))
+        cost.alternatives = float(np.mean([len(each) for each in found])) if found else 0.0
+        cost.wrong = sum(
+            not np.array_equal(mine, theirs)
+            for mine, theirs in zip(found, self._expected, strict=True)
+        )
+        return cost
+
+    def _warm(self, index: Index) -> None:
+        """Uses an index of some rows: kernels are made when first used."""
+        index.build(self._entries[:_FEW])
+        for document in self._documents[:1]:
+            index.match(document.event(self._derived))
+
+    def _passed(self, index: Index) -> tuple[list[Rows], float]:
+        """The answers, and the seconds of the fastest pass."""
+        least, found = float("inf"), []
+        documents = self._documents[: self.events or None]
+        begun = time.perf_counter()
+        for number in range(_PASSES):
+            if number and time.perf_counter() - begun > self._seconds:
+                break
+            events = [document.event(self._derived) for document in documents]
+            rows, seconds = _timed(index, events, None if self.events else self._seconds)
+            if not number:
+                found = [np.sort(each) for each in rows]
+                documents = documents[: len(rows)]
+            least = min(least, seconds)
+        return found, 0.0 if least == float("inf") else least
+
+
+def _timed(
+    index: Index, events: Sequence[Event], most_seconds: float | None
+) -> tuple[list[Rows], float]:
+    found = []
+    begun, used = time.perf_counter(), time.thread_time()
+    for event in events:
+        found.append(index.match(event))
+        if most_seconds is not None and time.perf_counter() - begun > most_seconds:
+            break
+    return found, time.thread_time() - used

@@ -1,0 +1,192 @@
+"""How a catalog is written to a folder, and mapped back into memory.
+
+Arrays and texts are files that are mapped, copied where they are written to; ids and other keys are
+JSON; what operators are asked is a pickle of plain constants and constraints, in which nothing else
+is accepted. Calls are checked by their operators again, plans of joins are made when they are met.
+Cost of reading: O(subscriptions) for their ids, O(calls and tests) for the rest.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.catalog.arena import Arena
+from tamis.catalog.catalog import Catalog
+from tamis.catalog.late import Late
+from tamis.comparison import Comparison
+from tamis.constraint import Constraint, Expression, Literal, Operation, Reference
+from tamis.engine.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.engine.joins import JoinAtom, JoinPlan
+from tamis.errors import MatcherFolderError
+from tamis.growing import Growing
+from tamis.specification import Variable
+
+_IDS, _DATA, _ASKED = "ids.json", "data.json", "asked.pickle"
+_COLUMNS = (
+    "alternative_subscription", "alternative_flags", "edge_start", "edge_count", "edge_test",
+    "edge_sign", "_first", "_next", "_added",
+)  # fmt: skip
+_PLAIN = {
+    (each.__module__, each.__qualname__): each
+    for each in (Comparison, Constraint, Expression, Literal, Operation, Place, Reference)
+}
+
+
+class _Asked(NamedTuple):
+    """What is asked of operators, in plain values."""
+
+    calls: list[tuple[int, tuple[Any, ...], str, int]]
+    tests: list[
+        tuple[int, tuple[Any, ...], int, tuple[Place, ...], tuple[Constraint, ...], str, int]
+    ]
+    plans: dict[int, tuple[tuple[tuple[int, tuple[str, ...]], ...], tuple[Constraint, ...]]]
+    conditions: dict[int, tuple[Constraint, ...]]
+    serials: dict[int, int]
+    distrusted: list[str]
+
+
+def write_catalog(catalog: Catalog, folder: Path) -> None:
+    """Writes a catalog that is not changed meanwhile into an existing folder."""
+    for name in _COLUMNS:
+        np.save(folder / f"{name.strip('_')}.npy", getattr(catalog, name).view)
+    for name, array in catalog._texts.arrays().items():
+        np.save(folder / f"text_{name}.npy", array)
+    rows = np.fromiter(catalog.rows.values(), np.int64, len(catalog.rows))
+    np.save(folder / "rows.npy", rows)
+    np.save(folder / "free_alternatives.npy", np.array(catalog._free_alternatives, np.int64))
+    _write_json(folder / _IDS, list(catalog.rows))
+    live = rows.tolist()
+    _write_json(folder / _DATA, {row: catalog._data[row] for row in live if row in catalog._data})
+    serials, implied, distrusted = catalog.implications.saved()
+    np.save(folder / "implied.npy", implied)
+    held = catalog.asking() if catalog.alternative_flags.view.any() else []
+    asked = _Asked(
+        [(each.number, each.key, each.text, catalog.calls.users(each)) for each in catalog.calls],
+        [
+            (
+                each.number, each.key, each.call.number, each.places, each.guards, each.text,
+                catalog.tests.users(each),
+            )
+            for each in catalog.tests
+        ],
+        {at: _plain_plan(catalog.plans[at]) for at in held if at in catalog.plans},
+        {
+            at: tuple(each.constraint for each in catalog.conditions[at])
+            for at in held
+            if at in catalog.conditions
+        },
+        serials,
+        distrusted,
+    )  # fmt: skip
+    (folder / _ASKED).write_bytes(pickle.dumps(tuple(asked), protocol=5))
+
+
+def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
+    """Fills a new catalog with what `write_catalog` wrote."""
+    for name in _COLUMNS:
+        array = _mapped(folder / f"{name.strip('_')}.npy")
+        setattr(catalog, name, Growing(array.dtype, array))
+    parts = {name: _mapped(folder / f"text_{name}.npy") for name in ("bytes", "start", "length")}
+    catalog._texts = Arena.of(parts)
+    rows = np.load(folder / "rows.npy")
+    _fill(catalog, _read_json(folder / _IDS), rows)
+    catalog._free_alternatives = np.load(folder / "free_alternatives.npy").tolist()
+    catalog._data = {int(row): data for row, data in _read_json(folder / _DATA).items()}
+    asked = _Asked(*_Plain(io.BytesIO((folder / _ASKED).read_bytes())).load())
+    calls = {number: _call(operators, key, text) for number, key, text, _ in asked.calls}
+    for number, _, _, users in asked.calls:
+        catalog.calls.put(number, calls[number], users)
+    for number, key, call, places, guards, text, users in asked.tests:
+        catalog.tests.put(number, Test(key, calls[call], places, guards, text), users)
+    tests = catalog.tests
+    catalog.plans = Late(
+        asked.plans,
+        lambda raw: JoinPlan(
+            [JoinAtom(tests.thing(number), names) for number, names in raw[0]], raw[1]
+        ),
+    )
+    catalog.conditions = Late(asked.conditions, lambda raw: tuple(map(EventConstraint, raw)))
+    catalog.implications.restore(
+        {calls[number]: serial for number, serial in asked.serials.items()},
+        np.load(folder / "implied.npy"),
+        asked.distrusted,
+    )
+
+
+def _fill(catalog: Catalog, ids: Sequence[str], rows: NDArray[np.int64]) -> None:
+    """Who has which row; all others are free."""
+    count = len(catalog._first)
+    catalog.rows = dict(zip(ids, rows.tolist(), strict=True))
+    if np.array_equal(rows, np.arange(count)):
+        catalog._ids = list(ids)
+    else:
+        catalog._ids = [""] * count
+        for id, row in catalog.rows.items():
+            catalog._ids[row] = id
+        free = np.ones(count, np.bool_)
+        free[rows] = False
+        catalog._free_rows = np.flatnonzero(free).tolist()
+        for row in catalog._free_rows:
+            catalog._texts.free(row)
+    catalog._dead_edges = len(catalog.edge_test) - int(catalog.edge_count.view.sum())
+    catalog.version = int(catalog._added.view.max(initial=0))
+
+
+def _call(operators: Operators, key: tuple[Any, ...], text: str) -> Call:
+    """The call as its operator takes it."""
+    name, *places = key
+    given: list[object] = []
+    width = 0
+    for place in places:
+        if place is None:
+            width += 1
+            given.append(Variable(width))
+        else:
+            given.append(place[1])
+    operator = operators.operator(name)
+    try:
+        compiled = operator.check(*given)
+    except Exception as refusal:
+        raise MatcherFolderError(f"{text} is refused by its operator now: {refusal}") from refusal
+    arguments = tuple(given if compiled is None else compiled)
+    if len(arguments) != len(given):
+        raise MatcherFolderError(f"{text}: its check gives {len(arguments)} arguments now")
+    return Call(key, operator, operators.records[name].specification, arguments, width, text)
+
+
+def _plain_plan(plan: JoinPlan) -> Any:
+    return tuple((atom.test.number, atom.names) for atom in plan.atoms), plan.constraints
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value), encoding="ascii")
+
+
+def _read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="ascii"))
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    try:
+        return np.asarray(np.load(path, mmap_mode="c"))
+    except ValueError:  # an empty array cannot be mapped
+        return np.asarray(np.load(path))
+
+
+class _Plain(pickle.Unpickler):
+    """Reads plain values and constraints, and nothing that could run."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """A class of constraints."""
+        try:
+            return _PLAIN[(module, name)]
+        except KeyError:
+            raise pickle.UnpicklingError(f"{module}.{name} has no place here") from None

@@ -1,0 +1,206 @@
+"""`tamis advise`: which index, planner and settings suit a history, by what they cost on it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tamis.cli.failures import MisuseError, UnusableRunError
+from tamis.cli.options import Debug, Json, Operators, StatisticsFolder, Subscriptions
+
+if TYPE_CHECKING:
+    from tamis.advising import Advice, Budget
+    from tamis.advising.advice import Advisor
+    from tamis.advising.chosen import Sample
+
+
+def advise(
+    subscriptions: Subscriptions,
+    events: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE|DIR|PATTERN…",
+            help="The history: .jsonl (also .gz) or .parquet files, folders of them, "
+            "patterns; - for standard input.",
+        ),
+    ],
+    statistics: StatisticsFolder = None,
+    operators: Operators = None,
+    sample: Annotated[
+        float,
+        typer.Option(
+            metavar="FRACTION",
+            min=0.0,
+            max=1.0,
+            help="The share of the events that is looked at; always the same ones.",
+        ),
+    ] = 1.0,
+    most_events: Annotated[
+        int, typer.Option(metavar="N", min=1, help="No more than so many of them.")
+    ] = 1_000,
+    most_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="How long calls are made and planners are run; then the events that are left "
+            "are thinned.",
+        ),
+    ] = 60.0,
+    workers: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, max=4_096, help="How many workers to think of."),
+    ] = 4,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Recommend an index and a planner by replaying a sample of history.
+
+    Every operator is asked everything about each event of the sample, once. Planners are then run
+    on these answers, indexes on these events, and all answers are compared.
+    """
+    from tamis import reading
+    from tamis.advising import Budget
+    from tamis.advising.advice import Advisor
+    from tamis.cli.loading import find_operators, taken
+    from tamis.cli.saying import put, put_json, say
+    from tamis.statistics import Statistics
+    from tamis.subscription_lines import read_subscriptions
+
+    if subscriptions == "-" and "-" in events:
+        raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
+    source = reading.Events(events)
+    known = None if statistics is None else Statistics.load(statistics)
+    records = [found.record for found in find_operators(operators).values()]
+    advisor = taken(
+        read_subscriptions(subscriptions),
+        lambda entries: Advisor(entries, records, known),
+        len(records),
+        "no advice is given",
+    )
+    budget = Budget(sample, most_events, most_seconds, workers)
+    chosen = advisor.sample(budget)
+    with contextlib.redirect_stdout(sys.stderr):  # what an operator prints is no advice
+        with _progress("reading") as show:
+            for read in chosen.add_lines(source):
+                show(read, source.share or 0.0)
+        if not chosen.read and chosen.rejected:
+            raise UnusableRunError(f"no line holds an event: {chosen.first_reject}")
+        say(_warning(advisor, chosen, budget))
+        with _progress("evaluating") as show:
+            found = advisor.advice(chosen, budget, show)
+    if as_json:
+        put_json(found.as_dict())
+    else:
+        put("\n".join(_lines(found)))
+
+
+@contextlib.contextmanager
+def _progress(doing: str) -> Iterator[_Show]:
+    """Shows how many events were read or evaluated, where there is somebody to see."""
+    if not sys.stderr.isatty():
+        yield _Show(None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(bar_width=16), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bar:
+        task = bar.add_task(doing, total=1.0)
+        yield _Show(
+            lambda events, share: bar.update(
+                task, completed=share, description=f"{doing}  {events:,} events"
+            )
+        )
+
+
+class _Show:
+    """Passes on what is shown, or nothing."""
+
+    def __init__(self, show: object) -> None:
+        self._show = show
+
+    def __call__(self, events: int, share: float) -> None:
+        if callable(self._show):
+            self._show(events, share)
+
+
+def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
+    """What the evaluation may take, before it is begun."""
+    from tamis.cli.tables import counted, duration
+
+    events = len(chosen.documents)
+    words = f"note: {counted(events, 'event')} of {chosen.read:,} with "
+    words += f"{counted(advisor.calls, 'distinct call')} are evaluated in full"
+    if advisor.calls:
+        most = events * advisor.declared_seconds
+        words += f", {duration(most)} at most by what operators declare"
+    if chosen.rejected:
+        words += f"; {counted(chosen.rejected, 'line')} without an event, "
+        words += f"the first: {chosen.first_reject}"
+    return f"{words}; after {duration(budget.seconds)} events are thinned (--most-seconds)"
+
+
+def _lines(found: Advice) -> list[str]:
+    from tamis.cli.tables import counted, duration, table, wrapped
+
+    lines = [
+        wrapped(
+            f"{counted(found.events, 'event')} of {found.read:,}, "
+            f"{counted(found.subscriptions, 'subscription')}: {found.matches:,} matched, "
+            f"{found.undetermined:,} undetermined; {found.every:,} calls in all"
+        ),
+        "",
+    ]
+    rows: list[tuple[object, ...]] = []
+    for each in found.planners:
+        if each.is_whole:
+            seconds = duration(each.expected_seconds), duration(each.own_seconds)
+            mark = "recommended" if each.planner == found.planner else ""
+            rows.append((each.planner, each.calls, *seconds, mark))
+        else:
+            mark = "broken" if each.broken else "left out"
+            rows.append((each.planner, None, "-", "-", mark))
+    lines.append(table(("planner", "calls", "of calls", "its own", ""), rows))
+    lines.append(_bounds(found))
+    lines.append("")
+    lines.append(
+        table(
+            ("index", "an event", "bytes", "build", "left", ""),
+            [
+                (
+                    each.index,
+                    duration(each.event_seconds),
+                    each.nbytes,
+                    duration(each.build_seconds),
+                    round(each.alternatives, 1),
+                    "broken" if each.is_broken
+                    else "recommended" if each.index == found.index else "",
+                )
+                for each in found.indexes
+            ],
+        )
+    )  # fmt: skip
+    lines += ["", wrapped(f"planner {found.planner}: {found.why_planner}", more="  ")]
+    lines.append(wrapped(f"index {found.index}: {found.why_index}", more="  "))
+    lines += [wrapped(f"broken: {each}", more="  ") for each in found.broken]
+    if found.hints:
+        lines += ["", *(wrapped(hint.sentence, indent="- ", more="  ") for hint in found.hints)]
+    return lines
+
+
+def _bounds(found: Advice) -> str:
+    bounds = found.bounds
+    if bounds.lacking:
+        return f"no bounds: {bounds.lacking}"
+    if bounds.clairvoyant is None or bounds.non_anticipative is None:
+        return "no bounds: no event asks an operator anything"
+    words = f"at least {bounds.clairvoyant:,.0f} calls by any method, "
+    words += f"{bounds.non_anticipative:,.0f} by one that does not know answers beforehand"
+    if bounds.events < found.events:
+        words += f" (of {bounds.events:,} events)"
+    return words

@@ -1,0 +1,105 @@
+"""`tamis drift`: which predicates and attributes moved between two folders of statistics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tamis.cli.failures import DONE, UNUSABLE, MisuseError
+from tamis.cli.options import Debug, Json
+
+if TYPE_CHECKING:
+    from tamis.drifting import Drift, Moved
+
+_SHOWN = 50
+_NAMED = 10
+
+
+def drift(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A folder of statistics.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="A later one.")],
+    significance: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="The share of false alarms that is accepted, between 0 and 1."
+        ),
+    ] = 0.01,
+    fail_on_drift: Annotated[
+        bool, typer.Option("--fail-on-drift", help="Exit status 1 if anything moved.")
+    ] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show which predicates moved between two statistics, those first that cost most.
+
+    Shares are compared by counts, with the share of false alarms among all that is shown held at
+    SHARE. Costs have no recorded spread: those are shown that doubled or halved. The exit status is
+    0 whatever moved, unless --fail-on-drift is given.
+    """
+    from tamis.cli.saying import put, put_json
+    from tamis.drifting import drift as compare
+    from tamis.statistics import Statistics
+
+    if not 0 < significance < 1:
+        raise MisuseError(f"--significance is between 0 and 1, not {significance:g}")
+    before, after = Statistics.load(old), Statistics.load(new)
+    found = compare(before, after, significance)
+    if as_json:
+        head = {"old": old, "new": new, "significance": significance}
+        put_json(head | found.as_dict())
+    else:
+        put("\n".join(_lines(found, significance)))
+    raise typer.Exit(UNUSABLE if fail_on_drift and found.moved else DONE)
+
+
+def _lines(found: Drift, significance: float) -> list[str]:
+    from tamis.cli.tables import counted, table, wrapped
+
+    lines = []
+    if found.moved:
+        headers = ("what", "old", "new", "chance", "cost an event", "of")
+        lines.append(table(headers, [_row(each) for each in found.moved[:_SHOWN]]))
+        if len(found.moved) > _SHOWN:
+            lines.append(f"and {len(found.moved) - _SHOWN:,} more (--json lists all)")
+        lines.append("")
+    moved = "nothing" if not found.moved else counted(len(found.moved), "thing")
+    lines.append(
+        wrapped(
+            f"{moved} moved, by {counted(found.compared, 'comparison')} of counts at a false "
+            f"discovery rate of {significance:g}; costs moved that doubled or halved"
+        )
+    )
+    for words, names in (
+        ("new predicates", found.new),
+        ("predicates that are gone", found.vanished),
+        ("new attributes", found.new_attributes),
+        ("attributes that are gone", found.vanished_attributes),
+        (
+            "operators of another version",
+            [f"{name} ({was}, now {now})" for name, (was, now) in found.versions.items()],
+        ),
+    ):
+        if names:
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            lines.append(wrapped(f"{words}: {'; '.join(names[:_NAMED])}{more}", more="  "))
+    if found.uncounted:
+        lines.append(f"not compared, for they have no counts: {found.uncounted:,} predicates")
+    return lines
+
+
+def _row(moved: Moved) -> tuple[object, ...]:
+    from tamis.cli.tables import duration
+
+    if moved.what == "cost":
+        old, new = (duration(each or 0.0) for each in (moved.old, moved.new))
+    elif moved.old is None or moved.new is None:
+        old, new = "", f"{moved.distance:.1%} apart"
+    elif moved.what == "values":
+        old, new = f"{moved.old:.6g}", f"{moved.new:.6g}"
+    else:
+        old, new = f"{moved.old:.2%}", f"{moved.new:.2%}"
+    chance = "-" if moved.significance is None else f"{moved.significance:.1g}"
+    effect = "-" if moved.effect_seconds is None else duration(moved.effect_seconds)
+    name = moved.name if moved.of != "attribute" else f"attribute {moved.name}"
+    return moved.what, old, new, chance, effect, name

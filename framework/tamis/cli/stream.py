@@ -1,0 +1,149 @@
+"""`tamis stream`: what comes into a folder, matched exactly once by Structured Streaming."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from tamis.cli.failures import InterruptedRunError, MisuseError
+from tamis.cli.options import Debug, Index, Operators, Planner, StatisticsFolder, Subscriptions
+
+_POLL_SECONDS = 1
+
+
+def stream(
+    subscriptions: Subscriptions,
+    events: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR",
+            help="The folder that .jsonl (also .gz) or .parquet files come into, each as a whole.",
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR", help="Where matches/batch=N and rejects/batch=N appear, each once."
+        ),
+    ],
+    checkpoint: Annotated[
+        str, typer.Option(metavar="DIR", help="What the stream goes on from when it ends.")
+    ],
+    format: Annotated[
+        str, typer.Option(metavar="json|parquet", help="How matches are written.")
+    ] = "json",
+    index: Index = None,
+    planner: Planner = None,
+    statistics: StatisticsFolder = None,
+    operators: Operators = None,
+    shards: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1_024, help="As in tamis match.")
+    ] = 1,
+    available_now: Annotated[
+        bool,
+        typer.Option("--available-now", "--once", help="Match what is there by now, then end."),
+    ] = False,
+    trigger_seconds: Annotated[
+        float, typer.Option(metavar="N", min=0, help="Seconds from one batch to the next.")
+    ] = 1.0,
+    files_a_batch: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="At most so many files a batch.")
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Match what comes into a folder, on Spark, exactly once.
+
+    A batch appears as a folder when it is whole. Killed and started again with the same checkpoint
+    it goes on where it was. Subscriptions are read again between batches when their file has
+    changed; every line says their version. Lines that hold no event go to rejects.
+    """
+    from tamis.cli.loading import make_matcher, subscribe
+    from tamis.cli.saying import say
+    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
+    from tamis.spark.compiling import Compiled
+    from tamis.spark.session import require_spark, session
+    from tamis.spark.streaming import FORMATS, stream_files
+    from tamis.subscription_lines import SubscriptionLines
+
+    require_spark()
+    if format not in FORMATS:
+        raise MisuseError(f"--format is {' or '.join(FORMATS)}, not {format}")
+    if subscriptions == "-":
+        raise MisuseError("--subscriptions of a stream is a file: it is read again")
+    _check_apart(events=events, output=output, checkpoint=checkpoint)
+
+    def compiled(lines: SubscriptionLines) -> Compiled:
+        matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
+        subscribe(matcher, lines)
+        return Compiled(
+            matcher,
+            index=index or DEFAULT_INDEX,
+            planner=planner or DEFAULT_PLANNER,
+            statistics=matcher.statistics,
+            shards=shards,
+        )
+
+    trigger: dict[str, Any] = (
+        {"availableNow": True}
+        if available_now
+        else {"processingTime": f"{round(trigger_seconds * 1000)} milliseconds"}
+    )
+    local = "local[*, 4]" if master in (None, "local[*]") else master
+    spark = session(local)
+    running = stream_files(
+        spark,
+        events,
+        subscriptions,
+        compiled,
+        output=output,
+        checkpoint=checkpoint,
+        format=format,
+        trigger=trigger,
+        files_a_batch=files_a_batch,
+        say=lambda words: say(f"note: {words}") if _is_told(words) else None,
+    )
+    _wait(running)
+
+
+def _is_told(words: str) -> bool:
+    """Batches are told to a terminal, troubles to everybody."""
+    return sys.stderr.isatty() or not words.startswith("batch ")
+
+
+def _wait(running: Any) -> None:
+    """Waits for the end of a stream, and says what it was."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from tamis.errors import SparkError
+    from tamis.spark.learning import last_line
+
+    query = running.query
+    try:
+        while not query.awaitTermination(_POLL_SECONDS):
+            pass
+    except KeyboardInterrupt:
+        query.stop()
+        raise InterruptedRunError(
+            "interrupted: whole batches are kept, and the next run goes on from them"
+        ) from None
+    except (PySparkException, Py4JError, ConnectionError) as bad:
+        if running.trouble is not None:
+            raise running.trouble from bad
+        raise SparkError(f"the stream has ended: {last_line(bad)}") from bad
+
+
+def _check_apart(**places: str) -> None:
+    """Refuses folders of which one lies in another."""
+    real = {name: os.path.realpath(place) + os.sep for name, place in places.items()}
+    for name, place in real.items():
+        for other, outer in real.items():
+            if name != other and place.startswith(outer):
+                raise MisuseError(f"--{name} lies in the folder of --{other}: keep them apart")

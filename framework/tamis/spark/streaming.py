@@ -1,0 +1,366 @@
+"""How a stream is matched exactly once: every batch is a folder that appears when it is whole.
+
+Spark's checkpoint says which events a batch holds, and gives a batch that was not finished once
+more, under its number. Workers write beside the place; the driver renames, dead letters first, then
+the matches, and passes over a batch whose matches are there. Killed at any point, what is there
+is whole, and what is not comes again. Output and checkpoint know each other by an id.
+Subscriptions are looked at between batches; every line says which version of them it was matched
+against. A version that cannot be used is said, and the one before stays, also over restarts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tamis.errors import SparkError, SubscriptionError, TamisError
+from tamis.manifest import read_manifest, replace_file, write_manifest
+from tamis.spark.compiling import Compiled, compiled_of
+from tamis.spark.matching import Job, match, match_files, on_disk
+from tamis.subscription_lines import SubscriptionLines, read_subscriptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+FORMAT_VERSION = 1
+FORMATS = ("json", "parquet")
+MATCHES, REJECTS = "matches", "rejects"
+_FILES = "path string, modificationTime timestamp, length long, content binary"
+_GLOB = "*.{jsonl,jsonl.gz,parquet}"
+_VERSION_LETTERS = 12
+
+Compile = Callable[[SubscriptionLines], Compiled]
+Say = Callable[[str], None]
+
+
+class Versions:
+    """The subscriptions of a file as they are now, or as they were when they last made sense."""
+
+    def __init__(self, file: str, folder: Path, compile: Compile, say: Say) -> None:
+        self._file = file
+        self._folder = folder
+        self._compile = compile
+        self._say = say
+        self._seen: object = None
+        self.version = ""
+        self._compiled: Compiled | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def now(self) -> tuple[str, Compiled]:
+        """The version, and what is compiled of it."""
+        try:
+            status = os.stat(self._file)
+            seen: object = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if seen != self._seen:
+                self._take(Path(self._file).read_bytes())
+                self._seen = seen
+        except (TamisError, OSError) as bad:
+            if self._compiled is None and not self._take_last():
+                raise
+            if str(bad) != self._seen:
+                self._seen = str(bad)
+                self._say(f"{self._file} cannot be used, version {self.version} of it stays: {bad}")
+        assert self._compiled is not None
+        return self.version, self._compiled
+
+    def _take(self, content: bytes) -> None:
+        version = hashlib.sha256(content).hexdigest()[:_VERSION_LETTERS]
+        if version == self.version:
+            return
+        kept = self._folder / f"{version}.jsonl"
+        if not kept.exists():
+            replace_file(kept, content)
+        try:
+            lines = read_subscriptions(str(kept))
+            lines.file = self._file
+            lines.findings = [each._replace(file=self._file) for each in lines.findings]
+            compiled = self._compile(lines)
+        except BaseException:
+            kept.unlink()
+            raise
+        write_manifest(self._folder, FORMAT_VERSION, version=version)
+        if self._compiled is not None:
+            self._say(f"{self._file} has changed: version {version}")
+        self.version, self._compiled = version, compiled
+
+    def _take_last(self) -> bool:
+        """Takes the version that was the last to make sense, if there was one."""
+        try:
+            about = read_manifest(
+                self._folder, "subscriptions", FORMAT_VERSION, SparkError, "version"
+            )
+            self._take((self._folder / f"{about['version']}.jsonl").read_bytes())
+        except (TamisError, OSError):
+            return False
+        return True
+
+
+class Fixed:
+    """Subscriptions that do not change."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        digest = hashlib.sha256("".join(compiled.fingerprints).encode()).hexdigest()
+        self._now = digest[:_VERSION_LETTERS], compiled
+
+    def now(self) -> tuple[str, Compiled]:
+        """The version, and what is compiled of it."""
+        return self._now
+
+
+class Sink:
+    """Where batches go, each as a whole."""
+
+    def __init__(self, output: str, checkpoint: str) -> None:
+        self._output, self._checkpoint = (
+            Path(os.path.abspath(each)) for each in (output, checkpoint)
+        )
+        self._staging = self._output / "_staging"
+        self._check()
+        shutil.rmtree(self._staging, ignore_errors=True)
+        for folder in (self._output / MATCHES, self._output / REJECTS, self._staging):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def _check(self) -> None:
+        """Refuses output of another stream: its batches would be taken for those of this one."""
+        self._checkpoint.mkdir(parents=True, exist_ok=True)
+        mine, theirs = (self._identity(each) for each in (self._checkpoint, self._output))
+        if theirs is not None and mine != theirs:
+            raise SparkError(
+                f"{self._output} was written with another checkpoint than {self._checkpoint}: "
+                "choose another output, or the checkpoint that belongs to it"
+            )
+        if theirs is None and (self._output / MATCHES).exists():
+            raise SparkError(f"{self._output} holds matches that no stream of tamis wrote")
+        if mine is None:
+            mine = uuid.uuid4().hex
+            write_manifest(self._checkpoint, FORMAT_VERSION, stream=mine)
+        if theirs is None:
+            self._output.mkdir(parents=True, exist_ok=True)
+            write_manifest(self._output, FORMAT_VERSION, stream=mine)
+
+    @staticmethod
+    def _identity(folder: Path) -> str | None:
+        if not (folder / "manifest.json").exists():
+            return None
+        about = read_manifest(folder, "stream", FORMAT_VERSION, SparkError, "stream")
+        return str(about["stream"])
+
+    def place(self, what: str, batch: int) -> Path:
+        """Where a batch is when it is whole."""
+        return self._output / what / f"batch={batch}"
+
+    def is_done(self, batch: int) -> bool:
+        """Whether the matches of a batch are there."""
+        return self.place(MATCHES, batch).exists()
+
+    def staged(self, batch: int) -> Path:
+        """An empty folder beside the places."""
+        folder = self._staging / f"batch-{batch}-{uuid.uuid4().hex[:8]}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def commit(self, batch: int, staged: Path) -> None:
+        """Puts a batch in its place: dead letters, then, as the last step, the matches."""
+        for what in (REJECTS, MATCHES):
+            beside, place = staged / what, self.place(what, batch)
+            if beside.exists() and not place.exists():
+                on_disk(str(beside))
+                os.replace(beside, place)
+                on_disk(str(place.parent))
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+class Stream:
+    """A query that runs; `trouble` is what ended it."""
+
+    def __init__(self, versions: Versions | Fixed, sink: Sink, format: str, say: Say) -> None:
+        if format not in FORMATS:
+            raise SparkError(f"the format of a stream is {' or '.join(FORMATS)}, not {format}")
+        self._versions, self._sink, self._format, self._say = versions, sink, format, say
+        self.trouble: Exception | None = None
+        self.query: StreamingQuery | None = None
+
+    def once(self, work: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
+        """The work on a batch, done unless it was."""
+
+        def do(frame: Any, batch: int) -> None:
+            if self._sink.is_done(batch):
+                return
+            try:
+                work(frame, batch)
+            except Exception as bad:
+                self.trouble = bad
+                raise
+
+        return do
+
+    def files(self, given: str, spark: SparkSession) -> Callable[[Any, int], None]:
+        """The work on a batch of names of files."""
+        top = os.path.realpath(given)
+
+        def work(frame: Any, batch: int) -> None:
+            found = sorted(_path(row.path) for row in frame.select("path").collect())
+            names = {each: os.path.join(given, os.path.relpath(each, top)) for each in found}
+            version, compiled = self._versions.now()
+            staged = self._sink.staged(batch)
+            job = Job(
+                str(staged / MATCHES), True, {"version": version}, self._format == "parquet", True
+            )
+            written = match_files(spark, found, compiled, job, names=names)
+            _move([*written.rejects], staged / REJECTS)
+            self._keep_only(written.results, staged / MATCHES)
+            self._sink.commit(batch, staged)
+            account = written.tally.account
+            self._say(
+                f"batch {batch}: {account.events:,} events, {account.matches:,} matches, "
+                f"{written.tally.rejected:,} rejected, version {version}"
+            )
+
+        return work
+
+    @staticmethod
+    def _keep_only(parts: Sequence[str], folder: Path) -> None:
+        """Drops what workers wrote that did not come to an end."""
+        kept = {os.path.basename(each) for each in parts}
+        for path in folder.iterdir():
+            if path.name not in kept:
+                path.unlink()
+
+    def rows(self, frame: Any, batch: int) -> None:
+        """The work on a batch of events."""
+        from pyspark.sql import functions
+
+        version, compiled = self._versions.now()
+        staged = self._sink.staged(batch)
+        found = match(frame, compiled).withColumn("version", functions.lit(version)).persist()
+        try:
+            good = found.filter("rejected is null").drop("rejected", "text")
+            bad = found.filter("rejected is not null").selectExpr("rejected as reason", "text")
+            good.write.format(self._format).save(str(staged / MATCHES))
+            if bad.limit(1).count():
+                bad.write.format("json").save(str(staged / REJECTS))
+        finally:
+            found.unpersist()
+        for path in staged.rglob("part-*"):
+            on_disk(str(path))
+        self._sink.commit(batch, staged)
+
+
+def stream(
+    events: DataFrame,
+    subscriptions: str | os.PathLike[str] | Iterable[Mapping[str, Any] | str],
+    operators: Iterable[object] | None = None,
+    *,
+    output: str,
+    checkpoint: str,
+    format: str = "json",
+    trigger: Mapping[str, Any] | None = None,
+    say: Say = lambda words: None,
+    **settings: Any,
+) -> StreamingQuery:
+    """Matches a streaming data frame, an event a row, into folders of batches, exactly once.
+
+    `subscriptions` that are a path are read again between batches. `trigger` is what Spark's
+    `trigger` takes, as `{"availableNow": True}`; `settings` are those of `match`."""
+    sink = Sink(output, checkpoint)
+    versions: Versions | Fixed
+    if isinstance(subscriptions, (str, os.PathLike)):
+        records = None if operators is None else list(operators)
+        versions = Versions(
+            os.fspath(subscriptions),
+            Path(checkpoint) / "subscriptions",
+            lambda lines: _compiled(lines, records, settings),
+            say,
+        )
+        versions.now()
+    else:
+        versions = Fixed(compiled_of(subscriptions, operators, **settings))
+    running = Stream(versions, sink, format, say)
+    return _started(events, running.once(running.rows), checkpoint, trigger)
+
+
+def stream_files(
+    spark: SparkSession,
+    folder: str,
+    subscriptions: str,
+    compile: Compile,
+    *,
+    output: str,
+    checkpoint: str,
+    format: str = "json",
+    trigger: Mapping[str, Any] | None = None,
+    files_a_batch: int | None = None,
+    say: Say = lambda words: None,
+) -> Stream:
+    """The same for the files that come into a folder, by the rules of `tamis match`.
+
+    A file has to come whole, by renaming, and stay as it is."""
+    if not os.path.isdir(folder):
+        raise SparkError(f"there is no folder {folder}: a stream reads what comes into one")
+    sink = Sink(output, checkpoint)
+    versions = Versions(subscriptions, Path(checkpoint) / "subscriptions", compile, say)
+    versions.now()
+    running = Stream(versions, sink, format, say)
+    reader = spark.readStream.format("binaryFile").schema(_FILES)
+    reader = reader.option("pathGlobFilter", _GLOB).option("recursiveFileLookup", "true")
+    if files_a_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", files_a_batch)
+    frame = reader.load(os.path.realpath(folder)).select("path")
+    running.query = _started(frame, running.once(running.files(folder, spark)), checkpoint, trigger)
+    return running
+
+
+def _compiled(
+    lines: SubscriptionLines, operators: list[object] | None, settings: Mapping[str, Any]
+) -> Compiled:
+    if lines.findings:
+        raise SubscriptionError("; ".join(str(each) for each in lines.findings[:3]))
+    return compiled_of([each.document for each in lines.entries], operators, **settings)
+
+
+def _started(
+    frame: DataFrame,
+    work: Callable[[Any, int], None],
+    checkpoint: str,
+    trigger: Mapping[str, Any] | None,
+) -> StreamingQuery:
+    writer = frame.writeStream.foreachBatch(work)
+    writer = writer.option("checkpointLocation", os.path.abspath(os.path.join(checkpoint, "spark")))
+    if trigger:
+        writer = writer.trigger(**trigger)
+    return writer.start()
+
+
+def _path(uri: str) -> str:
+    """The path of a local file as Spark names it."""
+    return "/" + uri.removeprefix("file:").lstrip("/")
+
+
+def _move(parts: Iterable[str], folder: Path) -> None:
+    """Puts parts that hold something into a folder, which is made when there is one."""
+    for part in parts:
+        if os.path.getsize(part):
+            folder.mkdir(exist_ok=True)
+            os.replace(part, folder / os.path.basename(part).removeprefix("rejects-"))
+        else:
+            os.unlink(part)
+
+
+def read_lines(output: str, what: str = MATCHES) -> list[dict[str, Any]]:
+    """The JSON lines of all batches that are there, in the order of the batches."""
+    folders = sorted(
+        Path(output, what).glob("batch=*"), key=lambda each: int(each.name.partition("=")[2])
+    )
+    return [
+        json.loads(line)
+        for folder in folders
+        for part in sorted(folder.glob("part-*.json*"))
+        for line in part.read_text(encoding="utf-8").splitlines()
+    ]

