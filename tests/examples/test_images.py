@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples.running import EXAMPLES, Ended, run, shown
 from tests.fetching import fetched
-
-from .running import EXAMPLES, Ended, run, shown
 
 IMAGES = EXAMPLES / "images"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .running import EXAMPLES, run, shown
+from tests.examples.running import EXAMPLES, run, shown
 
 LEARNING = EXAMPLES / "learning"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from .running import EXAMPLES, installed, run, shown
+from tests.examples.running import EXAMPLES, installed, run, shown
 
 PLUGIN = EXAMPLES / "plugin"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import EXAMPLES, run, shown
+from tests.examples.running import EXAMPLES, run, shown
 
 RDF = EXAMPLES / "rdf"
 
