@@ -42,7 +42,7 @@ def louderThan(event, level):
     return event["loudness"] > level
 
 @tamis.operator(inputs=("people",), outputs=("count",))
-def peopleCount(event, count):
+def crowdCount(event, count):
     return list(range(event["people"]))
 """
 
@@ -83,8 +83,11 @@ def _command(name: str, *more: str) -> list[str]:
 
 def _environment() -> dict[str, str]:
     """That of this process, whatever folder its roots were named from."""
-    roots = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
+    given = os.environ.get("PYTHONPATH")
+    if not given:
+        return dict(os.environ)
+    roots = os.pathsep.join(map(os.path.abspath, given.split(os.pathsep)))
+    return {**os.environ, "PYTHONPATH": roots}
 
 
 def trial(folder: Path, seed: int, victims: tuple[str, ...] = VICTIMS) -> Found:
