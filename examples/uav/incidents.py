@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,7 +37,7 @@ class Cleared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Incident:
+class Incident(ABC):
     """Something that happens between two times."""
 
     number: int
@@ -45,13 +46,13 @@ class Incident:
 
     kind = ""
 
+    @abstractmethod
     def place(self, seconds: float) -> tuple[float, float]:
         """Where it is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def things(self, seconds: float) -> Iterator[Thing]:
         """Who takes part."""
-        raise NotImplementedError
 
     def cleared(self, seconds: float) -> Iterator[Cleared]:
         """Where nobody else drives."""
