@@ -18,7 +18,7 @@ louderThan(level)
     Whether it is louder than a level.
     takes    level (anything)
     reads    loudness
-    gives    true or false
+    gives    true or false, or values of variables where it takes them
     cost     about 2 ms a call
     timeout  none
     version  3

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.bench.spark_goals import goal_lines
 from tamis.comparison import Comparison
 from tamis.learning.chunks import chunks_of, counts_of
 from tamis.learning.counts import Counts
@@ -274,16 +275,6 @@ def closing(goals: Sequence[Row]) -> str:
     """The goals for people."""
     words = (
         "seconds; prepare: finding the marks of predicates that were read; process: one process;"
+        " 1 core, spark: on Spark; a core: its rate a core over that of the process"
     )
-    words += " 1 core, spark: on Spark; a core: its rate a core over that of the process"
-    lines = [words]
-    for goal in goals:
-        figure, must = goal["figure"], goal["must"]
-        reached = figure >= must if goal["more"] else figure <= must
-        size = "" if goal["is_full"] else f" (of {goal['events']:,} events)"
-        bound = "at least" if goal["more"] else "at most"
-        verdict = "reached" if reached else "MISSED"
-        lines.append(
-            f"{goal['format']}, {goal['what']}{size}: {figure:.4g} ({bound} {must}): {verdict}"
-        )
-    return "\n".join(lines)
+    return "\n".join([words, *goal_lines(goals, "format")])

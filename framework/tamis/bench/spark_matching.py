@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tamis.bench.spark_goals import goal_lines
 from tamis.operators import operator
 
 if TYPE_CHECKING:
@@ -165,14 +166,5 @@ def table(rows: Sequence[Row]) -> str:
 
 def closing(goals: Sequence[Row]) -> str:
     """The goals for people."""
-    lines = ["seconds; cpu, of Spark: those of the processor, in one process and in all workers"]
-    for goal in goals:
-        figure, must = goal["figure"], goal["must"]
-        reached = figure >= must if goal["more"] else figure <= must
-        size = "" if goal["is_full"] else f" (of {goal['events']:,} events)"
-        bound = "at least" if goal["more"] else "at most"
-        verdict = "reached" if reached else "MISSED"
-        lines.append(
-            f"{goal['workload']}, {goal['what']}{size}: {figure:.4g} ({bound} {must}): {verdict}"
-        )
-    return "\n".join(lines)
+    words = "seconds; cpu, of Spark: those of the processor, in one process and in all workers"
+    return "\n".join([words, *goal_lines(goals, "workload")])

