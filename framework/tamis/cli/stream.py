@@ -123,7 +123,7 @@ def _wait(running: Any) -> None:
     from pyspark.errors import PySparkException
 
     from tamis.errors import SparkError
-    from tamis.spark.learning import last_line
+    from tamis.spark.working import last_line
 
     query = running.query
     try:

@@ -73,7 +73,7 @@ def in_parts(chunks: Sequence[Chunk], parts: int) -> list[list[Chunk]]:
     found: list[list[Chunk]] = []
     done = 0
     for chunk in chunks:
-        if not found or done >= total * len(found) / parts:
+        if not found or done + chunk.size / 2 >= total * len(found) / parts:
             found.append([])
         found[-1].append(chunk)
         done += chunk.size

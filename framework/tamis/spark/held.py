@@ -7,6 +7,7 @@ through them block by block; what they give is merged event by event.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import pickle
@@ -230,13 +231,17 @@ def key_of(content: bytes) -> str:
 
 
 def holder_of(key: str, content: bytes) -> Holder:
-    """What this process holds for a task."""
+    """What this process holds for a task; Spark collects garbage after each part, not among it."""
     global _held
     with _holding:
         if _held is None or _held[0] != key:
             _held = None
+            gc.unfreeze()
             task = pickle.loads(content)
             if not isinstance(task, MatchTask):
                 raise SparkError("what was sent to a worker is no task")
             _held = key, Holder(task)
+            if len(task.folders) == 1:
+                _held[1].matcher(0)
+                gc.freeze()
         return _held[1]

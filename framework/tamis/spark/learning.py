@@ -13,22 +13,22 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tamis.errors import EventError, SparkError, TamisError
+from tamis.errors import EventError
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task, Window
 from tamis.learning.lesson import Lesson
 from tamis.learning.tables import learn_batch
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.reading import Line, ReadingError
+from tamis.reading import Line
+from tamis.spark.working import Told, told_of_frame, told_of_parts
 from tamis.statistics import Statistics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Rejected = dict[str, Any]
-_SCHEMA = "kind string, content binary"
-_COUNTS, _REJECTS, _ERROR = "counts", "rejects", "error"
+_COUNTS, _REJECTS = "counts", "rejects"
 _PARTS_A_CORE = 2
 _CHUNK_BYTES = 1 << 25
 _REJECTS_A_ROW = 1_000
@@ -101,11 +101,11 @@ def counts_of_frame(
     frame = _fewer(events)
     held, keep = _sent(frame.sparkSession, task), rejects is not None
 
-    def count(batches: Iterator[Any]) -> Iterator[Any]:
+    def count(batches: Iterator[Any]) -> Iterator[Told]:
         learner = Learner(held())
-        yield from _told(learner, _of_batches(learner, batches), keep)
+        return _told(learner, _of_batches(learner, batches), keep)
 
-    return _gathered(frame.mapInArrow(count, _SCHEMA), task, rejects)
+    return _added(told_of_frame(frame, count), task, rejects)
 
 
 def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
@@ -165,16 +165,12 @@ def _counts_of_chunks(
         return Counts()
     held, keep = _sent(spark, task), rejects is not None
 
-    def count(batches: Iterator[Any]) -> Iterator[Any]:
+    def count(at: int) -> Iterator[Told]:
         learner = Learner(held())
-        mine = [
-            chunk for batch in batches for at in batch.column(0).to_pylist() for chunk in parts[at]
-        ]
-        read = (rejected for chunk in mine for rejected in learn_chunk(learner, chunk))
-        yield from _told(learner, read, keep)
+        read = (rejected for chunk in parts[at] for rejected in learn_chunk(learner, chunk))
+        return _told(learner, read, keep)
 
-    numbers = spark.range(0, len(parts), 1, len(parts))
-    return _gathered(numbers.mapInArrow(count, _SCHEMA), task, rejects)
+    return _added(told_of_parts(spark, len(parts), count), task, rejects)
 
 
 def _counts_of_place(
@@ -185,11 +181,11 @@ def _counts_of_place(
         return counts_of_frame(spark.read.parquet(place), task, rejects)
     held, keep = _sent(spark, task), rejects is not None
 
-    def count(batches: Iterator[Any]) -> Iterator[Any]:
+    def count(batches: Iterator[Any]) -> Iterator[Told]:
         learner = Learner(held())
-        yield from _told(learner, _of_lines(learner, place, batches), keep)
+        return _told(learner, _of_lines(learner, place, batches), keep)
 
-    return _gathered(_fewer(spark.read.text(place)).mapInArrow(count, _SCHEMA), task, rejects)
+    return _added(told_of_frame(_fewer(spark.read.text(place)), count), task, rejects)
 
 
 def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[Rejected]:
@@ -219,56 +215,27 @@ def _sent(spark: SparkSession, task: Task) -> Callable[[], Task]:
     return lambda: pickle.loads(content.value)
 
 
-def _told(learner: Learner, rejected: Iterator[Rejected], keep: bool) -> Iterator[Any]:
-    """What a worker has to tell, as Arrow batches."""
+def _told(learner: Learner, rejected: Iterator[Rejected], keep: bool) -> Iterator[Told]:
+    """What a worker has to tell."""
     waiting: list[Rejected] = []
-    try:
-        for each in rejected:
-            if keep:
-                waiting.append(each)
-                if len(waiting) >= _REJECTS_A_ROW:
-                    yield _row(_REJECTS, json.dumps(waiting).encode())
-                    waiting = []
-        if waiting:
-            yield _row(_REJECTS, json.dumps(waiting).encode())
-        yield _row(_COUNTS, learner.finish().packed(learner.task.marks))
-    except TamisError as bad:  # a sentence rather than the traceback of a worker
-        yield _row(_ERROR, json.dumps([type(bad).__name__, str(bad)]).encode())
+    for each in rejected:
+        if keep:
+            waiting.append(each)
+            if len(waiting) >= _REJECTS_A_ROW:
+                yield _REJECTS, json.dumps(waiting).encode()
+                waiting = []
+    if waiting:
+        yield _REJECTS, json.dumps(waiting).encode()
+    yield _COUNTS, learner.finish().packed(learner.task.marks)
 
 
-def _row(kind: str, content: bytes) -> Any:
-    import pyarrow
-
-    return pyarrow.RecordBatch.from_pydict(
-        {"kind": [kind], "content": pyarrow.array([content], pyarrow.binary())}
-    )
-
-
-def _gathered(frame: DataFrame, task: Task, rejects: Callable[[Rejected], None] | None) -> Counts:
+def _added(told: Iterable[Told], task: Task, rejects: Callable[[Rejected], None] | None) -> Counts:
     """The counts of all parts; rejects in the order of the parts."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    try:
-        rows = frame.collect()
-    except (PySparkException, Py4JJavaError) as bad:
-        raise SparkError(f"Spark could not finish: {last_line(bad)}") from bad
     found = []
-    for row in rows:
-        if row.kind == _ERROR:
-            name, words = json.loads(bytes(row.content))
-            raise (ReadingError if name == ReadingError.__name__ else SparkError)(words)
-        if row.kind == _COUNTS:
-            found.append(Counts.unpacked(bytes(row.content), task.marks))
+    for kind, content in told:
+        if kind == _COUNTS:
+            found.append(Counts.unpacked(content, task.marks))
         elif rejects is not None:
-            for each in json.loads(bytes(row.content)):
+            for each in json.loads(content):
                 rejects(each)
     return merged(found)
-
-
-def last_line(bad: Exception) -> str:
-    """What went wrong in a worker, out of all that Spark says of it."""
-    lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
-    python = [line for line in lines if not line.startswith(("at ", "File ", "Traceback"))]
-    named = [line for line in python if "Error: " in line or "Exception: " in line]
-    return (named or python or ["it does not say why"])[-1][:500]

@@ -8,7 +8,6 @@ Invariant: the lines are those of one process, in parts.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import shutil
@@ -19,12 +18,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tamis.errors import SparkError, TamisError
+from tamis.errors import SparkError
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
 from tamis.reading import Line, ReadingError
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.held import Given, Holder, Matched, Tally
-from tamis.spark.learning import last_line
+from tamis.spark.working import Told, told_of_parts
 from tamis.writing import json_bytes, json_text
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ SCHEMA = (
     "undetermined array<struct<subscription: string, reason: string>>, "
     "rejected string, text string"
 )
-_TOLD = "kind string, content binary"
-_DONE, _ERROR = "done", "error"
+_DONE = "done"
 _PARTS_A_CORE = 4
 _LEAST_BYTES, _MOST_BYTES = 1 << 16, 1 << 25
 _ROWS = 1_024
@@ -199,13 +197,11 @@ def match_files(
         return Written([], [], Tally())
     held = compiled.sent(spark)
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            for at in batch.column(0).to_pylist():
-                yield _told(at, held, shared[at], job)
+    def work(at: int) -> Iterator[Told]:
+        yield _DONE, pickle.dumps(write_part(at, held(), shared[at], job))
 
-    numbers = spark.range(0, len(shared), 1, len(shared))
-    return _gathered(numbers.mapInArrow(work, _TOLD))
+    told = told_of_parts(spark, len(shared), work)
+    return _written(pickle.loads(content) for _, content in told)
 
 
 def _chunks(files: Sequence[str], most_bytes: int, *, tolerant: bool) -> Iterator[Chunk]:
@@ -216,14 +212,6 @@ def _chunks(files: Sequence[str], most_bytes: int, *, tolerant: bool) -> Iterato
             if not tolerant:
                 raise
             yield Chunk(file, file, 0, None, 1, 1, os.path.dirname(file))  # a worker says why
-
-
-def _told(at: int, held: Callable[[], Holder], chunks: Sequence[Chunk], job: Job) -> Any:
-    try:
-        told = write_part(at, held(), chunks, job)
-        return _row(_DONE, pickle.dumps((at, *told)))
-    except TamisError as bad:  # a sentence rather than the traceback of a worker
-        return _row(_ERROR, json.dumps([type(bad).__name__, str(bad)]).encode())
 
 
 def write_part(
@@ -318,34 +306,15 @@ def _given(chunks: Iterable[Chunk], *, tolerant: bool) -> Iterator[Given]:
             yield Given(Line(chunk.name, number + 1, None, f"cannot be read: {bad}", ""))
 
 
-def _row(kind: str, content: bytes) -> Any:
-    import pyarrow
-
-    return pyarrow.RecordBatch.from_pydict(
-        {"kind": [kind], "content": pyarrow.array([content], pyarrow.binary())}
-    )
-
-
-def _gathered(frame: DataFrame) -> Written:
-    """What all parts told, in their order."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        rows = frame.collect()
-    except (PySparkException, Py4JError, ConnectionError) as bad:
-        raise SparkError(f"Spark could not finish: {last_line(bad)}") from bad
-    told = []
-    for row in rows:
-        if row.kind == _ERROR:
-            name, words = json.loads(bytes(row.content))
-            raise (ReadingError if name == ReadingError.__name__ else SparkError)(words)
-        told.append(pickle.loads(bytes(row.content)))
-    tally = Tally()
-    told.sort(key=lambda each: each[0])
-    for *_, part in told:
+def _written(parts: Iterable[tuple[str, str | None, Tally]]) -> Written:
+    """All parts, which come in their order."""
+    results, rejects, tally = [], [], Tally()
+    for result, rejected, part in parts:
+        results.append(result)
+        if rejected:
+            rejects.append(rejected)
         tally.add(part)
-    return Written([each[1] for each in told], [each[2] for each in told if each[2]], tally)
+    return Written(results, rejects, tally)
 
 
 # folders of parts
