@@ -118,17 +118,17 @@ def _counted(
     rejects: str | None,
     master: str | None,
 ) -> Counts:
+    from tamis.cli.on_spark import on_spark
     from tamis.spark.learning import counts_of_files
-    from tamis.spark.session import session
     from tamis.writing import lines_to
 
-    shown = "true" if sys.stderr.isatty() else "false"
-    spark = session(master, settings={"spark.ui.showConsoleProgress": shown})
     with contextlib.ExitStack() as open_files:
-        if rejects is None:
-            return counts_of_files(spark, files, lesson.task, names=names)
-        lines = open_files.enter_context(lines_to(rejects))
-        return counts_of_files(spark, files, lesson.task, lines.write, names=names)
+        keep = None if rejects is None else open_files.enter_context(lines_to(rejects)).write
+        return on_spark(
+            lambda spark: counts_of_files(spark, files, lesson.task, keep, names=names),
+            master,
+            shows=True,
+        )
 
 
 def _statistics(

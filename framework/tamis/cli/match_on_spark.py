@@ -42,11 +42,12 @@ def match_on_spark(
         refuse_collisions,
         write_report,
     )
+    from tamis.cli.on_spark import on_spark
     from tamis.cli.saying import say
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
     from tamis.spark.compiling import Compiled
     from tamis.spark.matching import Job, check_folder, match_files
-    from tamis.spark.session import require_spark, session
+    from tamis.spark.session import require_spark
     from tamis.subscription_lines import read_subscriptions
 
     require_spark()
@@ -76,11 +77,19 @@ def match_on_spark(
         staged = temporary if output == "-" else f"{output.rstrip('/')}.partial"
         if output != "-":
             shutil.rmtree(staged, ignore_errors=True)
-        shown = "true" if sys.stderr.isatty() else "false"
-        # local Spark tries a task once unless told otherwise, and a worker may be killed
-        local = "local[*, 4]" if master in (None, "local[*]") else master
-        spark = session(local, settings={"spark.ui.showConsoleProgress": shown})
-        written = match_files(spark, files, compiled, Job(staged, rejects is not None), names=names)
+        job = Job(staged, rejects is not None)
+        try:
+            written, master = on_spark(
+                lambda spark: (
+                    match_files(spark, files, compiled, job, names=names),
+                    str(spark.sparkContext.master),
+                ),
+                master,
+                shows=True,
+            )
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
         _keep(written, rejects, output, staged)
     tally = written.tally
     for sentence in notes_of(tally, kept=rejects is not None):
@@ -93,7 +102,7 @@ def match_on_spark(
             "index": index or DEFAULT_INDEX,
             "workers": workers,
             "on": "spark",
-            "master": spark.sparkContext.master,
+            "master": master,
             **_replication(compiled),
             "wall_seconds": time.perf_counter() - started,
         }

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tamis.cli.failures import InterruptedRunError, MisuseError
 from tamis.cli.options import Debug, Index, Operators, Planner, StatisticsFolder, Subscriptions
 
-_POLL_SECONDS = 1
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tamis.spark.streaming import Stream
 
 
 def stream(
@@ -65,10 +68,11 @@ def stream(
     changed; every line says their version. Lines that hold no event go to rejects.
     """
     from tamis.cli.loading import make_matcher, subscribe
+    from tamis.cli.on_spark import on_spark
     from tamis.cli.saying import say
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
     from tamis.spark.compiling import Compiled
-    from tamis.spark.session import require_spark, session
+    from tamis.spark.session import require_spark
     from tamis.spark.streaming import FORMATS, stream_files
     from tamis.subscription_lines import SubscriptionLines
 
@@ -95,21 +99,28 @@ def stream(
         if available_now
         else {"processingTime": f"{round(trigger_seconds * 1000)} milliseconds"}
     )
-    local = "local[*, 4]" if master in (None, "local[*]") else master
-    spark = session(local)
-    running = stream_files(
-        spark,
-        events,
-        subscriptions,
-        compiled,
-        output=output,
-        checkpoint=checkpoint,
-        format=format,
-        trigger=trigger,
-        files_a_batch=files_a_batch,
-        say=lambda words: say(f"note: {words}") if _is_told(words) else None,
-    )
-    _wait(running)
+
+    def work(spark: SparkSession) -> None:
+        running = stream_files(
+            spark,
+            events,
+            subscriptions,
+            compiled,
+            output=output,
+            checkpoint=checkpoint,
+            format=format,
+            trigger=trigger,
+            files_a_batch=files_a_batch,
+            say=lambda words: say(f"note: {words}") if _is_told(words) else None,
+        )
+        _wait(running)
+
+    try:
+        on_spark(work, master, shows=False)
+    except KeyboardInterrupt:
+        raise InterruptedRunError(
+            "interrupted: whole batches are kept, and the next run goes on from them"
+        ) from None
 
 
 def _is_told(words: str) -> bool:
@@ -117,7 +128,7 @@ def _is_told(words: str) -> bool:
     return sys.stderr.isatty() or not words.startswith("batch ")
 
 
-def _wait(running: Any) -> None:
+def _wait(running: Stream) -> None:
     """Waits for the end of a stream, and says what it was."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -125,15 +136,9 @@ def _wait(running: Any) -> None:
     from tamis.errors import SparkError
     from tamis.spark.working import last_line
 
-    query = running.query
+    assert running.query is not None
     try:
-        while not query.awaitTermination(_POLL_SECONDS):
-            pass
-    except KeyboardInterrupt:
-        query.stop()
-        raise InterruptedRunError(
-            "interrupted: whole batches are kept, and the next run goes on from them"
-        ) from None
+        running.query.awaitTermination()
     except (PySparkException, Py4JError, ConnectionError) as bad:
         if running.trouble is not None:
             raise running.trouble from bad

@@ -23,6 +23,7 @@ from tamis.errors import SparkError, SubscriptionError, TamisError
 from tamis.manifest import read_manifest, replace_file, write_manifest
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.matching import Job, match, match_files, on_disk
+from tamis.spark.working import last_line
 from tamis.subscription_lines import SubscriptionLines, read_subscriptions
 
 if TYPE_CHECKING:
@@ -197,7 +198,9 @@ class Stream:
                 work(frame, batch)
             except Exception as bad:
                 self.trouble = bad
-                raise
+                # a sentence: patterns of the JVM's overflow its stack on long tracebacks
+                words = str(bad) if isinstance(bad, TamisError) else last_line(bad)
+                raise SparkError(words) from None
 
         return do
 

@@ -1,0 +1,83 @@
+"""How a command works on Spark: beside, so that Ctrl-C never cuts a talk with the JVM.
+
+pyspark's own answer to the signal talks to the JVM from wherever it strikes, which may be the
+middle of another talk. Here it is the waiting that ends; then jobs and streams are stopped.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from tamis.spark.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Found = TypeVar("Found")
+_LOCAL = "local[*, 4]"
+"""All cores, and four tries: a task is tried once unless told otherwise, and workers are killed."""
+_POLL_SECONDS = 0.2
+_STOPPING_SECONDS = 10.0
+
+
+def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows: bool) -> Found:
+    """What some work gives on a session, which is stopped where it is interrupted.
+
+    `shows` says whether a terminal sees the progress of jobs."""
+    wanted = _LOCAL if master in (None, "local[*]") else master
+    made: list[SparkSession] = []
+    done: Future[Found] = Future()
+    shown = str(shows and sys.stderr.isatty()).lower()
+
+    def run() -> None:
+        try:
+            made.append(session(wanted, settings={"spark.ui.showConsoleProgress": shown}))
+            done.set_result(work(made[0]))
+        except BaseException as bad:  # it is raised where it is waited for
+            done.set_exception(bad)
+
+    thread = threading.Thread(target=run, name="tamis-spark", daemon=True)
+    with _default_interrupts():
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_POLL_SECONDS)
+        except KeyboardInterrupt:
+            if made:
+                _stop(made[0], thread)
+            raise
+    return done.result()
+
+
+def _stop(spark: SparkSession, thread: threading.Thread) -> None:
+    """Stops what a session does: its streams, which would wait for the end of their jobs, and jobs.
+
+    A batch may be about to begin another job."""
+    spark.sparkContext.setLogLevel("OFF")
+    queries = spark.streams.active
+    stopping = [threading.Thread(target=query.stop, daemon=True) for query in queries]
+    for each in stopping:
+        each.start()
+    end = time.monotonic() + _STOPPING_SECONDS
+    while any(each.is_alive() for each in (thread, *stopping)) and time.monotonic() < end:
+        spark.sparkContext.cancelAllJobs()
+        thread.join(_POLL_SECONDS)
+
+
+@contextmanager
+def _default_interrupts() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
