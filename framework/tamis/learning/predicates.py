@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.comparison import RANGES
+from tamis.comparison import RANGES, Comparison
 from tamis.predicate import AttributePredicate
 from tamis.statistics.spaces import LARGE, Marks, MarksMaker, Spaces, after_prefix
 from tamis.values import BOOLEAN, NUMBER, kind_of
@@ -57,7 +57,8 @@ class Questions:
             for key, (places, _) in groups.items()
         }
         """Of each attribute and operator: the predicates, and the places of their marks."""
-        self._sums, self._others = _sums_of(predicates, self._others, self.marks)
+        self._sums, left = _sums_of(predicates, self._others, self.marks)
+        self._single = _distinct(predicates, left)
 
     def __len__(self) -> int:
         return len(self._predicates)
@@ -86,11 +87,10 @@ class Questions:
             found[places] = _counts(counted[attribute], op, marks)
         for each in self._sums:
             each.add_to(found, counted[each.attribute])
-        for at in self._others:
-            predicate = self._predicates[at]
+        for predicate, places in self._single:
             exactly = counted[predicate.attribute].exactly(predicate.comparison, events)
             assert exactly is not None, predicate.text()
-            found[at] = exactly
+            found[places] = exactly
         return found
 
 
@@ -110,7 +110,8 @@ class _Sums:
         self._ranges: list[int] = []
         self._owner: list[int] = []
         self._terms: list[Term] = []
-        self._at = self._sign = np.zeros(0, np.int64)
+        self._at = self._sign = self._owners = np.zeros(0, np.int64)
+        self._wholes = self._clipped = self._at
 
     def add(self, owner: int, whole: bool, terms: list[Term], *, is_range: bool) -> None:
         """Takes a predicate."""
@@ -134,15 +135,18 @@ class _Sums:
         included = np.array([included for _, included, _ in self._terms], np.int64)
         self._at = at + count * included
         self._sign = np.array([sign for _, _, sign in self._terms], np.int64)
-        self._terms = []
+        self._owners = np.array(self._owner, np.int64)
+        self._wholes = np.array(self._whole, np.int64)
+        self._clipped = np.array(self._ranges, np.int64)
+        self._terms, self._owner, self._whole, self._ranges = [], [], [], []
 
     def add_to(self, found: Ints, spaces: Spaces) -> None:
         """Answers."""
         line = spaces.numbers if self._is_number else spaces.strings
         counts = np.concatenate([line.below, line.upto])
-        np.add.at(found, self._owner, self._sign * counts[self._at])
-        found[self._whole] += spaces.total(self._kind)
-        found[self._ranges] = np.maximum(found[self._ranges], 0)
+        np.add.at(found, self._owners, self._sign * counts[self._at])
+        found[self._wholes] += spaces.total(self._kind)
+        found[self._clipped] = np.maximum(found[self._clipped], 0)
 
 
 def _sums_of(
@@ -169,6 +173,16 @@ def _sums_of(
     for (attribute, _), each in sums.items():
         each.settle(marks[attribute])
     return list(sums.values()), others
+
+
+def _distinct(
+    predicates: Sequence[AttributePredicate], places: list[int]
+) -> list[tuple[AttributePredicate, Ints]]:
+    """Predicates at some places, each with all places where it is: there are few about booleans."""
+    found: dict[tuple[str, Comparison], list[int]] = {}
+    for at in places:
+        found.setdefault((predicates[at].attribute, predicates[at].comparison), []).append(at)
+    return [(predicates[at[0]], np.array(at, np.int64)) for at in found.values()]
 
 
 def _is_marked(value: object) -> bool:
