@@ -102,9 +102,10 @@ class Detections:
         """The things of these labels; `DetectionError` where the detector tells none of them."""
         wanted = frozenset(labels)
         if not wanted & self.told:
+            scale = self.meters_per_pixel
             raise DetectionError(
-                f"the detector of this frame tells {', '.join(sorted(self.told))}, "
-                f"and not {' or '.join(sorted(wanted))}"
+                f"the detector of this frame{'' if scale is None else f' ({scale:.2f} m a pixel)'} "
+                f"tells {', '.join(sorted(self.told))}, and not {' or '.join(sorted(wanted))}"
             )
         return [thing for thing in self.things if thing.label in wanted]
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tamis
+from tamis_operators import image
 from tamis_operators.image.detection import Detection, DetectionError
 from tamis_operators.image.detectors.above import ViewFromAboveDetector
 from tamis_operators.image.detectors.light import light_of
@@ -114,3 +116,17 @@ def test_a_palette_travels_as_text() -> None:
     assert replace(PALETTE, shadow=0.4) != PALETTE
     with pytest.raises(ValueError, match="format_version"):
         Palette.from_json("{}")
+
+
+def test_people_too_small_to_be_told_are_unknown_and_cars_are_counted() -> None:
+    matcher = tamis.Matcher([*image.operators("above")])
+    matcher.subscribe("peopleCount(?n)", id="people")
+    matcher.subscribe("vehicleCount(?n)", id="vehicles")
+    scene = traffic(np.random.default_rng(5), seed=5)
+    frame = scene.frame()
+    near = matcher.match({"image": frame, "meters_per_pixel": 0.1})
+    far = matcher.match({"image": frame, "meters_per_pixel": 0.25})
+    assert [each.subscription for each in near.matches] == ["people", "vehicles"]
+    assert [each.subscription for each in far.matches] == ["vehicles"]
+    assert "(0.25 m a pixel)" in far.undetermined[0].reason
+    assert "and not person" in far.undetermined[0].reason

@@ -47,6 +47,15 @@ class ViewFromAboveDetector:
         self.marks = frozenset(mark for thing in palette.things for mark in thing.marks)
         self._people = [thing for thing in palette.things if thing.label == PERSON]
 
+    def told(self, meters_per_pixel: float | None) -> frozenset[str]:
+        """The labels it can tell on such a frame: people only where they are large enough."""
+        return self.labels if self._tells_people(meters_per_pixel) else self.labels - {PERSON}
+
+    def _tells_people(self, meters_per_pixel: float | None) -> bool:
+        if meters_per_pixel is None or not self._people:
+            return False
+        return self._people[0].breadth_m / meters_per_pixel >= _PERSON_PIXELS
+
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
         """The things on the frame."""
         if meters_per_pixel is None:
@@ -80,7 +89,7 @@ class ViewFromAboveDetector:
                     found.append(thing)
                 corners = np.array(thing.corners(_BESIDE_M / meters_per_pixel))
                 cv2.fillPoly(taken, [np.round(corners).astype(np.int32)], 1)
-        if self._people and self._people[0].breadth_m / meters_per_pixel >= _PERSON_PIXELS:
+        if self._tells_people(meters_per_pixel):
             mask[(taken > 0) | (view.strips > 0)] = 0
             mask = _without_rests(mask, taken, meters_per_pixel)
             near = 2 * round(_SHORE_M / meters_per_pixel) + 1

@@ -28,7 +28,9 @@ class AutoDetector:
 
     def told(self, meters_per_pixel: float | None) -> frozenset[str]:
         """The labels it can tell on such a frame."""
-        return (self._ahead if meters_per_pixel is None else self._above).labels
+        if meters_per_pixel is None:
+            return self._ahead.labels
+        return self._above.told(meters_per_pixel)
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
         """What the one that fits finds."""
