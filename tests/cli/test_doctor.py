@@ -55,6 +55,12 @@ def far(event):
 """
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few calls of each of the operators that are installed."""
+    monkeypatch.setattr("tamis.doctor.timing._MOST_SECONDS", 0.05)
+
+
 @pytest.fixture
 def times(folder: Path) -> dict[str, Timed]:
     """What the doctor makes of operators, by name."""

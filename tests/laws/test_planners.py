@@ -44,7 +44,7 @@ class WhereSmallRun:
 
 def test_the_planner_for_small_problems_obeys_the_law() -> None:
     optimal = installed().planner("optimal")
-    check_planner(lambda: WhereSmall(optimal.factory()), examples=25)
+    check_planner(lambda: WhereSmall(optimal.factory()), examples=15)
 
 
 @pytest.mark.parametrize("name", sorted(installed().planners))

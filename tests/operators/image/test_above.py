@@ -122,10 +122,11 @@ def test_people_too_small_to_be_told_are_unknown_and_cars_are_counted() -> None:
     matcher = tamis.Matcher([*image.operators("above")])
     matcher.subscribe("peopleCount(?n)", id="people")
     matcher.subscribe("vehicleCount(?n)", id="vehicles")
-    scene = traffic(np.random.default_rng(5), seed=5)
-    frame = scene.frame()
-    near = matcher.match({"image": frame, "meters_per_pixel": 0.1})
-    far = matcher.match({"image": frame, "meters_per_pixel": 0.25})
+    car = Placed("car", 1.0, -2.0, 20.0, THINGS["car"].bodies[0])
+    scene = Scene(width=320, height=240, things=[car])
+    near, far = (
+        matcher.match({"image": scene.frame(), "meters_per_pixel": scale}) for scale in (0.08, 0.25)
+    )
     assert [each.subscription for each in near.matches] == ["people", "vehicles"]
     assert [each.subscription for each in far.matches] == ["vehicles"]
     assert "(0.25 m a pixel)" in far.undetermined[0].reason
