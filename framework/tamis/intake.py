@@ -47,6 +47,11 @@ class Intake:
 
     def accept(self, entries: Iterable[Entry], replace: bool) -> list[Accepted]:
         """All entries, or an error that names every bad one."""
+        if isinstance(entries, str):
+            raise SubscriptionError(
+                "subscriptions are objects with 'where', and this is text: "
+                "lines of a file are read by map(json.loads, open(file))"
+            )
         return _Batch(self, self._catalog.rows, list(entries), replace).accepted()
 
     def made_up_id(self, *taken: Container[str]) -> str:

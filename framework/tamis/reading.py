@@ -147,7 +147,7 @@ def _line(file: str, number: int, raw: bytes) -> Line:
     except EventError:
         reason = "nested too deep"
     except json.JSONDecodeError as bad:
-        reason = f"not valid JSON: {bad.msg} at column {bad.colno}"
+        reason = f"not valid JSON: {bad.msg.removesuffix(' at')} at column {bad.colno}"
     except ValueError as bad:
         reason = f"not valid JSON: {bad}"
     return Line(file, number, None, reason, text)

@@ -73,7 +73,7 @@ def planners(run: Run) -> str:
     if not comparison.frames or not shadow:
         return "<p>No frame was compared.</p>"
     calls: dict[str, int] = shadow["calls"]
-    most = max([*calls.values(), comparison.own, 1])
+    most = max([*calls.values(), comparison.own, shadow["every"] or 0, 1])
     least = shadow["clairvoyant"]
     rows = []
     for name in (each for each in _METHODS if each in calls):

@@ -244,15 +244,18 @@ class _Evaluation:
     ) -> None:
         """Evaluates the events, or evenly as many of them as there is time for."""
         begun = time.perf_counter()
+        first = 0.0
         at = 0
         while at < len(documents):
             self._evaluate(documents[at])
             spent = time.perf_counter() - begun
+            first = first or spent
             progress(self.tally.events, max((at + 1) / len(documents), min(1.0, spent / seconds)))
             if spent >= seconds:
                 break
             left = len(documents) - at - 1
-            pace = spent / self.tally.events
+            # what is loaded for the first event says nothing of the others
+            pace = (spent - first) / max(1, self.tally.events - 1)
             affordable = (seconds - spent) / pace if pace else left
             at += max(1, math.ceil(left / max(1.0, affordable)))
 

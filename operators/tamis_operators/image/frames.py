@@ -115,6 +115,8 @@ def _of_file(path: str | bytes, limits: FrameLimits) -> bytes:
         if isinstance(problem, FrameError):
             raise
         reason = getattr(problem, "strerror", None) or str(problem)
+        if isinstance(problem, FileNotFoundError) and isinstance(path, str):
+            reason += f" at {os.path.abspath(path)}; a path begins at the folder of the events"
         raise FrameError(f"the image {shown} cannot be read: {reason}") from None
     _check_bytes(len(content), limits)
     return content

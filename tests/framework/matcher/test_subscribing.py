@@ -292,3 +292,8 @@ def test_a_bad_subscription_is_seen_by_no_operator() -> None:
         one.subscribe_many([{"where": "seen(a)"}, {"where": "seen("}])
     one.match({"seen": {"a": True}})
     assert asked.calls == []
+
+
+def test_text_in_the_place_of_subscriptions_is_one_error() -> None:
+    with pytest.raises(SubscriptionError, match=r"this is text: lines of a file are read by map"):
+        matcher().subscribe_many("subscriptions.jsonl")  # type: ignore[arg-type]

@@ -122,6 +122,9 @@ class Pool:
     def _free(self, number: int, stay: Stay | None) -> Worker | None:
         """An idle worker that may be asked about this event."""
         if any(worker.abandoned for worker in self._workers):
+            for worker in self._workers:
+                if worker.abandoned and not worker.busy:
+                    worker.leave()
             self._workers = [worker for worker in self._workers if not worker.abandoned]
         if stay is None:
             found = None
@@ -177,6 +180,8 @@ class Pool:
         """Lets others have a worker."""
         with self._room:
             worker.busy = False
+            if worker.abandoned:  # it answered, and then its server ended
+                worker.leave()
             if self._waiting:
                 self._room.notify_all()
 
