@@ -150,14 +150,14 @@ def judged(rows: Sequence[Row]) -> Iterator[Row]:
 
 def table(rows: Sequence[Row]) -> str:
     """Rows for people."""
-    head = f"{'workload':12}{'events':>9}{'subscr.':>9}{'matches':>10}"
+    head = f"{'workload':12}{'events':>9}{'subscr.':>9}{'matches':>12}"
     lines = [
         f"{head}{'compile':>9}{'process':>9}{'spark':>8}{'ratio':>7}{'cpu':>8}{'of Spark':>10}"
     ]
     for row in rows:
         lines.append(
             f"{row['workload']:12}{row['events']:>9,}{row['subscriptions']:>9,}"
-            f"{row['matches']:>10,}{row['compile_seconds']:>9.2f}{row['process_seconds']:>9.2f}"
+            f"{row['matches']:>12,}{row['compile_seconds']:>9.2f}{row['process_seconds']:>9.2f}"
             f"{row['spark_seconds']:>8.2f}{row['ratio']:>7.2f}"
             f"{row['process_cpu_seconds']:>8.2f}{row['spark_cpu_seconds']:>10.2f}"
         )
