@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.failures import MisuseError, UnusableRunError
-from tamis.cli.options import Debug, Operators, Subscriptions
+from tamis.cli.options import Debug, Master, Operators, Subscriptions
 
 if TYPE_CHECKING:
     from tamis.learning.counts import Counts
@@ -59,10 +59,7 @@ def learn(
         str | None,
         typer.Option(metavar="FILE", help="Where lines go that hold no event, with the reason."),
     ] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
-    ] = None,
+    master: Master = None,
     debug: Debug = False,
 ) -> None:
     """Learn from history what planners and indexes go by, on Spark.

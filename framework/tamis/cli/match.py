@@ -16,6 +16,7 @@ from tamis.cli.failures import InterruptedRunError, MisuseError, UnusableRunErro
 from tamis.cli.options import (
     Debug,
     Index,
+    Master,
     Operators,
     Planner,
     StatisticsFolder,
@@ -72,10 +73,7 @@ def match(
     on: Annotated[
         str, typer.Option(metavar="local|spark", help="Where to match: here, or on Spark.")
     ] = "local",
-    master: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
-    ] = None,
+    master: Master = None,
     shards: Annotated[
         int,
         typer.Option(

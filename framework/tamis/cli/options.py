@@ -36,5 +36,9 @@ Workers = Annotated[
     int,
     typer.Option(metavar="N", min=1, max=4_096, help="How many operator calls run at once."),
 ]
+Master = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.failures import InterruptedRunError, MisuseError
-from tamis.cli.options import Debug, Index, Operators, Planner, StatisticsFolder, Subscriptions
+from tamis.cli.options import (
+    Debug,
+    Index,
+    Master,
+    Operators,
+    Planner,
+    StatisticsFolder,
+    Subscriptions,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,10 +63,7 @@ def stream(
     files_a_batch: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most so many files a batch.")
     ] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where Spark runs: local[*] when not given."),
-    ] = None,
+    master: Master = None,
     debug: Debug = False,
 ) -> None:
     """Match what comes into a folder, on Spark, exactly once.
