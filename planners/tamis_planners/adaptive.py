@@ -1,17 +1,24 @@
-"""Which call is next, by what every outcome so far has left to gain: planners that score calls.
+"""Chooses the next call by what every outcome so far has left to gain: planners that score calls.
 
 What depends on a problem alone is prepared once for it, its shape even when expectations change.
-Kernels are imported with the first problem. Cost: see `adaptive_run`.
+Small problems are solved by the interpreter, large ones by compiled functions, with the same calls
+in the same order. Cost: see `adaptive_run`.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tamis.planning import Problem, Run
+from tamis.waiting import COMPILING, waiting_for
 
 if TYPE_CHECKING:
+    from tamis_planners.adaptive_form import Form
     from tamis_planners.adaptive_run import Prepared
+
+MOST_INTERPRETED = 2_000
+"""Edges of a problem up to which the interpreter serves: some 20 ms more an event there."""
 
 
 class Adaptive:
@@ -21,6 +28,7 @@ class Adaptive:
 
     def __init__(self) -> None:
         self._prepared: Prepared | None = None
+        self._is_large = False
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
@@ -28,5 +36,20 @@ class Adaptive:
         if known is None or known.problem is not problem:
             from tamis_planners.adaptive_run import Prepared
 
-            known = self._prepared = Prepared(problem, self.weighted, known)
+            self._is_large = self._is_large or len(problem.edge_test) > MOST_INTERPRETED
+            form = _form(self._is_large)
+            known = self._prepared = Prepared(problem, self.weighted, form, known)
         return known.run()
+
+
+@cache
+def _form(is_large: bool) -> Form:
+    """Returns the form for large or for small problems, ready to be used."""
+    from tamis_planners.adaptive_form import COMPILED, INTERPRETED
+    from tamis_planners.adaptive_run import exercise
+
+    if not is_large:
+        return INTERPRETED
+    with waiting_for(COMPILING):
+        exercise(COMPILED)
+    return COMPILED

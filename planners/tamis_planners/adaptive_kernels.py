@@ -8,8 +8,8 @@ blocks of units.
 
 from __future__ import annotations
 
-from tamis.kernels import inlined, kernel
-from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED, LongInts
+from tamis.kernels import portable
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED, Ints
 from tamis_planners.adaptive_state import (
     ASKED,
     AWAITED,
@@ -58,7 +58,7 @@ LEAST_SHARE = 1.0 / 3.0
 _SMALL = 1e-12
 
 
-@inlined
+@portable
 def certain_call(state: State) -> int:
     """A call that every planner must make, -1 when none is known."""
     while state.numbers[CERTAIN] > 0:
@@ -78,7 +78,7 @@ def certain_call(state: State) -> int:
     return -1
 
 
-@inlined
+@portable
 def best_call(state: State) -> int:
     """The best call of the best unit, -1 when nobody needs any."""
     unit = best_unit(state)
@@ -94,7 +94,7 @@ def best_call(state: State) -> int:
     return int(found)
 
 
-@inlined
+@portable
 def needless_chance(state: State, call: int) -> float:
     """The chance that what is asked already ends every open alternative that needs a call.
 
@@ -125,7 +125,7 @@ def needless_chance(state: State, call: int) -> float:
     return chance
 
 
-@inlined
+@portable
 def is_worth_adding(state: State, call: int) -> bool:
     """Whether a call of a batch is cheaper with the others now than perhaps later by itself."""
     wanted = state.worth[call, OWN] / state.worth[call, COST]
@@ -154,7 +154,7 @@ def is_worth_adding(state: State, call: int) -> bool:
     return False
 
 
-@inlined
+@portable
 def full_cost(state: State, call: int) -> float:
     """What a call costs now, with its preparation when that is not paid."""
     cost, group = state.worth[call, COST], state.calls[call, GROUP]
@@ -163,8 +163,8 @@ def full_cost(state: State, call: int) -> float:
     return cost
 
 
-@inlined
-def ask(state: State, call: int, cost: float, picks: LongInts, asked: int) -> int:
+@portable
+def ask(state: State, call: int, cost: float, picks: Ints, asked: int) -> int:
     """Puts a call on the list of what is asked for."""
     state.calls[call, ASKED] = 1
     touch(state, state.calls[call, UNIT])
@@ -179,8 +179,8 @@ def ask(state: State, call: int, cost: float, picks: LongInts, asked: int) -> in
     return asked + 1
 
 
-@inlined
-def list_affected(state: State, told: LongInts, outcomes: int, end: int) -> None:
+@portable
+def list_affected(state: State, told: Ints, outcomes: int, end: int) -> None:
     """Lists the alternatives that what was told and what was asked is going to change."""
     for at in range(outcomes):
         test = told[at]
@@ -205,8 +205,8 @@ def list_affected(state: State, told: LongInts, outcomes: int, end: int) -> None
                     affect(state, state.needs[need, ALTERNATIVE])
 
 
-@inlined
-def update(state: State, told: LongInts, outcomes: int, end: int) -> None:
+@portable
+def update(state: State, told: Ints, outcomes: int, end: int) -> None:
     """Takes in what was told, and that calls are asked; weights and scores follow."""
     list_affected(state, told, outcomes, end)
     for at in range(state.numbers[LISTED]):
@@ -233,8 +233,8 @@ def update(state: State, told: LongInts, outcomes: int, end: int) -> None:
     state.numbers[LISTED] = 0
 
 
-@kernel
-def advance(state: State, told: LongInts, outcomes: int, limit: int, picks: LongInts) -> int:
+@portable
+def advance(state: State, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
     """Takes in what was observed and picks the next calls; how many they are."""
     end, asked, first = len(told), 0, NEVER
     for made in range(limit):

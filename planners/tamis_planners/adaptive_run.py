@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.planning import Problem
-from tamis_planners.adaptive_kernels import advance
+from tamis.planning import Problem, Scenes
+from tamis_planners.adaptive_form import Form
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, Shape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import (
@@ -36,7 +36,6 @@ from tamis_planners.adaptive_state import (
     UNIT,
     WEIGHTED,
     State,
-    weigh_all,
 )
 
 _FREE_OF_COST = 1e-9
@@ -45,35 +44,39 @@ _FREE_OF_COST = 1e-9
 class Prepared:
     """A problem made ready: good for every event that has the same problem."""
 
-    def __init__(self, problem: Problem, weighted: bool, before: Prepared | None) -> None:
+    def __init__(
+        self, problem: Problem, weighted: bool, form: Form, before: Prepared | None
+    ) -> None:
         self.problem = problem
+        self._form = form
         is_known = before is not None and has_same_shape(before.problem, problem)
-        self.shape: Shape = before.shape if before and is_known else shape_of(problem)
+        self.shape: Shape = before.shape if before and is_known else shape_of(problem, form)
         self._likelihood = None if problem.scenes is None else Likelihood(problem.scenes)
         expected = problem.test_selectivity
         if self._likelihood is not None:
             expected = self._likelihood.mixture
         self._state = opened(problem, self.shape, expected, weighted)
+        form.weigh_all(State(*map(form.view, self._state)))
 
     def run(self) -> AdaptiveRun:
         """A run for one event."""
-        return AdaptiveRun(self._state, self._likelihood)
+        return AdaptiveRun(self._state, self._likelihood, self._form)
 
 
 def opened(
     problem: Problem, shape: Shape, selectivity: NDArray[np.float64], weighted: bool
 ) -> State:
-    """The state before anything is known."""
+    """Returns the state before anything is known, without weights."""
     calls, units = problem.calls, shape.units
     state = State(
         **{name: getattr(shape, name) for name in FIXED},
-        alternatives=np.zeros((problem.alternatives, 9), np.int32),
-        calls=np.zeros((calls, 8), np.int32),
-        units=np.zeros((units, 3), np.int32),
-        siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
+        alternatives=np.zeros((problem.alternatives, 9), np.int64),
+        calls=np.zeros((calls, 8), np.int64),
+        units=np.zeros((units, 3), np.int64),
+        siblings=np.bincount(problem.alternative_subscription).astype(np.int64),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(problem.tests, np.int8),
-        numbers=np.zeros(6, np.int32),
+        numbers=np.zeros(6, np.int64),
         selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
         weights=np.zeros((problem.alternatives, 5)),
@@ -94,7 +97,6 @@ def opened(
     state.alternatives[:, LEFT] = np.diff(shape.need_start)
     state.calls[:, NEEDED] = np.diff(shape.call_needs[: calls + 1])
     _set_costs(problem, shape, state)
-    weigh_all(state)
     return state
 
 
@@ -128,22 +130,25 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
 class AdaptiveRun:
     """One event being decided."""
 
-    def __init__(self, prepared: State, likelihood: Likelihood | None) -> None:
-        self._state = State._make(
+    def __init__(self, prepared: State, likelihood: Likelihood | None, form: Form) -> None:
+        self._form = form
+        self._arrays = State._make(
             array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
         )
+        self._state = State(*map(form.view, self._arrays))
         self._picks = np.empty(len(prepared.calls), np.int64)
-        self._belief = None if likelihood is None else Belief(likelihood)
+        self._picks_view = form.view(self._picks)
+        self._belief = None if likelihood is None else Belief(likelihood, form)
         self._tests: list[int] = []
         self._outcomes: list[int] = []
         self._decided: list[int] = []
 
     def next(self, limit: int) -> Sequence[int]:
         tests = len(self._tests)
-        told = np.array([*self._tests, *self._outcomes, *self._decided], np.int64)
+        told = self._form.view(np.array([*self._tests, *self._outcomes, *self._decided], np.int64))
         if self._belief is not None:
-            self._belief.hear(self._state, told, tests)
-        picked = advance(self._state, told, tests, limit, self._picks)
+            self._belief.hear(self._arrays, self._state, told, tests)
+        picked = self._form.advance(self._state, told, tests, limit, self._picks_view)
         self._tests.clear()
         self._outcomes.clear()
         self._decided.clear()
@@ -156,3 +161,30 @@ class AdaptiveRun:
         self._tests.extend(tests)
         self._outcomes.extend(outcomes)
         self._decided.extend(decided)
+
+
+def exercise(form: Form) -> None:
+    """Does with a form what is ever done with it, so that it is compiled."""
+    one, none, half = np.zeros(1, np.int64), np.full(1, -1), np.full(1, 0.5)
+    problem = Problem(
+        alternative_key=one,
+        alternative_subscription=one,
+        alternative_binds=np.zeros(1, np.bool_),
+        alternative_start=np.arange(2),
+        edge_test=one,
+        edge_sign=np.ones(1, np.int8),
+        test_call=one,
+        test_selectivity=half,
+        call_cost=half,
+        call_failure=np.zeros(1),
+        call_group=none,
+        group_price=np.zeros(0),
+        call_batch=none,
+        call_marginal=half,
+        implications=np.zeros((0, 4), np.int64),
+        scenes=Scenes(np.ones(1), np.full((1, 1), 0.5)),
+    )
+    run = Prepared(problem, True, form, None).run()
+    run.next(1)
+    run.observe([0], [1], [])
+    run.next(1)

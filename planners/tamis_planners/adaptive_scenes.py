@@ -7,12 +7,18 @@ has moved so far that what is expected is computed anew.
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from tamis.kernels import kernel
+from tamis.kernels import portable
 from tamis.planning import Scenes
-from tamis_planners.adaptive_shape import LongInts
-from tamis_planners.adaptive_state import Bytes, Floats, State, weigh_all
+from tamis_planners.adaptive_shape import Ints
+from tamis_planners.adaptive_state import Bytes, Floats, State
+
+if TYPE_CHECKING:
+    from tamis_planners.adaptive_form import Form
 
 NOTICEABLE = 0.05
 _RARE = 1e-6
@@ -33,26 +39,28 @@ class Likelihood:
 class Belief:
     """The posterior of one event."""
 
-    def __init__(self, likelihood: Likelihood) -> None:
+    def __init__(self, likelihood: Likelihood, form: Form) -> None:
+        self._form = form
         self._selectivity = likelihood.selectivity
         with np.errstate(divide="ignore"):
-            self._log = np.log(likelihood.prior)
+            log = np.log(likelihood.prior)
         self._used = likelihood.prior.copy()
+        self._views = [*map(form.view, (self._selectivity, log, self._used))]
 
-    def hear(self, state: State, told: LongInts, outcomes: int) -> None:
+    def hear(self, arrays: State, state: State, told: Ints, outcomes: int) -> None:
         """Learns from outcomes that the state has not taken in; tells it when much has changed."""
-        if learn_scene(self._selectivity, self._log, self._used, state.known, told, outcomes):
-            np.matmul(self._used, self._selectivity, out=state.selectivity)
-            weigh_all(state)
+        if self._form.learn_scene(*self._views, state.known, told, outcomes):
+            np.matmul(self._used, self._selectivity, out=arrays.selectivity)
+            self._form.weigh_all(state)
 
 
-@kernel
+@portable
 def learn_scene(
     selectivity: Floats,
     log: Floats,
     used: Floats,
     known: Bytes,
-    told: LongInts,
+    told: Ints,
     outcomes: int,
 ) -> bool:
     """Moves the posterior; whether it is now far from the one in use, which it then replaces."""
@@ -63,11 +71,16 @@ def learn_scene(
             continue
         for scene in range(scenes):
             chance = selectivity[scene, test]
-            log[scene] += np.log(chance if outcome == 1 else 1.0 - chance)
-    highest = log.max()
-    posterior = np.exp(log - highest)
-    posterior /= posterior.sum()
-    if 0.5 * np.abs(posterior - used).sum() < NOTICEABLE:
+            log[scene] += math.log(chance if outcome == 1 else 1.0 - chance)
+    highest, total, moved = -math.inf, 0.0, 0.0
+    for scene in range(scenes):
+        highest = max(highest, log[scene])
+    for scene in range(scenes):
+        total += math.exp(log[scene] - highest)
+    for scene in range(scenes):
+        moved += abs(math.exp(log[scene] - highest) / total - used[scene])
+    if 0.5 * moved < NOTICEABLE:
         return False
-    used[:] = posterior
+    for scene in range(scenes):
+        used[scene] = math.exp(log[scene] - highest) / total
     return True

@@ -9,16 +9,18 @@ Cost: O(edges), once a problem.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import kernel
+from tamis.kernels import portable
 from tamis.planning import Problem
 
-Ints = NDArray[np.int32]
-LongInts = NDArray[np.int64]
+if TYPE_CHECKING:
+    from tamis_planners.adaptive_form import Form
+
+Ints = NDArray[np.int64]
 Signs = NDArray[np.int8]
 
 ALTERNATIVE, CALL, FIRST = 0, 1, 2
@@ -64,9 +66,13 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
     return all(getattr(problem, name) is getattr(other, name) for name in _SHAPED_BY)
 
 
-def shape_of(problem: Problem) -> Shape:
-    """The shape of a problem."""
-    needs, edges, need_start = _needs_and_edges(
+def shape_of(problem: Problem, form: Form) -> Shape:
+    """Returns the shape of a problem."""
+
+    def by_number(numbers: Ints, count: int) -> Ints:
+        return form.lists_by_number(form.view(np.ascontiguousarray(numbers, np.int64)), count)
+
+    given_arrays = (
         problem.alternative_start.astype(np.int64),
         problem.edge_test.astype(np.int64),
         problem.edge_sign.astype(np.int8),
@@ -74,6 +80,7 @@ def shape_of(problem: Problem) -> Shape:
         problem.call_group.astype(np.int64),
         problem.call_batch.astype(np.int64),
     )
+    needs, edges, need_start = form.needs_and_edges(*map(form.view, given_arrays))
     calls = problem.calls
     batches = int(problem.call_batch.max(initial=-1)) + 1
     groups = int(problem.call_group.max(initial=-1)) + 1
@@ -95,10 +102,10 @@ def shape_of(problem: Problem) -> Shape:
         needs,
         edges,
         need_start,
-        _by_number(edges[:, TEST].copy(), problem.tests),
-        _by_number(needs[:-1, CALL].copy(), calls),
-        _by_number(problem.alternative_subscription.astype(np.int32), subscriptions),
-        _by_number(problem.test_call.astype(np.int32), calls),
+        by_number(edges[:, TEST], problem.tests),
+        by_number(needs[:-1, CALL], calls),
+        by_number(problem.alternative_subscription, subscriptions),
+        by_number(problem.test_call, calls),
         _sorted_lists(given[by_given], implied, 2 * problem.tests),
         _sorted_lists(unit, np.concatenate([by_batch, by_group]), units),
         units,
@@ -107,25 +114,25 @@ def shape_of(problem: Problem) -> Shape:
     )
 
 
-def _sorted_lists(numbers: LongInts, things: LongInts, count: int) -> Ints:
+def _sorted_lists(numbers: Ints, things: Ints, count: int) -> Ints:
     """Lists of things that lie by their numbers already."""
     start = np.searchsorted(numbers, np.arange(count + 1)) + count + 1
-    return np.concatenate([start, things]).astype(np.int32)
+    return np.concatenate([start, things]).astype(np.int64)
 
 
-@kernel
-def _needs_and_edges(
-    start: LongInts,
-    edge_test: LongInts,
+@portable
+def needs_and_edges(
+    start: Ints,
+    edge_test: Ints,
     edge_sign: Signs,
-    test_call: LongInts,
-    group: LongInts,
-    batch: LongInts,
+    test_call: Ints,
+    group: Ints,
+    batch: Ints,
 ) -> tuple[Ints, Ints, Ints]:
     alternatives, made = len(start) - 1, 0
-    needs = np.empty((len(edge_test) + 1, 3), np.int32)
-    edges = np.empty((len(edge_test), 3), np.int32)
-    need_start = np.empty(alternatives + 1, np.int32)
+    needs = np.empty((len(edge_test) + 1, 3), np.int64)
+    edges = np.empty((len(edge_test), 3), np.int64)
+    need_start = np.empty(alternatives + 1, np.int64)
     seen = np.full(len(group), -1)
     place = np.empty(len(group), np.int64)
     for alternative in range(alternatives):
@@ -175,16 +182,16 @@ def _needs_and_edges(
     return needs[: made + 1].copy(), edges, need_start
 
 
-@kernel
-def _by_number(numbers: Ints, count: int) -> Ints:
+@portable
+def lists_by_number(numbers: Ints, count: int) -> Ints:
     """The places of each number."""
-    lists = np.zeros(count + 2 + len(numbers), np.int32)
+    lists = np.zeros(count + 2 + len(numbers), np.int64)
     for number in numbers:
         lists[number + 2] += 1
     lists[1] = count + 1
     for at in range(2, count + 2):
         lists[at] += lists[at - 1]
-    places = np.empty(len(numbers), np.int32)
+    places = np.empty(len(numbers), np.int64)
     for place in range(len(numbers)):
         number = numbers[place]
         places[lists[number + 1] - count - 1] = place

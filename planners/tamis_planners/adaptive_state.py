@@ -9,12 +9,13 @@ is needed at all is counted in whole numbers. Cost: O(needs of the alternative) 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import inlined, kernel
+from tamis.kernels import portable
 from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED, Ints
 
 Bytes = NDArray[np.int8]
@@ -48,6 +49,8 @@ SORTED_AT_MOST = 64
 SIBLINGS_AT_MOST = 16
 EXPONENT = 1.6
 DAMPING = 0.75
+DEAREST = 1e150
+"""What deciding an alternative may cost at most, so that its weight is a finite number."""
 _SMALL = 1e-12
 _STALE = 1e-7
 NEVER = -1.0
@@ -89,7 +92,7 @@ class State(NamedTuple):
     """What the open alternatives weigh that outcome `o` of test `t` would end, at `2 * t + o`."""
 
 
-@inlined
+@portable
 def touch(state: State, unit: int) -> None:
     """Notes that the key of a unit is to be computed anew."""
     if not state.units[unit, DIRTY]:
@@ -98,7 +101,7 @@ def touch(state: State, unit: int) -> None:
         state.numbers[CHANGED] += 1
 
 
-@inlined
+@portable
 def share(state: State, alternative: int, sign: float) -> None:
     """Gives the weight of an open alternative to its calls and their units, or takes it back."""
     weight, push = (
@@ -130,7 +133,7 @@ def share(state: State, alternative: int, sign: float) -> None:
         state.prices[unit, JOINT] += weight * (1.0 - passes)
 
 
-@inlined
+@portable
 def put_in_order(state: State, items: int, expense: float, passes: float) -> None:
     """One more thing to pay for, before those that end less for their expense."""
     ratio = expense / (1.0 - passes + _SMALL)
@@ -146,7 +149,7 @@ def put_in_order(state: State, items: int, expense: float, passes: float) -> Non
     state.ordered[at, PASSES] = passes
 
 
-@inlined
+@portable
 def weigh(state: State, alternative: int) -> None:
     """What an open alternative weighs by itself: R^1.6 · 0.75^(units left - 1), R the expected cost
     of deciding it alone from here, times the chance that it survives what is asked already."""
@@ -191,11 +194,12 @@ def weigh(state: State, alternative: int) -> None:
         alone += reached * state.ordered[at, EXPENSE]
         reached *= state.ordered[at, PASSES]
         damping *= DAMPING
+    alone = min(alone, DEAREST)
     state.weights[alternative, ALONE] = alone
     state.weights[alternative, BASE] = survives * alone**EXPONENT * damping
 
 
-@inlined
+@portable
 def temper(state: State, alternative: int) -> None:
     """The weight of an open alternative among its siblings.
 
@@ -220,7 +224,7 @@ def temper(state: State, alternative: int) -> None:
     state.weights[alternative, PUSH] = push
 
 
-@inlined
+@portable
 def affect(state: State, alternative: int) -> None:
     """Lists an open alternative that is about to change, with siblings that depend on it."""
     if not state.alternatives[alternative, OPEN]:
@@ -237,7 +241,7 @@ def affect(state: State, alternative: int) -> None:
             state.numbers[LISTED] += 1
 
 
-@inlined
+@portable
 def may_be_implied(state: State, alternative: int) -> bool:
     """Whether another call may decide one that an alternative needs."""
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
@@ -246,7 +250,7 @@ def may_be_implied(state: State, alternative: int) -> bool:
     return False
 
 
-@inlined
+@portable
 def notice(state: State, alternative: int) -> None:
     """Queues an alternative whose last call must be made by every planner: none may imply it."""
     if (
@@ -265,7 +269,7 @@ def notice(state: State, alternative: int) -> None:
         state.numbers[CERTAIN] += 1
 
 
-@inlined
+@portable
 def close(state: State, alternative: int) -> None:
     """What is decided needs nothing."""
     state.alternatives[alternative, OPEN] = 0
@@ -279,7 +283,7 @@ def close(state: State, alternative: int) -> None:
             notice(state, state.owned[at])
 
 
-@inlined
+@portable
 def move_on(state: State, need: int, stage: int) -> None:
     """An open alternative's need is asked now, or settled without ending it."""
     alternative = state.needs[need, ALTERNATIVE]
@@ -293,7 +297,7 @@ def move_on(state: State, need: int, stage: int) -> None:
     state.stage[need] = stage
 
 
-@inlined
+@portable
 def chance_to_end(state: State, need: int) -> float:
     """The chance that a need's call ends its alternative, over the tests that are not known."""
     passes = 1.0
@@ -305,7 +309,7 @@ def chance_to_end(state: State, need: int) -> float:
     return (1.0 - passes) * (1.0 - state.worth[state.needs[need, CALL], FAILURE])
 
 
-@inlined
+@portable
 def learn(state: State, test: int, outcome: int) -> None:
     """Takes one outcome; an unknown one ends nothing."""
     if state.known[test]:
@@ -330,7 +334,7 @@ def learn(state: State, test: int, outcome: int) -> None:
             state.ends[need] = chance_to_end(state, need)
 
 
-@inlined
+@portable
 def await_answer(state: State, call: int) -> None:
     """Whoever needs a call that is asked counts from now on with the chance to survive it."""
     for at in range(state.call_needs[call], state.call_needs[call + 1]):
@@ -340,7 +344,7 @@ def await_answer(state: State, call: int) -> None:
             move_on(state, need, IS_ASKED)
 
 
-@inlined
+@portable
 def split_up(state: State, unit: int) -> None:
     """A preparation is paid: its calls are units of their own now, or batches."""
     touch(state, unit)
@@ -353,7 +357,7 @@ def split_up(state: State, unit: int) -> None:
         touch(state, mine)
 
 
-@inlined
+@portable
 def score(state: State, call: int) -> float:
     """The benefit of a call; summed anew when so little is left that rounding would show."""
     found = state.worth[call, SCORE]
@@ -374,7 +378,7 @@ def score(state: State, call: int) -> float:
     return found
 
 
-@inlined
+@portable
 def benefit(state: State, call: int) -> float:
     """The score of a call with what its outcomes end by what they imply."""
     found = max(0.0, score(state, call))
@@ -394,13 +398,13 @@ def benefit(state: State, call: int) -> float:
     return max(0.0, found)
 
 
-@inlined
+@portable
 def is_wanted(state: State, call: int) -> bool:
     """Whether an open alternative needs a call that was not asked for."""
     return state.calls[call, NEEDED] > 0 and not state.calls[call, ASKED]
 
 
-@inlined
+@portable
 def key_of(state: State, unit: int) -> float:
     """The benefit of a unit for its cost: of all that is wanted of it, or of the best call."""
     singles = len(state.calls)
@@ -431,20 +435,20 @@ def key_of(state: State, unit: int) -> float:
     return max(highest, state.prices[unit, JOINT] / total)
 
 
-@inlined
+@portable
 def best_unit(state: State) -> int:
     """The unit of the highest key, -1 when nobody needs anything: two levels, only what changed."""
     units = len(state.units)
     for at in range(state.numbers[CHANGED]):
         unit = state.units[at, IN_CHANGED]
         state.key[unit] = key_of(state, unit)
-        state.best[unit // BLOCK] = np.inf
+        state.best[unit // BLOCK] = math.inf
         state.units[unit, DIRTY] = 0
     state.numbers[CHANGED] = 0
     while True:
         top, found = NEVER, -1
         for block in range(len(state.best)):
-            if state.best[block] == np.inf:
+            if state.best[block] == math.inf:
                 highest = NEVER
                 for unit in range(block * BLOCK, min(units, (block + 1) * BLOCK)):
                     highest = max(highest, state.key[unit])
@@ -462,10 +466,10 @@ def best_unit(state: State) -> int:
         state.key[unit] = key_of(state, unit)
         if state.key[unit] >= top:
             return unit
-        state.best[found] = np.inf
+        state.best[found] = math.inf
 
 
-@inlined
+@portable
 def give(state: State, alternative: int) -> None:
     """Shares out the weight that an open alternative has now."""
     temper(state, alternative)
@@ -473,13 +477,15 @@ def give(state: State, alternative: int) -> None:
     notice(state, alternative)
 
 
-@kernel
+@portable
 def weigh_all(state: State) -> None:
     """Computes all weights and scores anew, from selectivities and stages."""
-    state.worth[:, SCORE] = 0.0
-    state.worth[:, PEAK] = 0.0
-    state.prices[:, JOINT] = 0.0
-    state.ended[:] = 0.0
+    for call in range(len(state.calls)):
+        state.worth[call, SCORE] = state.worth[call, PEAK] = 0.0
+    for unit in range(len(state.units)):
+        state.prices[unit, JOINT] = 0.0
+    for outcome in range(len(state.ended)):
+        state.ended[outcome] = 0.0
     for alternative in range(len(state.alternatives)):
         if state.alternatives[alternative, OPEN]:
             for need in range(state.need_start[alternative], state.need_start[alternative + 1]):

@@ -1,22 +1,30 @@
-"""What it saves to evaluate one chain before another, and the order that follows (§4.2.4, §4.2.5).
+"""Computes what it saves to evaluate one chain before another, and the order of all (§4.2.4, §4.2.5).
 
 A chain is a stretch of nodes, the most promising first; node `n` passes with probability
-`passes[n]` and costs `costs[n]`. All kernels share one signature each, compiled once a machine.
+`passes[n]` and costs `costs[n]`. Many chains are ordered by compiled functions, few by the same
+functions interpreted; the order is the same.
 Cost: O(d²) a pair of chains of d nodes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import kernel
+from tamis.kernels import compiled, portable
+from tamis.waiting import COMPILING, waiting_for
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_ready: set[object] = set()
 
-@kernel
+
+@portable
 def saving(
     start: Ints, length: Ints, nodes: Ints, passes: Floats, costs: Floats, first: int, second: int
 ) -> float:
@@ -55,18 +63,23 @@ def saving(
     return total
 
 
-@kernel
+@portable
 def savings(
-    start: Ints, length: Ints, nodes: Ints, passes: Floats, costs: Floats, chain: int, others: Ints
-) -> Floats:
-    """What it saves to evaluate a chain before each of the others."""
-    result = np.empty(len(others))
+    start: Ints,
+    length: Ints,
+    nodes: Ints,
+    passes: Floats,
+    costs: Floats,
+    chain: int,
+    others: Ints,
+    saved: Floats,
+) -> None:
+    """Writes what it saves to evaluate a chain before each of the others."""
     for at in range(len(others)):
-        result[at] = saving(start, length, nodes, passes, costs, chain, others[at])
-    return result
+        saved[at] = saving(start, length, nodes, passes, costs, chain, others[at])
 
 
-@kernel
+@portable
 def weighted_edges(
     start: Ints,
     length: Ints,
@@ -76,27 +89,24 @@ def weighted_edges(
     holder_start: Ints,
     holders: Ints,
     partners: int,
-    seed: int,
-) -> tuple[Ints, Ints, Floats]:
-    """Directed edges of positive saving between chains that share a node.
+    chances: Floats,
+    earlier: Ints,
+    later: Ints,
+    weight: Floats,
+) -> int:
+    """Writes directed edges of positive saving between chains that share a node; how many.
 
-    Each chain is paired with at most `partners` holders of each of its nodes, sampled: as good an
-    order as from all pairs."""
-    np.random.seed(seed)
-    count = 0
-    for chain in range(len(start)):
-        for i in range(start[chain], start[chain] + length[chain]):
-            count += min(partners, holder_start[nodes[i] + 1] - holder_start[nodes[i]])
-    earlier, later = np.empty(count, np.int64), np.empty(count, np.int64)
-    weight = np.empty(count)
-    made = 0
+    Each chain is paired with at most `partners` holders of each of its nodes, by the lot of
+    `chances`: as good an order as from all pairs."""
+    drawn = made = 0
     for chain in range(len(start)):
         for i in range(start[chain], start[chain] + length[chain]):
             begin, end = holder_start[nodes[i]], holder_start[nodes[i] + 1]
             for number in range(min(partners, end - begin)):
                 at = begin + number
                 if end - begin > partners:
-                    at = begin + np.random.randint(0, end - begin)
+                    at = begin + int(chances[drawn] * (end - begin))
+                    drawn += 1
                 other = holders[at]
                 if other == chain:
                     continue
@@ -107,18 +117,18 @@ def weighted_edges(
                 elif saved < 0.0:
                     earlier[made], later[made], weight[made] = other, chain, -saved
                     made += 1
-    return earlier[:made], later[:made], weight[:made]
+    return made
 
 
-@kernel
-def linked(earlier: Ints, later: Ints, heaviest: Ints, chains: int) -> tuple[Ints, Ints]:
-    """Paths of the heaviest edges: in- and out-degree at most one, no cycle (§4.2.5).
+@portable
+def link(
+    earlier: Ints, later: Ints, heaviest: Ints, following: Ints, preceding: Ints, leader: Ints
+) -> None:
+    """Links paths of the heaviest edges: in- and out-degree at most one, no cycle (§4.2.5).
 
-    The following and the preceding chain of each chain, -1 at the ends of paths."""
-    following, preceding = np.full(chains, -1), np.full(chains, -1)
-    leader = np.arange(chains)
-    for edge in heaviest:
-        before, after = earlier[edge], later[edge]
+    Fills in the following and the preceding chain of each chain, -1 at the ends of paths."""
+    for at in range(len(heaviest)):
+        before, after = earlier[heaviest[at]], later[heaviest[at]]
         if following[before] >= 0 or preceding[after] >= 0:
             continue
         one, other = before, after
@@ -132,13 +142,11 @@ def linked(earlier: Ints, later: Ints, heaviest: Ints, chains: int) -> tuple[Int
             leader[one] = other
             following[before] = after
             preceding[after] = before
-    return following, preceding
 
 
-@kernel
-def laid_out(following: Ints, preceding: Ints) -> Ints:
-    """The chains path by path, paths in the order of their first chains."""
-    order = np.empty(len(following), np.int64)
+@portable
+def lay_out(following: Ints, preceding: Ints, order: Ints) -> None:
+    """Writes the chains path by path, paths in the order of their first chains."""
     placed = 0
     for head in range(len(following)):
         if preceding[head] >= 0:
@@ -148,19 +156,54 @@ def laid_out(following: Ints, preceding: Ints) -> Ints:
             order[placed] = chain
             placed += 1
             chain = following[chain]
+
+
+class Chains(NamedTuple):
+    """Chains, and their nodes."""
+
+    start: Ints
+    length: Ints
+    nodes: Ints
+    passes: Floats
+    costs: Floats
+
+
+def saved_before(chains: Chains, chain: int, others: Ints, is_large: bool) -> Floats:
+    """Returns what it saves to evaluate a chain before each of the others."""
+    saved = np.empty(len(others))
+    _run(savings, is_large, *chains, chain, others, saved)
+    return saved
+
+
+def ordered(chains: Chains, partners: int, seed: int, is_large: bool) -> Ints:
+    """Returns all chains in the order of §4.2.5."""
+    nodes, count = chains.nodes, len(chains.start)
+    popularity = np.bincount(nodes, minlength=len(chains.passes))
+    owner = np.repeat(np.arange(count), chains.length)
+    holders = owner[np.argsort(nodes, kind="stable")]
+    holder_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(popularity)])
+    pairs = np.minimum(partners, popularity[nodes])
+    most, lots = int(pairs.sum()), int(pairs[popularity[nodes] > partners].sum())
+    earlier, later, weight = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    chances = np.random.default_rng(seed).random(lots)
+    made = _run(
+        weighted_edges, is_large, *chains, holder_start, holders, partners, chances,
+        earlier, later, weight,
+    )  # fmt: skip
+    heaviest = np.argsort(-weight[:made], kind="stable")
+    following, preceding = np.full(count, -1), np.full(count, -1)
+    _run(link, is_large, earlier, later, heaviest, following, preceding, np.arange(count))
+    order = np.empty(count, np.int64)
+    _run(lay_out, is_large, following, preceding, order)
     return order
 
 
-def ordered(
-    start: Ints, length: Ints, nodes: Ints, passes: Floats, costs: Floats, partners: int, seed: int
-) -> Ints:
-    """All chains in the order of §4.2.5."""
-    popularity = np.bincount(nodes, minlength=len(passes))
-    owner = np.repeat(np.arange(len(start)), length)
-    holders = owner[np.argsort(nodes, kind="stable")]
-    holder_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(popularity)])
-    earlier, later, weight = weighted_edges(
-        start, length, nodes, passes, costs, holder_start, holders, partners, seed
+def _run(function: Callable[..., Any], is_large: bool, *arguments: Any) -> Any:
+    """Runs a function compiled, or interpreted on views of the arrays."""
+    if is_large:
+        with nullcontext() if function in _ready else waiting_for(COMPILING):
+            _ready.add(function)
+            return compiled(function)(*arguments)
+    return function(
+        *(memoryview(each) if isinstance(each, np.ndarray) else each for each in arguments)
     )
-    heaviest = np.argsort(-weight, kind="stable")
-    return laid_out(*linked(earlier, later, heaviest, len(start)))

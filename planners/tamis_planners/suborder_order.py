@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from tamis.growing import Growing
 from tamis.planning import Standing
-from tamis_planners.suborder_kernels import Ints, ordered, savings
+from tamis_planners.suborder_kernels import Chains, Ints, ordered, saved_before
 
 PARTNERS = 16
 AGED = 0.9
+MOST_INTERPRETED = 512
+"""Chains up to which the interpreter serves."""
 _NONE = -1
 _FEW = 64
 _STEP = 1.0
@@ -38,6 +40,7 @@ class ChainOrder:
         self.rank = Growing(np.float64)
         """By the key of the alternative: smaller is earlier."""
         self._rebuilding: threading.Thread | None = None
+        self._is_large = False
         self._clear()
 
     def _clear(self) -> None:
@@ -140,6 +143,7 @@ class ChainOrder:
             slots.append(slot)
         most = max(standing.key.tolist(), default=-1)
         self.rank.reserve(max(0, most + 1 - len(self.rank)))
+        self._is_large = self._is_large or len(self._slots) > MOST_INTERPRETED
         return slots
 
     def _node(self, test: int, sign: int, selectivity: float, cost: float) -> int:
@@ -222,15 +226,14 @@ class ChainOrder:
         return slot == self._last or int(self._following[slot]) != _NONE
 
     def _savings(self, slot: int, others: Ints) -> NDArray[np.float64]:
-        return savings(
+        chains = Chains(
             self._start.view,
             self._length.view,
             self._chain.view,
             self._passes.view,
             self._costs.view,
-            slot,
-            others,
         )
+        return saved_before(chains, slot, others, self._is_large)
 
     def _between(self, before: int, after: int) -> float:
         if _NONE in (before, after):
@@ -279,9 +282,7 @@ class ChainOrder:
             )
             self._rebuilding.start()
 
-    def _compacted(
-        self, live: list[int]
-    ) -> tuple[Ints, Ints, Ints, NDArray[np.float64], NDArray[np.float64]]:
+    def _compacted(self, live: list[int]) -> Chains:
         """The live chains as arrays of their own."""
         slots = np.array(live, np.int64)
         length = self._length.view[slots]
@@ -289,21 +290,11 @@ class ChainOrder:
         start = ends - length
         total = int(ends[-1]) if len(ends) else 0
         places = np.repeat(self._start.view[slots] - start, length) + np.arange(total)
-        return (
-            start,
-            length,
-            self._chain.view[places],
-            self._passes.view.copy(),
-            self._costs.view.copy(),
-        )
+        nodes = self._chain.view[places]
+        return Chains(start, length, nodes, self._passes.view.copy(), self._costs.view.copy())
 
-    def _order_in_background(
-        self,
-        era: int,
-        live: list[int],
-        chains: tuple[Ints, Ints, Ints, NDArray[np.float64], NDArray[np.float64]],
-    ) -> None:
-        order = ordered(*chains, PARTNERS, 0)
+    def _order_in_background(self, era: int, live: list[int], chains: Chains) -> None:
+        order = ordered(chains, PARTNERS, 0, self._is_large)
         with self._lock:
             self._rebuilding = None
             if era == self._era:
@@ -311,7 +302,7 @@ class ChainOrder:
 
     def _order_anew(self) -> None:
         live = sorted(self._slots.values())
-        order = ordered(*self._compacted(live), PARTNERS, 0)
+        order = ordered(self._compacted(live), PARTNERS, 0, self._is_large)
         self._era += 1
         self._link_up([live[at] for at in order.tolist()])
 

@@ -16,7 +16,7 @@ import tamis
 from tamis.planning import Standing
 from tamis.testing import FakeClock
 from tamis_planners.suborder import SubOrder
-from tamis_planners.suborder_kernels import ordered, saving
+from tamis_planners.suborder_kernels import Chains, ordered, saving
 from tamis_planners.suborder_order import ChainOrder
 
 Nodes = Sequence[tuple[int, float, float]]
@@ -83,7 +83,8 @@ def test_one_shared_node_by_hand() -> None:
     assert expected_cost([x, b], [a, x], passes, costs) == pytest.approx(2.0)
     assert saving(*arrays, 1, 0) == pytest.approx(0.5)
     assert saving(*arrays, 0, 1) == pytest.approx(-0.5)
-    assert ordered(*arrays, 16, 0).tolist() == [1, 0]
+    for is_large in (False, True):
+        assert ordered(Chains(*arrays), 16, 0, is_large).tolist() == [1, 0]
 
 
 def test_no_difference_when_the_shared_node_is_first_in_both() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 
 from tamis.index.readings import HEAD, Readings
 from tamis.index.terms import Ints
-from tamis.kernels import opening
+from tamis.kernels import inlined
 
 
-@opening
+@inlined
 def opened_readings(readings: Ints) -> Readings:
     """The columns of an array of readings, for kernels."""
     events, lines, bags, members = readings[0], readings[1], readings[2], readings[3]

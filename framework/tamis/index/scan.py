@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ _DEAD = -1
 _WAITING = 64
 _SMALL = 1_024
 _OBJECT_BYTES = 300
+_PREDICATES = "predicates.jsonl"
 
 _RANGED = frozenset((*ORDERINGS, *RANGES))
 
@@ -302,16 +303,24 @@ class Scan(Index):
         arrays = (self._entry_row, self._entry_number, self._needed, self._first, self._uses)
         return sum(array.nbytes for array in arrays) + _OBJECT_BYTES * len(self._numbers)
 
+    def entries(self) -> Iterator[Entry]:
+        """Yields all rows with their predicates, the rows in increasing order."""
+        for row, numbers in self._numbers_by_row():
+            predicates = (self._predicates[number] for number in numbers)
+            yield row, [predicate for predicate in predicates if predicate is not None]
+
+    def _numbers_by_row(self) -> Iterator[tuple[int, list[int]]]:
+        for row in np.flatnonzero(self._needed.view >= 0).tolist():
+            first = int(self._first[row])
+            yield row, self._entry_number[first : first + int(self._needed[row])].tolist()
+
     def save(self, folder: Path) -> None:
-        rows = np.flatnonzero(self._needed.view >= 0)
-        numbers = [
-            self._entry_number[int(self._first[row]) : int(self._first[row] + self._needed[row])]
-            for row in rows
-        ]
-        np.save(folder / "rows.npy", rows)
-        np.save(folder / "counts.npy", self._needed.view[rows])
-        np.save(folder / "entries.npy", np.concatenate([np.zeros(0, np.int64), *numbers]))
-        with (folder / "predicates.jsonl").open("w", encoding="utf-8") as lines:
+        rows = list(self._numbers_by_row())
+        np.save(folder / "rows.npy", np.array([row for row, _ in rows], np.int64))
+        np.save(folder / "counts.npy", np.array([len(numbers) for _, numbers in rows], np.int64))
+        entries = np.array([number for _, numbers in rows for number in numbers], np.int64)
+        np.save(folder / "entries.npy", entries)
+        with (folder / _PREDICATES).open("w", encoding="utf-8") as lines:
             for number, predicate in enumerate(self._predicates):
                 if predicate is not None:
                     comparison = predicate.comparison
@@ -320,9 +329,14 @@ class Scan(Index):
                         + "\n"
                     )
 
+    @staticmethod
+    def is_saved_in(folder: Path) -> bool:
+        """Whether what was saved to a folder is a scan."""
+        return (folder / _PREDICATES).is_file()
+
     def load(self, folder: Path) -> None:
         predicates: dict[int, AttributePredicate] = {}
-        with (folder / "predicates.jsonl").open(encoding="utf-8") as lines:
+        with (folder / _PREDICATES).open(encoding="utf-8") as lines:
             for line in lines:
                 number, attribute, op, value = json.loads(line)
                 constants = tuple(value) if isinstance(value, list) else value

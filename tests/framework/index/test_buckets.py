@@ -12,7 +12,7 @@ import pytest
 
 import tamis
 from tamis.errors import IndexFolderError
-from tamis.index import AttributeIndex, Columns, build
+from tamis.index import AttributeIndex, Columns
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.store import MOST_CELLS, SLOTS, TOP_NODES
 from tamis.index.lanes import Lanes
@@ -27,8 +27,16 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("psthash", {"accesses": 2, "short_list": 0}),
     ("psthash", {"accesses": 3, "short_list": 2, "vector": False}),
     ("pstbloom", {"signature": "bloom"}),
+    ("pstbloom", {"scan_up_to": 40}),
 ]
 Clauses = list[tuple[str, str, Any]]
+
+
+def build(name: str, clauses: Any, **options: Any) -> AttributeIndex:
+    """An index that is compiled from its first row on, unless it is said to be a scan at first."""
+    if name != "scan":
+        options.setdefault("scan_up_to", 0)
+    return tamis.index.build(name, clauses, **options)
 
 
 @pytest.fixture(params=FORMS, ids=lambda form: "-".join(map(str, (form[0], *form[1].values()))))
@@ -282,7 +290,11 @@ def test_saved_is_what_is_opened(name: str, tmp_path: Path) -> None:
 
 def test_options_are_kept_with_an_index(tmp_path: Path) -> None:
     build("psthash", [("a", [("x", "=", 1)])], accesses=3, vector=False).save(tmp_path)
-    assert tamis.index.open(tmp_path).options == {"accesses": 3, "vector": False}
+    assert tamis.index.open(tmp_path).options == {
+        "accesses": 3,
+        "vector": False,
+        "scan_up_to": 0,
+    }
 
 
 @pytest.mark.parametrize("name", ["lanes", "pstbloom", "scan"])
@@ -393,7 +405,7 @@ def test_matching_while_another_inserts(name: str) -> None:
 
 def test_unknown_options_are_named() -> None:
     with pytest.raises(
-        ValueError, match="no option 'colour': it takes accesses, short_list, vector"
+        ValueError, match="no option 'colour': it takes accesses, short_list, vector, scan_up_to"
     ):
         build("psthash", [], colour="red")
     with pytest.raises(ValueError, match="accesses is from 1"):

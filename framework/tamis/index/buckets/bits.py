@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
+from llvmlite import binding, ir
+from numba import config, types
 from numba.core import cgutils
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -28,9 +27,13 @@ _COMPRESS = "llvm.x86.avx512.mask.compress.v16i32"
 
 
 def has_vectors() -> bool:
-    """Whether numba compiles for a processor with byte look-ups in registers."""
-    features = cpu_target.target_context.codegen()._tm_features.split(",")
-    return "+avx512vbmi" in features
+    """Returns whether numba compiles for a processor with byte look-ups in registers.
+
+    That is this machine's, unless numba's settings name another one."""
+    if config.CPU_FEATURES is not None:
+        return "+avx512vbmi" in config.CPU_FEATURES.split(",")
+    is_host = config.CPU_NAME in (None, "", "host") and bool(config.ENABLE_AVX)
+    return is_host and bool(binding.get_host_cpu_features().get("avx512vbmi"))
 
 
 @intrinsic

@@ -134,23 +134,35 @@ def find_cuts(terms: Terms, dimensions: int) -> Cuts:
         cuts = min(found[dimension], MOST_CELLS - 1)
         start[dimension + 1] = start[dimension] + cuts + 1
     cuts, cells = np.full(start[-1], np.inf), np.zeros(dimensions, np.int64)
-    slot = np.where(coarse, np.cumsum(coarse) - 1, -1)
-    sample = np.empty((coarse.sum(), _SAMPLE + 1))
+    slot, slots = np.full(dimensions, -1), 0
+    for dimension in range(dimensions):
+        if coarse[dimension]:
+            slot[dimension] = slots
+            slots += 1
+    sample = np.empty((slots, _SAMPLE + 1))
     taken, seen = np.zeros(len(sample), np.int64), np.zeros(dimensions, np.int64)
     _samples(terms, 1 + bounds // _SAMPLE, slot, sample, seen, taken)
     ranks = np.zeros(len(table), np.uint8)
     for dimension in range(dimensions):
         first, last = table_start[dimension], table_start[dimension + 1]
+        at = start[dimension]
         if coarse[dimension]:
             ordered = np.sort(sample[slot[dimension], : taken[slot[dimension]]])
-            mine = np.unique(ordered[(np.arange(1, MOST_CELLS) * len(ordered)) // MOST_CELLS])
+            for part in range(1, MOST_CELLS):
+                cut = ordered[part * len(ordered) // MOST_CELLS]
+                if at == start[dimension] or cut != cuts[at - 1]:
+                    cuts[at] = cut
+                    at += 1
         else:
-            all_mine = table[first:last]
-            mine = np.sort(all_mine[~np.isnan(all_mine)])
-            for rank in range(len(mine)):
-                ranks[_place_of(table, first, last - first - 1, mine[rank])] = rank
-        cuts[start[dimension] : start[dimension] + len(mine)] = mine
-        cells[dimension] = len(mine) + 1
+            for place in range(first, last):
+                if table[place] == table[place]:
+                    cuts[at] = table[place]
+                    at += 1
+            cuts[start[dimension] : at] = np.sort(cuts[start[dimension] : at])
+            for rank in range(at - start[dimension]):
+                cut = cuts[start[dimension] + rank]
+                ranks[_place_of(table, first, last - first - 1, cut)] = rank
+        cells[dimension] = at - start[dimension] + 1
     return Cuts(start, cells, cuts, coarse, table_start, table, ranks)
 
 

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
 from tamis.index.terms import Ints
-from tamis.kernels import opening
+from tamis.kernels import inlined
 
 
 def handle_of(arrays: tuple[Any, ...]) -> Ints:
@@ -33,32 +33,32 @@ def _pointer(typing: Any, address: Any) -> Any:
     return types.voidptr(types.intp), generate
 
 
-@opening
+@inlined
 def _ints(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int64)
 
 
-@opening
+@inlined
 def _small_ints(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int32)
 
 
-@opening
+@inlined
 def _doubles(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.float64)
 
 
-@opening
+@inlined
 def _bytes(handle: Ints, place: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.uint8)
 
 
-@opening
+@inlined
 def _table(handle: Ints, place: int, fields: int) -> Any:
     return carray(_pointer(handle[2 * place]), (handle[2 * place + 1], fields), np.int64)
 
 
-@opening
+@inlined
 def opened_store(handle: Ints) -> Store:
     """The store of a handle."""
     return Store(
@@ -87,7 +87,7 @@ def opened_store(handle: Ints) -> Store:
     )
 
 
-@opening
+@inlined
 def opened_scratch(handle: Ints) -> Scratch:
     """The scratch of a handle."""
     return Scratch(

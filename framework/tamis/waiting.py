@@ -1,0 +1,36 @@
+"""Says what is being waited for, in one line on standard error, once it takes two seconds.
+
+Of waits within waits the innermost speaks, and each once. Who waits less than that reads nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+
+PATIENCE_SECONDS = 2.0
+COMPILING = "compiling kernels, once on this machine (tamis doctor --compile does it beforehand)"
+
+_log = logging.getLogger("tamis")
+
+
+@contextlib.contextmanager
+def waiting_for(words: str) -> Iterator[None]:
+    """Says these words if what is done within takes longer than two seconds."""
+    timer = threading.Timer(PATIENCE_SECONDS, _say, [words])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _say(words: str) -> None:
+    _log.info("%s", words)
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be no standard error
+        sys.stderr.write(f"tamis is {words}\n")
+        sys.stderr.flush()

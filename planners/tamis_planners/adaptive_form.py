@@ -1,0 +1,36 @@
+"""Chooses the form in which adaptive planners compute: interpreted, or compiled for large problems.
+
+Both forms run the same functions on the same numbers, and so ask for the same calls in the same
+order. Which one runs depends on the size of problems alone. Compiled functions take arrays;
+interpreted ones take views of them, whose items are plain numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamis.kernels import compiled
+from tamis_planners.adaptive_kernels import advance
+from tamis_planners.adaptive_scenes import learn_scene
+from tamis_planners.adaptive_shape import lists_by_number, needs_and_edges
+from tamis_planners.adaptive_state import weigh_all
+
+
+class Form(NamedTuple):
+    """The functions of adaptive planners in one form."""
+
+    needs_and_edges: Callable[..., Any]
+    lists_by_number: Callable[..., Any]
+    weigh_all: Callable[..., Any]
+    learn_scene: Callable[..., Any]
+    advance: Callable[..., Any]
+    view: Callable[[np.ndarray[Any, Any]], Any]
+    """Makes what the functions take of an array; both share the memory."""
+
+
+FUNCTIONS = (needs_and_edges, lists_by_number, weigh_all, learn_scene, advance)
+INTERPRETED = Form(*FUNCTIONS, memoryview)
+COMPILED = Form(*map(compiled, FUNCTIONS), np.asarray)
