@@ -12,8 +12,8 @@ from tamis.event import DerivedAttribute
 from tamis.hookspecs import hookimpl
 from tamis.indexing import Index, IndexRecord
 
-MOST_SCANNED = 1_000
-"""Rows up to which a scan serves: a tenth of a millisecond more an event, seconds less to begin."""
+MOST_SCANNED = 2_000
+"""Rows up to which a scan serves; there an event takes 0.3 ms more."""
 
 
 def _scan() -> Index:

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from numpy.typing import NDArray
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _portable: list[Callable[..., Any]] = []
@@ -31,7 +33,8 @@ def inlined(function: F) -> F:
     """Lets kernels call a function, which is compiled into each of them."""
     from numba.extending import register_jitable
 
-    return cast(F, register_jitable(forceinline=True)(function))
+    register_jitable(forceinline=True)(function)
+    return function
 
 
 def portable(function: F) -> F:
@@ -41,6 +44,11 @@ def portable(function: F) -> F:
     last bit: it computes with integers and floats, in loops, on what is indexed like an array."""
     _portable.append(function)
     return function
+
+
+def view_of(array: NDArray[Any]) -> Any:
+    """Returns what the interpreter reads faster than an array: a view whose items are numbers."""
+    return array.data
 
 
 def compiled(function: F) -> F:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamis.kernels import compiled
+from tamis.kernels import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
 from tamis_planners.adaptive_shape import lists_by_number, needs_and_edges
@@ -22,15 +22,25 @@ from tamis_planners.adaptive_state import weigh_all
 class Form(NamedTuple):
     """The functions of adaptive planners in one form."""
 
+    view: Callable[[Any], Any]
+    """Makes what the functions take of an array; both share the memory."""
     needs_and_edges: Callable[..., Any]
     lists_by_number: Callable[..., Any]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
     advance: Callable[..., Any]
-    view: Callable[[np.ndarray[Any, Any]], Any]
-    """Makes what the functions take of an array; both share the memory."""
 
 
-FUNCTIONS = (needs_and_edges, lists_by_number, weigh_all, learn_scene, advance)
-INTERPRETED = Form(*FUNCTIONS, memoryview)
-COMPILED = Form(*map(compiled, FUNCTIONS), np.asarray)
+FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    needs_and_edges,
+    lists_by_number,
+    weigh_all,
+    learn_scene,
+    advance,
+)
+INTERPRETED = Form(view_of, *FUNCTIONS)
+
+
+def compiled_form() -> Form:
+    """Returns the compiled form; each function is compiled with its first call."""
+    return Form(np.asarray, *(compiled(each) for each in FUNCTIONS))

@@ -129,6 +129,7 @@ def needs_and_edges(
     group: Ints,
     batch: Ints,
 ) -> tuple[Ints, Ints, Ints]:
+    """Returns the needs and edges of a problem, and where each alternative's needs begin."""
     alternatives, made = len(start) - 1, 0
     needs = np.empty((len(edge_test) + 1, 3), np.int64)
     edges = np.empty((len(edge_test), 3), np.int64)

@@ -1,4 +1,4 @@
-"""Computes what it saves to evaluate one chain before another, and the order of all (§4.2.4, §4.2.5).
+"""Orders chains by what it saves to evaluate one before another (§4.2.4, §4.2.5).
 
 A chain is a stretch of nodes, the most promising first; node `n` passes with probability
 `passes[n]` and costs `costs[n]`. Many chains are ordered by compiled functions, few by the same
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import compiled, portable
+from tamis.kernels import compiled, portable, view_of
 from tamis.waiting import COMPILING, waiting_for
 
 Ints = NDArray[np.int64]
@@ -205,5 +205,5 @@ def _run(function: Callable[..., Any], is_large: bool, *arguments: Any) -> Any:
             _ready.add(function)
             return compiled(function)(*arguments)
     return function(
-        *(memoryview(each) if isinstance(each, np.ndarray) else each for each in arguments)
+        *(view_of(each) if isinstance(each, np.ndarray) else each for each in arguments)
     )

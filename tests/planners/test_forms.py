@@ -1,4 +1,4 @@
-"""Interpreted and compiled planners ask for the same calls, and a matcher may grow from one to the other.
+"""Interpreted and compiled planners ask for the same calls, also while a matcher grows.
 
 The border between the two is a size; here it is set to what the test wants.
 """

@@ -1,8 +1,8 @@
 """Keeps few rows in a scan, and more in an index that is fast with many.
 
-What is fast with many rows is compiled, which few rows are not worth. Which of the two it is depends
-on how many rows there have been at once: an index that has grown stays grown. Invariant: answers do
-not depend on it. Cost: that of the index inside; growing costs building it.
+An index that is fast with many rows is compiled, and few rows are not worth that. Which of the two
+it is depends on how many rows there have been at once: an index that has grown stays grown.
+Invariant: answers do not depend on it. Cost: that of the index inside; growing builds it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from tamis.index.scan import Scan
 from tamis.indexing import Entry, Index, Rows
 from tamis.predicate import AttributePredicate
 from tamis.statistics import Statistics
-
 
 
 class ScanFirst(Index):
@@ -71,7 +70,7 @@ class ScanFirst(Index):
         return self._scan is None or len(self._scan) + rows <= self._most_scanned
 
     def _grow(self, entries: Iterable[Entry]) -> None:
-        """Moves all rows, and some new ones, to the large index; stays as it was where that fails."""
+        """Moves all rows, and some new ones, to the large index; changes nothing if that fails."""
         assert self._scan is not None
         large = self._make_large()
         if self._statistics is not None:
