@@ -6,14 +6,42 @@ BIN := $(VENV)/bin
 EXAMPLE := examples/surveillance
 PROCESSES ?= 2
 SOURCES := framework operators planners examples tests
+CONSTRAINTS := $(abspath framework/constraints.txt)
+KERNELS := $(shell grep -rlE 'from tamis.kernels import|numba.extending' framework planners \
+	--include='*.py')
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+KNOWN = PIP_CONSTRAINT=$(CONSTRAINTS) PIP_BUILD_CONSTRAINT=$(CONSTRAINTS) $(INSTALL)
+PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal
 
-.PHONY: demo test check format bench pictures clean
+.PHONY: demo test quick slow newest oldest python313 constraints coverage check format bench \
+	pictures sizes clean
 
-demo: $(VENV)/.demonstrable
+demo: $(VENV)/.demonstrable $(VENV)/.kernels
 	@$(BIN)/python -m examples.uav.demo $(if $(SECONDS),--seconds $(SECONDS))
 
-test: $(VENV)/.developed
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
+test: $(VENV)/.developed $(VENV)/.kernels
+	$(PYTEST) -m 'not slow'
+
+quick: $(VENV)/.developed $(VENV)/.kernels
+	HYPOTHESIS_PROFILE=glance $(PYTEST) -m 'not slow and not long' tests/framework tests/laws \
+		tests/planners tests/operators
+
+slow: $(VENV)/.developed $(VENV)/.kernels newest oldest
+	$(PYTEST) -m slow
+	$(MAKE) bench
+
+# the newest and the lowest versions that pyproject.toml admits, each in a place of its own
+newest oldest: $(VENV)/.developed $(VENV)/.kernels
+	$(BIN)/python -m tests.versions $@
+
+python313:
+	$(PYTHON) -m tests.versions $@
+
+constraints: $(VENV)/.created
+	$(BIN)/python -m tests.versions $@
+
+coverage: $(VENV)/.developed $(VENV)/.kernels
+	$(PYTEST) -m 'not slow' --cov --cov-report=term
 
 check: $(VENV)/.developed
 	$(BIN)/ruff check $(SOURCES)
@@ -28,6 +56,9 @@ format: $(VENV)/.developed
 bench: $(VENV)/.developed
 	$(BIN)/python -m tamis.bench.engine
 
+sizes: $(VENV)/.developed
+	$(BIN)/python -m tests.sizes
+
 pictures: $(VENV)/.developed
 	cd $(EXAMPLE) && ../../$(BIN)/tamis explain --subscriptions subscriptions.jsonl \
 		--operators operators.py --event '{}' --planner suborder --graph graph.svg >/dev/null
@@ -37,6 +68,7 @@ pictures: $(VENV)/.developed
 
 clean:
 	rm -rf $(VENV)
+	find framework operators planners -name '*.nb[ic]' -delete
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -44,14 +76,19 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+$(VENV)/.installed: $(VENV)/.created pyproject.toml $(CONSTRAINTS)
+	$(KNOWN) --editable .
 	@touch $@
 
-$(VENV)/.demonstrable: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+$(VENV)/.demonstrable: $(VENV)/.created pyproject.toml $(CONSTRAINTS)
+	$(KNOWN) --editable '.[demo]'
 	@touch $(VENV)/.installed $@
 
-$(VENV)/.developed: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/.developed: $(VENV)/.created pyproject.toml $(CONSTRAINTS)
+	$(KNOWN) --editable '.[dev]'
 	@touch $(VENV)/.installed $@
+
+# numba notices changes to the file of a kernel, not to the files of what it calls
+$(VENV)/.kernels: $(KERNELS)
+	find framework operators planners -name '*.nb[ic]' -delete
+	@touch $@

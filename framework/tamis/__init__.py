@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from tamis.result import Match, Result
     from tamis.statistics import Statistics
 
+    __version__: str
+
 _LAZY = {
     "Account": "account",
     "Explanation": "explain",
@@ -111,9 +113,12 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         return importlib.import_module(f"tamis.{name}")
-    if name not in _LAZY:
+    if name == "__version__":
+        value: object = importlib.import_module("importlib.metadata").version("tamis")
+    elif name in _LAZY:
+        value = getattr(importlib.import_module(f"tamis.{_LAZY[name]}"), name)
+    else:
         raise AttributeError(f"module 'tamis' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"tamis.{_LAZY[name]}"), name)
     globals()[name] = value
     return value
 

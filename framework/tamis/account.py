@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from tamis.engine.decision import IMPLIED, MEMO, SPARED, Decision
+from tamis.engine.stages import STAGES
 from tamis.planning import FALSE, TRUE
-
-STAGES = ("index", "planner", "operators", "joins")
 
 
 class _Fields(Mapping[str, Any]):
@@ -49,7 +48,7 @@ class OperatorAccount(_Fields):
     seconds: float = 0.0
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Account(_Fields):
     """What matching took; of one event, or the sum of several."""
 
@@ -94,6 +93,10 @@ class Account(_Fields):
         words = f"{self.matches:,} matched of {self.candidates:,} candidates"
         words += f" among {self.subscriptions:,} subscriptions"
         return words + (f", {self.undetermined:,} undetermined" if self.undetermined else "")
+
+    def __repr__(self) -> str:
+        events = "1 event" if self.events == 1 else f"{self.events:,} events"
+        return f"<account of {events}: {self.outcome_text}; {self.calls_text}>"
 
     def add(self, other: Account) -> None:
         """Adds another account to this one."""

@@ -6,6 +6,7 @@ Indexes that are compiled keep up to `scan_up_to` rows in a scan: few rows are n
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tamis.clock import TIME_ATTRIBUTES
 from tamis.event import DerivedAttribute
@@ -83,13 +84,17 @@ def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     return ScanFirst(ready, scan_up_to)
 
 
+def _compiled(name: str, factory: Callable[..., Index], description: str) -> IndexRecord:
+    return IndexRecord(name, factory, description, partial(factory, scan_up_to=0))
+
+
 @hookimpl
 def tamis_indexes() -> list[IndexRecord]:
     """The indexes of the core."""
     return [
-        IndexRecord("pstbloom", _pstbloom, "PS-Trees, one access predicate a row; the default"),
-        IndexRecord("psthash", _psthash, "PS-Trees, several access predicates a row"),
-        IndexRecord("lanes", _lanes, "a value or a pair of attributes, the least memory"),
+        _compiled("pstbloom", _pstbloom, "PS-Trees, one access predicate a row; the default"),
+        _compiled("psthash", _psthash, "PS-Trees, several access predicates a row"),
+        _compiled("lanes", _lanes, "a value or a pair of attributes, the least memory"),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
     ]
 

@@ -63,6 +63,11 @@ class Explanation:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from tamis.notebook import explanation_html
+
+        return explanation_html(self)
+
 
 def explain(result: Result, id: str, language: Language, resolver: Resolver) -> Explanation:
     """Explains a subscription of a result; `KeyError` if it was not there."""

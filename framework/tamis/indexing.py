@@ -86,6 +86,8 @@ class IndexRecord:
     name: str
     factory: Callable[..., Index]
     description: str = ""
+    compile: Callable[[], object] | None = None
+    """Compiles what it needs with many rows, for `tamis doctor --compile`."""
 
     def made(self, options: Mapping[str, object]) -> Index:
         """An empty index; `ValueError` names an option that it does not have."""

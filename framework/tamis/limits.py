@@ -31,6 +31,8 @@ class Limits:
     pause_seconds: int = 1
     longest_pause_seconds: int = 300
     """A pause is twice the last one, up to this."""
+    slow_event_seconds: int = 1
+    """An event that takes longer is logged, with what took longest."""
 
     def __post_init__(self) -> None:
         for limit in fields(self):

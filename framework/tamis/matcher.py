@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamis.account import STAGES
 from tamis.catalog import Catalog, Subscribed
 from tamis.compiled import compiled, opened
 from tamis.engine.asking import Operators
@@ -29,6 +28,7 @@ from tamis.engine.following import Following
 from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.memo import DEFAULT_BYTES, Memo
 from tamis.engine.problem import Skeleton
+from tamis.engine.stages import StageClock
 from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.expiry import Expiry, end_of
@@ -39,6 +39,7 @@ from tamis.intake import Accepted, Intake
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.locks import ReaderWriterLock
+from tamis.log import log
 from tamis.operators import records_of
 from tamis.planning import Planner, PlannerRecord
 from tamis.plugins import installed
@@ -111,7 +112,7 @@ class Matcher:
         self._intake = Intake(self._language, self.operators, self._catalog)
         self.memo = Memo(memo_bytes, memo_seconds, clock)
         self._executor = executor_of(workers)
-        self._decider = Decider(self._gateway, self._executor, self.memo, timer, self._contradicted)
+        self._decider = Decider(self._gateway, self._executor, self.memo, self._contradicted)
         self._clock = clock
         self._timer = timer
         self._lock = ReaderWriterLock()
@@ -267,6 +268,12 @@ class Matcher:
         self._notice_time()
         return len(self._catalog)
 
+    def __repr__(self) -> str:
+        return (
+            f"<matcher: {len(self):,} subscriptions, {len(self.operators.records):,} operators, "
+            f"index {self._index_name}, planner {type(self.planner).__name__}>"
+        )
+
     def __contains__(self, id: object) -> bool:
         self._notice_time()
         return id in self._catalog.rows
@@ -298,14 +305,15 @@ class Matcher:
 
         `folder` is what a relative path in `image` is relative to, `default_id` names an event that
         has no id; made up when not given."""
+        stages = StageClock(self._timer)
         self._notice_time()
         self._learn_implications()
         made_up = self._made_up_event_id if default_id is None else lambda: default_id
         taken = Event.of(event, made_up, self._derived, folder)
-        started = self._timer()
         catalog = self._catalog
         with self._lock.reading():
             rows = self._index.match(taken)
+            stages.end("index")
             owners = catalog.alternative_subscription[rows]
             asking = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
@@ -313,17 +321,18 @@ class Matcher:
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
         plain = np.unique(owners[~asking])
-        seconds = dict.fromkeys(STAGES, 0.0) | {"index": self._timer() - started}
+        candidates = len(np.unique(owners))
         decision = None
-        if skeleton is not None:
-            decision, spent = self._decider.decide(
-                planner,
-                Decision(skeleton, taken, self.limits),
-                Asking(taken),
-                skeleton.needless(plain) if len(plain) else (),
-            )
-            seconds.update(vars(spent))
+        if skeleton is None:
+            stages.end("problem")
+        else:
+            decision = Decision(skeleton, taken, self.limits, stages)
+            needless = skeleton.needless(plain) if len(plain) else ()
+            stages.end("problem")
+            decision = self._decider.decide(planner, decision, Asking(taken), needless)
             self._learn(decision)
+            stages.end("learning")
+            stages.log_if_slow(taken.id, self.limits.slow_event_seconds, decision.call_seconds)
         return Result(
             Seen(
                 event=taken,
@@ -331,10 +340,10 @@ class Matcher:
                 lease=lease,
                 version=version,
                 subscriptions=count,
-                candidates=len(np.unique(owners)),
+                candidates=candidates,
                 plain=plain,
                 decision=decision,
-                seconds=seconds,
+                seconds=stages.seconds,
                 explain=self._explain,
                 has_statistics=bool(self._statistics),
             )
@@ -392,6 +401,7 @@ class Matcher:
         with self._changing, self._lock.writing():
             self._catalog.implications.distrust(name)
             self._catalog.version += 1
+        log.warning("%s", found.words(decision))
         warnings.warn(found.words(decision), PluginWarning, stacklevel=4)
 
     # folders

@@ -200,3 +200,5 @@ class PlannerRecord:
     description: str = ""
     is_small: bool = False
     """Whether it is made for small problems alone, and so left out where all planners are run."""
+    compile: Callable[[], object] | None = None
+    """Compiles what it needs for large problems, for `tamis doctor --compile`."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _MOST_KILLED = 10
+_MOST_NAMED = 5
 
 
 class CallRecord(NamedTuple):
@@ -313,7 +314,16 @@ class Result:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<result of {self.event}: {len(self.matches)} matches>"
+        shown = ", ".join(each.subscription for each in self.matches[:_MOST_NAMED])
+        more = ", …" if len(self.matches) > _MOST_NAMED else ""
+        named = f" ({shown}{more})" if shown else ""
+        left = f", {len(self.undetermined):,} undetermined" if self.undetermined else ""
+        return f"<result of {self.event}: {len(self.matches):,} matches{named}{left}>"
+
+    def _repr_html_(self) -> str:
+        from tamis.notebook import result_html
+
+        return result_html(self)
 
     def _owner(self, row: int) -> int | None:
         """The number of a subscription row in the decision, if any of its alternatives is."""

@@ -19,13 +19,14 @@ from tamis.catalog import Catalog
 from tamis.covering import scipy_part
 from tamis.engine.answers import Answer
 from tamis.engine.asking import Call
-from tamis.engine.deciding import Answered, Decider, Spent
+from tamis.engine.deciding import Answered, Decider
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
 from tamis.engine.executor import Inline
 from tamis.engine.following import Following
 from tamis.engine.gateway import Asking, Gateway
 from tamis.engine.memo import Memo
 from tamis.engine.problem import Skeleton
+from tamis.engine.stages import StageClock
 from tamis.errors import PlannerError
 from tamis.planning import UNKNOWN, Planner
 from tamis.plugins import Plugins
@@ -71,6 +72,10 @@ class Shadow:
     def as_dict(self) -> dict[str, Any]:
         """The same in plain values, ready for JSON."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def _no_time() -> float:
+    return 0.0
 
 
 class Shadows:
@@ -167,8 +172,8 @@ class Known:
     def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
         """The calls that a planner makes."""
         known = [(at, self.answers[at], MEMO) for at in self._remembered]
-        decider = Decider(self, Inline(), Memo(0), _no_time, _nothing)
-        return self.decided(decider, following.planner, needless, known)[0].made
+        decider = Decider(self, Inline(), Memo(0), _nothing)
+        return self.decided(decider, following.planner, needless, known).made
 
     def decided(
         self,
@@ -177,14 +182,14 @@ class Known:
         needless: Sequence[int],
         known: Sequence[Answered] = (),
         skeleton: Skeleton | None = None,
-    ) -> tuple[Decision, Spent]:
+        timer: Callable[[], float] = _no_time,
+    ) -> Decision:
         """The event decided by a planner on these answers; what the problem expects may differ."""
         before = self.decision
+        problem = before.skeleton if skeleton is None else skeleton
         return decider.decide(
             planner,
-            Decision(
-                before.skeleton if skeleton is None else skeleton, before.event, before.limits
-            ),
+            Decision(problem, before.event, before.limits, StageClock(timer)),
             Asking(before.event),
             needless,
             known,
@@ -217,10 +222,6 @@ class Known:
         outcomes[outcomes == OPEN] = UNKNOWN
         required = Requirements(counted, outcomes, free)
         return required.clairvoyant(), required.non_anticipative()
-
-
-def _no_time() -> float:
-    return 0.0
 
 
 def _nothing(decision: Decision, found: ContradictionError) -> None:

@@ -6,15 +6,14 @@ Of waits within waits the innermost speaks, and each once. Who waits less than t
 from __future__ import annotations
 
 import contextlib
-import logging
 import sys
 import threading
 from collections.abc import Iterator
 
+from tamis.log import log
+
 PATIENCE_SECONDS = 2.0
 COMPILING = "compiling kernels, once on this machine (tamis doctor --compile does it beforehand)"
-
-_log = logging.getLogger("tamis")
 
 
 @contextlib.contextmanager
@@ -30,7 +29,7 @@ def waiting_for(words: str) -> Iterator[None]:
 
 
 def _say(words: str) -> None:
-    _log.info("%s", words)
+    log.info("%s", words)
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be no standard error
         sys.stderr.write(f"tamis is {words}\n")
         sys.stderr.flush()

@@ -42,16 +42,38 @@ def _savings() -> Planner:
     return Savings()
 
 
+def _compile_adaptive() -> None:
+    from tamis_planners.adaptive import form_for
+
+    form_for(is_large=True)
+
+
+def _compile_suborder() -> None:
+    from tamis_planners.suborder_kernels import exercise
+
+    exercise()
+
+
 @hookimpl
 def tamis_planners() -> list[PlannerRecord]:
     """The planners of this package."""
     return [
-        PlannerRecord("savings", _savings, "what spares most of deciding alternatives alone"),
+        PlannerRecord(
+            "savings",
+            _savings,
+            "what spares most of deciding alternatives alone",
+            compile=_compile_adaptive,
+        ),
         PlannerRecord("greedy", _greedy, "what ends most alternatives for its cost"),
         PlannerRecord(
             "optimal", _optimal, "the least expected cost, for small problems", is_small=True
         ),
         PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
-        PlannerRecord("suborder", _suborder, "linked chains, ordered by what sharing saves"),
+        PlannerRecord(
+            "suborder",
+            _suborder,
+            "linked chains, ordered by what sharing saves",
+            compile=_compile_suborder,
+        ),
         PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),
     ]

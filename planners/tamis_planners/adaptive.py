@@ -37,13 +37,13 @@ class Adaptive:
             from tamis_planners.adaptive_run import Prepared
 
             self._is_large = self._is_large or len(problem.edge_test) > MOST_INTERPRETED
-            form = _form(self._is_large)
+            form = form_for(self._is_large)
             known = self._prepared = Prepared(problem, self.weighted, form, known)
         return known.run()
 
 
 @cache
-def _form(is_large: bool) -> Form:
+def form_for(is_large: bool) -> Form:
     """Returns the form for large or for small problems, ready to be used."""
     from tamis_planners.adaptive_form import INTERPRETED, compiled_form
     from tamis_planners.adaptive_run import exercise

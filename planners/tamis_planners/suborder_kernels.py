@@ -198,6 +198,14 @@ def ordered(chains: Chains, partners: int, seed: int, is_large: bool) -> Ints:
     return order
 
 
+def exercise() -> None:
+    """Orders a few chains as if they were many, so that everything is compiled."""
+    nodes = np.zeros(2, np.int64)
+    chains = Chains(np.arange(2), np.ones(2, np.int64), nodes, np.ones(1), np.ones(1))
+    saved_before(chains, 0, np.arange(1, 2), is_large=True)
+    ordered(chains, 1, 0, is_large=True)
+
+
 def _run(function: Callable[..., Any], is_large: bool, *arguments: Any) -> Any:
     """Runs a function compiled, or interpreted on views of the arrays."""
     if is_large:

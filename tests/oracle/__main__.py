@@ -10,9 +10,11 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import partial
 
 import tamis
+from tests.borders import borders
 
 from .compare import Engine, run_world
 from .modern import modern_world
@@ -47,8 +49,9 @@ def main() -> int:
     )
     parser.add_argument("--seeds", type=int, default=1000, help="how many")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
-    parser.add_argument("--planner", nargs="+", default=["naive", "sequential"])
-    parser.add_argument("--index", default="scan")
+    parser.add_argument("--planner", nargs="+", default=["savings", "sequential"])
+    parser.add_argument("--index", default="pstbloom")
+    parser.add_argument("--compiled", action="store_true", help="compile what is small, too")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--stop-after", type=int, default=5, help="seeds that differ")
     parser.add_argument("--modern", action="store_true", help="modern worlds, under all settings")
@@ -57,10 +60,13 @@ def main() -> int:
     if not given.modern:
         work = partial(run_seed, planners=given.planner, index=given.index)
     seeds = range(given.start, given.start + given.seeds)
-    if given.workers == 1:
-        return report(map(work, seeds), given.seeds, given.stop_after)
-    with multiprocessing.Pool(given.workers) as pool:
-        return report(pool.imap(work, seeds, chunksize=4), given.seeds, given.stop_after)
+    with borders() if given.compiled else nullcontext():
+        if given.workers == 1:
+            return report(map(work, seeds), given.seeds, given.stop_after)
+        with multiprocessing.get_context("fork").Pool(
+            given.workers
+        ) as pool:  # forks, so that the borders are theirs
+            return report(pool.imap(work, seeds, chunksize=4), given.seeds, given.stop_after)
 
 
 def report(results: Iterable[tuple[int, int, list[str]]], total: int, stop_after: int) -> int:

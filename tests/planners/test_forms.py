@@ -6,12 +6,8 @@ The border between the two is a size; here it is set to what the test wants.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,29 +15,14 @@ from hypothesis import given, stateful
 from hypothesis import strategies as st
 
 import tamis
-from tamis.indexing import IndexRecord
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Scenes
-from tamis.plugins import installed
 from tamis.testing import truth_table
-from tamis_planners import suborder_order
 from tamis_planners.suborder_kernels import Chains, ordered, saved_before
+from tests.borders import borders
 
 from .exact import World, made, random_problem
 
 FEATURES = ("costs", "signs", "shared", "siblings", "failures", "groups", "batches")
-
-
-@contextmanager
-def borders(edges: int, chains: int, rows: int) -> Iterator[None]:
-    """Sets the sizes up to which planners are interpreted and the default index is a scan."""
-    record = installed().index("pstbloom")
-    small = IndexRecord("pstbloom", partial(record.factory, scan_up_to=rows))
-    with (
-        patch("tamis_planners.adaptive.MOST_INTERPRETED", edges),
-        patch.object(suborder_order, "MOST_INTERPRETED", chains),
-        patch.dict(installed().indexes, pstbloom=small),
-    ):
-        yield
 
 
 def richer(problem: Problem, chance: np.random.Generator) -> Problem:
@@ -85,9 +66,9 @@ def test_the_compiled_planner_asks_for_the_calls_of_the_interpreted_one(
 ) -> None:
     chance = np.random.default_rng(seed)
     problem = richer(random_problem(chance, calls, **dict.fromkeys(features, True)), chance)
-    with borders(10**9, 0, 0):
+    with borders(edges=10**9):
         interpreted = picks(problem, planner, limit, seed)
-    with borders(-1, 0, 0):
+    with borders():
         assert picks(problem, planner, limit, seed) == interpreted
 
 
@@ -96,9 +77,9 @@ def test_costs_beyond_reason_are_the_same_in_both_forms(seed: int) -> None:
     chance = np.random.default_rng(seed)
     problem = random_problem(chance, 8, signs=True, shared=True)
     dear = replace(problem, call_cost=10.0 ** chance.uniform(-300, 300, problem.calls))
-    with borders(10**9, 0, 0):
+    with borders(edges=10**9):
         interpreted = picks(dear, "savings", 1, seed)
-    with borders(-1, 0, 0):
+    with borders():
         assert picks(dear, "savings", 1, seed) == interpreted
 
 
@@ -126,9 +107,9 @@ class Growing(stateful.RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.count = 0
-        with borders(-1, 0, 0):
+        with borders():
             self.large = self.made()
-        with borders(8, 4, 5):
+        with borders(edges=8, chains=4, rows=5):
             self.growing = self.made()
 
     def made(self) -> tamis.Matcher:
@@ -171,9 +152,9 @@ class Growing(stateful.RuleBasedStateMachine):
         assert without_seconds(growing) == without_seconds(large)
 
     def both(self, method: str, *arguments: Any, **named: Any) -> tuple[Any, Any]:
-        with borders(-1, 0, 0):
+        with borders():
             large = getattr(self.large, method)(*arguments, **named)
-        with borders(8, 4, 5):
+        with borders(edges=8, chains=4, rows=5):
             growing = getattr(self.growing, method)(*arguments, **named)
         return large, growing
 

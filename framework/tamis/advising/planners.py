@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from tamis.engine.answers import Answer
 from tamis.engine.asking import Call
-from tamis.engine.deciding import Decider, Spent
+from tamis.engine.deciding import Decider
 from tamis.engine.decision import ContradictionError, Decision
 from tamis.engine.executor import Inline
 from tamis.engine.following import Following
@@ -77,10 +77,10 @@ class PlannerCost:
         """Whether it gave the answers of all events."""
         return not self.broken and not self.trouble
 
-    def take(self, decision: Decision, spent: Spent, invocations: Sequence[Sequence[Call]]) -> None:
+    def take(self, decision: Decision, invocations: Sequence[Sequence[Call]]) -> None:
         """Adds an event."""
         self.events += 1
-        self.own_seconds += spent.planner
+        self.own_seconds += decision.stages.seconds["planner"]
         self.calls += len(decision.made)
         self.invocations += len(invocations)
         prepared: set[Preparation] = set()
@@ -210,8 +210,10 @@ class PlannerTrial:
                 self._rounds.caller = caller
                 decider = _decider(caller, executor=self._rounds)
             decider = decider or _decider(caller)
-            decision, spent = known.decided(decider, planner, needless, skeleton=problem)
-            cost.take(decision, spent, caller.invocations)
+            decision = known.decided(
+                decider, planner, needless, skeleton=problem, timer=time.thread_time
+            )
+            cost.take(decision, caller.invocations)
             if name == AT_ONCE:
                 self.seconds_in_turn += caller.seconds
                 self.seconds_at_once += caller.seconds - self._rounds.take_saved()
@@ -226,8 +228,8 @@ class PlannerTrial:
         expected: object,
     ) -> None:
         caller = Recorded(known)
-        decision, spent = known.decided(_decider(caller), planner, needless)
-        cost.take(decision, spent, caller.invocations)
+        decision = known.decided(_decider(caller), planner, needless, timer=time.thread_time)
+        cost.take(decision, caller.invocations)
         if answers_of(result.decided_as(decision)) != expected:
             cost.wrong += 1
             cost.broken = True
@@ -312,7 +314,7 @@ def answers_of(result: Result) -> Mapping[str, Any]:
 
 
 def _decider(caller: Recorded, *, memo: Memo | None = None, executor: Any = None) -> Decider:
-    return Decider(caller, executor or Inline(), memo or Memo(0), time.thread_time, _contradicted)
+    return Decider(caller, executor or Inline(), memo or Memo(0), _contradicted)
 
 
 def _contradicted(decision: Decision, found: ContradictionError) -> None:

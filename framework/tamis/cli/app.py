@@ -35,9 +35,9 @@ _STATUS = (
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib import metadata
+        import tamis
 
-        typer.echo(f"tamis {metadata.version('tamis')}")
+        typer.echo(f"tamis {tamis.__version__}")
         raise typer.Exit
 
 
@@ -58,7 +58,6 @@ def _tamis(
 def build() -> typer.Typer:
     """The command line with all its commands."""
     app = typer.Typer(
-        add_completion=False,
         rich_markup_mode=None,  # plain help: rich would take half of the time that it takes
         context_settings={"help_option_names": ["-h", "--help"]},
     )

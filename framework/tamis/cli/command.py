@@ -1,4 +1,4 @@
-"""How every command takes its options, and what it makes of an interruption.
+"""Takes the options of every command, says what it waits for, and ends it when interrupted.
 
 An option that may be given several times may also be followed by several values, as a shell leaves
 them when it expands a pattern: `--events day-*.jsonl`, `--operators a.py b.py`.
@@ -6,20 +6,33 @@ them when it expands a pattern: `--events day-*.jsonl`, `--operators a.py b.py`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
 from tamis.cli.failures import InterruptedRunError, ReaderGoneError
+from tamis.waiting import waiting_for
 
 if TYPE_CHECKING:
     from typer import Context
 
 _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DATA = (".jsonl", ".json", ".gz", ".txt")
+_WAITS = {
+    "match": "matching events",
+    "learn": "learning from history",
+    "advise": "evaluating a sample of history",
+    "drift": "comparing statistics",
+    "check": "reading subscriptions",
+    "explain": "deciding the event",
+    "doctor": "trying and timing what is installed",
+}
+"""What a command does when it takes long; those not named here say it themselves."""
 
 
 class Command(TyperCommand):
@@ -35,8 +48,10 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Context) -> Any:  # type: ignore[override]
         """Runs the command."""
+        words = None if sys.stderr.isatty() else _WAITS.get(str(self.name))
         try:
-            return super().invoke(ctx)
+            with contextlib.nullcontext() if words is None else waiting_for(words):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             raise InterruptedRunError("interrupted") from None
         except BrokenPipeError:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from tamis.cli.failures import DONE, UNUSABLE
 from tamis.cli.options import Debug, Json, Operators
@@ -14,7 +17,17 @@ if TYPE_CHECKING:
     from tamis.doctor import Finding, Timed
 
 
-def doctor(operators: Operators = None, json: Json = False, debug: Debug = False) -> int:
+Compile = Annotated[
+    bool, typer.Option("--compile", help="Compile all kernels now, and do nothing else.")
+]
+
+
+def doctor(
+    operators: Operators = None,
+    compile: Compile = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
     """Check the installation, and time every operator on its samples.
 
     Exit status 1 when something is broken; an extra that is not installed is not."""
@@ -22,6 +35,8 @@ def doctor(operators: Operators = None, json: Json = False, debug: Debug = False
     from tamis.doctor import BROKEN, Finding, found, timed
     from tamis.errors import TamisError
 
+    if compile:
+        return _compile()
     findings = found()
     times: list[Timed] = []
     try:
@@ -46,6 +61,19 @@ def doctor(operators: Operators = None, json: Json = False, debug: Debug = False
     else:
         put(_text(findings, times, broken))
     return UNUSABLE if broken else DONE
+
+
+def _compile() -> int:
+    """Compiles what is not in the cache, and says where it is."""
+    from tamis.cli.saying import put
+    from tamis.doctor.kernels import cache, compile_all
+
+    began = time.perf_counter()
+    names = []
+    with _telling("compiling kernels"):
+        names = list(compile_all())
+    put(f"Ready in {time.perf_counter() - began:.1f} s: {', '.join(names)}; {cache().words}.")
+    return DONE
 
 
 @contextlib.contextmanager

@@ -218,6 +218,8 @@ class _Run:
         self._results = results
         self._rejects = rejects
         self._account = account
+        if account is not None:
+            account.seconds["output"] = 0.0
         self._progress = progress
         self.shadow: Shadow | None = None
         self.shadows: Shadows | None = None
@@ -258,7 +260,10 @@ class _Run:
                     f"{each.subscription} for {result.event}, {each.reason}"
                 )
                 self.undetermined += 1
+            began = time.perf_counter()
             self._results.write(result.as_dict())
+            if account is not None:
+                account.seconds["output"] += time.perf_counter() - began
             progress.count(len(result.matches), self._events.share if progress.shown else None)
 
     def _reject(self, line: Line, reason: str) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from tamis.doctor.finding import Finding
 from tamis.doctor.installation import extras, plugins, python
 from tamis.doctor.java import java
-from tamis.doctor.machine import kernels, vectors
+from tamis.doctor.kernels import kernels
+from tamis.doctor.machine import vectors
 
 checks: list[Callable[[], Iterable[Finding]]] = [
     python,

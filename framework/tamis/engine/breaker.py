@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 
 from tamis.engine.answers import CRASHED, SWELLED, TIMED_OUT, Failure, RefusedError
 from tamis.limits import Limits
+from tamis.log import log
 from tamis.specification import Preparation
 
 COUNTED = frozenset((TIMED_OUT, CRASHED, SWELLED))
@@ -94,6 +95,8 @@ class Breakers:
             state.probing = False
             now = self._clock()
             state.opened, state.until = now, now + state.pause
+            name = key if isinstance(key, str) else key.name
+            log.warning("%s is not called for %g s: %s", name, state.pause, _words(state))
 
 
 def _words(state: _State) -> str:

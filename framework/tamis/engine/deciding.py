@@ -9,7 +9,6 @@ Invariant: no call is made twice for an event.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Protocol
@@ -43,15 +42,6 @@ class Caller(Protocol):
         """Makes calls of one batch about an event as one invocation."""
 
 
-@dataclass
-class Spent:
-    """Seconds by stage."""
-
-    planner: float = 0.0
-    operators: float = 0.0
-    joins: float = 0.0
-
-
 class Decider:
     """Decides events: where calls run, and how many of them at once."""
 
@@ -60,13 +50,11 @@ class Decider:
         gateway: Caller,
         executor: Executor,
         memo: Memo,
-        timer: Callable[[], float],
         contradicted: Callable[[Decision, ContradictionError], None],
     ) -> None:
         self.gateway = gateway
         self.executor = executor
         self.memo = memo
-        self.timer = timer
         self.contradicted = contradicted
         self.round = ROUND if executor.at_once > 1 else 1
 
@@ -77,7 +65,7 @@ class Decider:
         asking: Asking,
         needless: Iterable[int],
         known: Iterable[Answered] = (),
-    ) -> tuple[Decision, Spent]:
+    ) -> Decision:
         """Makes the calls that the planner asks for, then those it left over.
 
         Where an outcome contradicts what was declared, the event is decided again without any
@@ -91,7 +79,7 @@ class Decider:
                 self.contradicted(decision, found)
                 decision = decision.without_implications()
             else:
-                return decision, course.spent
+                return decision
 
 
 class _Course:
@@ -111,14 +99,12 @@ class _Course:
         self._needless = needless
         self._answered = known
         self._shelves: dict[str, Shelf | None] = {}
-        self.spent = Spent()
 
     def remember(self, decision: Decision) -> None:
         """Takes the answers that are known from earlier events."""
         memo = self._decider.memo
         if not memo.most_bytes or not decision.skeleton.deterministic:
             return
-        started = self._decider.timer()
         digests = EventDigests(decision.event)
         for specification, numbers in decision.skeleton.deterministic:
             shelf = self._shelves[specification.name] = memo.about(specification, digests)
@@ -126,17 +112,14 @@ class _Course:
                 # in the order of the calls: which of them were made first is a matter of timing
                 known = sorted(shelf.known(numbers), key=itemgetter(0))
                 self._answered += [(call, answer, MEMO) for call, answer in known]
-        self.spent.operators += self._decider.timer() - started
+        decision.stages.end("operators")
 
     def run(self, decision: Decision) -> None:
         """Decides the event, from the answers that were given so far."""
-        timer, spent = self._decider.timer, self.spent
-        skeleton, limit = decision.skeleton, self._decider.round
-        started = timer()
+        skeleton, limit, stages = decision.skeleton, self._decider.round, decision.stages
         decided = decision.begin(self._needless)
         known = _together(decision.take(*each) for each in self._answered)
-        begun = timer()
-        spent.joins += begun - started
+        stages.end("deciding")
         run = GuardedRun(self._planner, skeleton.problem)
         if decided or known.tests or known.decided:
             run.observe(known.tests, known.outcomes, [*decided, *known.decided])
@@ -151,18 +134,15 @@ class _Course:
             else:
                 self._check(decision, calls, asked)
             calls = self._due(decision, run, calls)
-            planned = timer()
-            spent.planner += planned - begun
+            stages.end("planner")
             answers = self._answers(decision, calls)
-            answered = timer()
-            spent.operators += answered - planned
+            stages.end("operators")
             self._answered += answers
             taken = _together(decision.take(*each) for each in answers)
-            begun = timer()
-            spent.joins += begun - answered
+            stages.end("deciding")
             if calls:
                 run.observe(*taken)
-        spent.planner += timer() - begun
+        stages.end("planner")
 
     def _check(self, decision: Decision, calls: Sequence[int], asked: set[int]) -> None:
         name = type(self._planner).__name__

@@ -17,6 +17,7 @@ from tamis.engine.answers import CUT, Answer, Failure
 from tamis.engine.asking import Solution
 from tamis.engine.joins import JoinPlan
 from tamis.engine.problem import Skeleton
+from tamis.engine.stages import StageClock
 from tamis.event import Event
 from tamis.limits import Limits
 from tamis.planning import FALSE, TRUE, UNKNOWN
@@ -59,10 +60,13 @@ class ContradictionError(Exception):
 class Decision:
     """The verdicts on the alternatives of one event, as they come."""
 
-    def __init__(self, skeleton: Skeleton, event: Event, limits: Limits) -> None:
+    def __init__(
+        self, skeleton: Skeleton, event: Event, limits: Limits, stages: StageClock
+    ) -> None:
         self.skeleton = skeleton
         self.event = event
         self.limits = limits
+        self.stages = stages
         self.verdict = [OPEN] * len(skeleton.left)
         self.open = len(skeleton.left)
         self.outcome = [OPEN] * len(skeleton.tests)
@@ -88,7 +92,8 @@ class Decision:
 
     def without_implications(self) -> Decision:
         """The same event from its beginning, with nothing declared of its tests."""
-        return Decision(self.skeleton.without_implications(), self.event, self.limits)
+        without = self.skeleton.without_implications()
+        return Decision(without, self.event, self.limits, self.stages)
 
     # before any call
 
@@ -290,10 +295,13 @@ class Decision:
 
     def _first(self, plan: JoinPlan, group: tuple[int, ...]) -> bool | None:
         """Whether some atoms have an assignment together; `None` when the search was cut."""
+        self.stages.end("deciding")
         join = plan.join(group)
         relations = [self.rows[self._number(plan, at)] for at in group]
         search = join.search(relations, self.event, self.limits.join_steps)
-        if search.first() is not None:
+        first = search.first()
+        self.stages.end("joins")
+        if first is not None:
             return True
         cut = search.cut or any(self._answer_cut(plan, at) for at in group)
         return None if cut else False
@@ -363,6 +371,11 @@ class Decision:
     def truth_of(self, test: int) -> bool | None:
         """The outcome of a decided test as Python says it."""
         return _TRUTHS[self.outcome[test]]
+
+    def call_seconds(self) -> dict[str, float]:
+        """Returns what each call that was made took, by its predicate."""
+        calls, answers = self.skeleton.calls, self.answers
+        return {calls[at].text: answers[at].whole_seconds for at in self.made}
 
     def assignments(self, alternative: int) -> tuple[list[dict[str, Scalar]], bool]:
         """The assignments of a true alternative, at most the limit, and whether more were cut."""

@@ -108,6 +108,9 @@ class AttributeIndex:
     def __len__(self) -> int:
         return len(self._ids)
 
+    def __repr__(self) -> str:
+        return f"<index {self.name}: {len(self):,} ids, {self.nbytes:,} bytes>"
+
     def __contains__(self, id: object) -> bool:
         return id in self._ids
 

@@ -7,11 +7,13 @@ cache, some tenths of a second elsewhere.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from tamis.event import Event
 from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index
+from tamis.log import log
 from tamis.waiting import COMPILING, waiting_for
 
 _ready: set[type] = set()
@@ -29,10 +31,13 @@ _ROWS: list[list[Clause]] = [
 def prepared(make: Callable[[], Index]) -> Index:
     """Returns an empty index whose functions are compiled."""
     with _preparing, waiting_for(COMPILING):
+        began = time.perf_counter()
         index = make()
-        if type(index) not in _ready:
+        kind = type(index)
+        if kind not in _ready:
             _exercise(make())
-            _ready.add(type(index))
+            _ready.add(kind)
+            log.info("kernels of %s ready in %.1f s", kind.__name__, time.perf_counter() - began)
     return index
 
 

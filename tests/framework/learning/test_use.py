@@ -59,7 +59,8 @@ def checked_by(
     """How many entries the index tests without statistics, and with them; answers are equal."""
     checked, matched = [], []
     for statistics in (None, learned(history, asked)):
-        matcher = Matcher(operators=[], index=index, statistics=statistics)
+        with borders():
+            matcher = Matcher(operators=[], index=index, statistics=statistics)
         matcher.subscribe_many([{"where": text} for text in asked])
         results = [matcher.match(event) for event in stream]
         matched.append([[each.subscription for each in result.matches] for result in results])

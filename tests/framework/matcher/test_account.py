@@ -8,6 +8,7 @@ import pytest
 
 import tamis
 from tamis import Account, Statistics
+from tamis.engine.stages import STAGES
 from tamis.testing import FakeClock, TableOperator, truth_table
 
 
@@ -143,11 +144,34 @@ def test_seconds_by_stage() -> None:
     one = tamis.Matcher(operators=[busy], planner=Slow(), timer=clock)
     one.subscribe("busy()")
     assert one.match({}).account.seconds == {
-        "index": 0.0,
+        **dict.fromkeys(STAGES, 0.0),
         "planner": 4.0,
         "operators": 2.0,
-        "joins": 0.0,
     }
+
+
+def test_every_look_at_the_timer_belongs_to_a_stage() -> None:
+    """The stages add up to the time from the first look to the last one."""
+    looks: list[float] = []
+
+    def timer() -> float:
+        looks.append(len(looks) ** 2)
+        return looks[-1]
+
+    @tamis.operator(outputs=("value",))
+    def one(event: Any, value: object) -> list[int]:
+        return [1, 2]
+
+    @tamis.operator(outputs=("value",))
+    def two(event: Any, value: object) -> list[int]:
+        return [2, 3]
+
+    matcher = tamis.Matcher(operators=[one, two], timer=timer)
+    matcher.subscribe("one(?x), two(?x), a < 3", id="s")
+    looks.clear()
+    seconds = matcher.match({"a": 1}).account.seconds
+    assert sum(seconds.values()) == looks[-1] - looks[0]
+    assert all(seconds[stage] > 0.0 for stage in STAGES)
 
 
 def test_accounts_add_up() -> None:

@@ -1,0 +1,48 @@
+"""Divides the time of a match into stages that add up to it.
+
+Invariant: every moment since the clock was started, up to its last `end`, is counted to one stage.
+Cost: one look at the timer a stage.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from tamis.log import log
+
+STAGES = ("index", "problem", "planner", "operators", "joins", "deciding", "learning")
+"""In the order in which an event meets them: reading it and finding candidates; what they leave to
+decide; which call is next; answers, prepared and remembered ones too; solutions that go together;
+what answers decide; and what is learned from them."""
+
+
+CallSeconds = Callable[[], Mapping[str, float]]
+
+
+class StageClock:
+    """Counts the time of one match."""
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+        self._last = timer()
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+
+    def end(self, stage: str) -> None:
+        """Counts the time since the last end to a stage."""
+        now = self._timer()
+        self.seconds[stage] += now - self._last
+        self._last = now
+
+    def log_if_slow(self, event: str, slow_seconds: float, call_seconds: CallSeconds) -> None:
+        """Logs an event that took long: its longest stage, and of its calls the longest one."""
+        total = sum(self.seconds.values())
+        if total <= slow_seconds or not log.isEnabledFor(logging.WARNING):
+            return
+        stage = max(self.seconds, key=self.seconds.__getitem__)
+        reason = f"{self.seconds[stage]:.1f} s in the stage {stage}"
+        calls = call_seconds()
+        if stage == "operators" and calls:
+            slowest = max(calls, key=calls.__getitem__)
+            reason += f", of it {calls[slowest]:.1f} s for {slowest}"
+        log.warning("event %s took %.1f s: %s", event, total, reason)

@@ -1,0 +1,31 @@
+"""Sets the sizes up to which matchers compile nothing: for tests of both forms, and of growing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from unittest.mock import patch
+
+from tamis.indexing import IndexRecord
+from tamis.plugins import installed
+
+COMPILED = ("pstbloom", "psthash", "lanes")
+
+
+@contextmanager
+def borders(*, edges: int = -1, chains: int = 0, rows: int = 0) -> Iterator[None]:
+    """Interprets planners up to so many edges and chains, and scans up to so many rows.
+
+    Without arguments everything is compiled, also what is small."""
+    indexes = installed().indexes
+    records = {
+        name: IndexRecord(name, partial(indexes[name].factory, scan_up_to=rows))
+        for name in COMPILED
+    }
+    with (
+        patch("tamis_planners.adaptive.MOST_INTERPRETED", edges),
+        patch("tamis_planners.suborder_order.MOST_INTERPRETED", chains),
+        patch.dict(indexes, records),
+    ):
+        yield
