@@ -85,7 +85,14 @@ def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
 
 
 def _compiled(name: str, factory: Callable[..., Index], description: str) -> IndexRecord:
-    return IndexRecord(name, factory, description, partial(factory, scan_up_to=0))
+    return IndexRecord(name, factory, description, partial(_compile, factory))
+
+
+def _compile(factory: Callable[..., Index]) -> None:
+    from tamis.index.needles import exercise
+
+    factory(scan_up_to=0)
+    exercise()
 
 
 @hookimpl

@@ -190,10 +190,14 @@ def list_affected(state: State, told: Ints, outcomes: int, end: int) -> None:
                 affect(state, state.needs[need, ALTERNATIVE])
     for at in range(2 * outcomes, end):
         affect(state, told[at])
+    listed = -1
     for at in range(state.numbers[UNSEEN]):
         call = state.calls[at, IN_UNSEEN]
         unit = state.calls[call, UNIT]
+        if unit == listed:
+            continue  # all calls of its preparation are listed already
         if unit == state.calls[call, GROUP]:
+            listed = unit
             start, stop = state.unit_calls[unit], state.unit_calls[unit + 1]
         else:
             start, stop = 0, 1

@@ -52,7 +52,10 @@ def python(project: Path, *arguments: str, **environment: str) -> tuple[int, str
     return ended.returncode, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize(
+    "domain",
+    [pytest.param(each, marks=[pytest.mark.slow] * (at > 0)) for at, each in enumerate(DOMAINS)],
+)
 def test_what_is_made_passes_its_tests_and_matches(tamis: Tamis, folder: Path, domain: str) -> None:
     if domain == "image":
         pytest.importorskip("cv2", reason="OpenCV is not installed: pip install 'tamis[image]'")
@@ -75,6 +78,7 @@ def test_what_is_made_passes_its_tests_and_matches(tamis: Tamis, folder: Path, d
     assert "samples  boatCount(" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("name", ["b", LONGEST])
 def test_what_is_made_is_formatted_and_typed(

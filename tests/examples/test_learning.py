@@ -59,6 +59,7 @@ def _check_script(said: str, folder: Path) -> None:
         assert (folder / plot).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_cells_of_the_notebook_run(copy: Path) -> None:
     notebook = json.loads((LEARNING / "learning.ipynb").read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)

@@ -134,6 +134,7 @@ def test_goals_are_said_of_the_whole_size_alone() -> None:
     assert list(judged(row, "naive")) == []
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tamis", "bench", "planners", "--scale", "0.01", "--events", "2",

@@ -55,6 +55,7 @@ def test_a_matcher_of_two_hundred_subscriptions_compiles_nothing(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_whoever_waits_for_compiling_is_told_and_the_next_process_does_not_wait(
     tmp_path: Path,
 ) -> None:

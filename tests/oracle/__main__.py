@@ -63,9 +63,8 @@ def main() -> int:
     with borders() if given.compiled else nullcontext():
         if given.workers == 1:
             return report(map(work, seeds), given.seeds, given.stop_after)
-        with multiprocessing.get_context("fork").Pool(
-            given.workers
-        ) as pool:  # forks, so that the borders are theirs
+        # forked, so that the borders are those of the processes too
+        with multiprocessing.get_context("fork").Pool(given.workers) as pool:
             return report(pool.imap(work, seeds, chunksize=4), given.seeds, given.stop_after)
 
 

@@ -28,6 +28,7 @@ def _swept() -> Iterator[None]:
         shutil.rmtree(each)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_swept")
 @pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
 def test_executors_get_shards_and_operators(

@@ -43,8 +43,6 @@ class Group(ABC):
 class Layered(ABC):
     """Texts in groups of decreasing size."""
 
-    _LONGEST_WAIT: int
-
     def __init__(self) -> None:
         self._waiting: dict[int, str] = {}
         self._groups: list[Group] = []
@@ -72,13 +70,17 @@ class Layered(ABC):
     def _wait(self, texts: Mapping[int, str], groups: list[Group]) -> None:
         """Lets texts wait beside some groups, or makes a group of all that waits."""
         waiting = {**self._waiting, **texts}
-        if len(waiting) > self._LONGEST_WAIT:
+        if len(waiting) > self._longest_wait(bool(groups)):
             groups = groups.copy()
             while groups and self._joins(len(groups[-1].texts), len(waiting)):
                 waiting |= groups.pop().texts
             groups += self._grouped(waiting)
             waiting = {}
         self._waiting, self._groups = waiting, groups
+
+    @abstractmethod
+    def _longest_wait(self, has_groups: bool) -> int:
+        """How many may wait, beside groups or where there is none yet."""
 
     @abstractmethod
     def _joins(self, group: int, waiting: int) -> bool:

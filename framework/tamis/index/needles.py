@@ -2,7 +2,8 @@
 
 Exactly `needle in value` for each. Few needles are looked for one by one, which compiles nothing;
 more of them by automata over UTF-8, where a string is contained exactly when its bytes are.
-Cost: O(value + found) a layer, and at most 64 needles one by one; the layers are O(log needles).
+Cost: O(value + found) a layer, and at most 64 needles one by one (1,000 where there is no layer
+yet); the layers are O(log needles).
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.layered import Group, Layered
+from tamis.waiting import COMPILING, waiting_for
 
+MOST_ONE_BY_ONE = 1_000
+"""Needles that are looked for one by one, in some 30 microseconds, before anything is compiled."""
 _GROWTH = 3
 
 
 class Needles(Layered):
     """Distinct strings under numbers."""
-
-    _LONGEST_WAIT = 64
 
     def find(self, value: str) -> list[int]:
         """The numbers of the needles contained in a value, each once."""
@@ -28,11 +30,19 @@ class Needles(Layered):
                 found += group.find(data)
         return found
 
+    def _longest_wait(self, has_groups: bool) -> int:
+        return 64 if has_groups else MOST_ONE_BY_ONE
+
     def _joins(self, group: int, waiting: int) -> bool:
         return group <= _GROWTH * waiting
 
     def _grouped(self, texts: dict[int, str]) -> list[Group]:
         return [_Automaton(texts)]
+
+
+def exercise() -> None:
+    """Looks for so many needles that everything is compiled."""
+    Needles().add_many({number: str(number) for number in range(MOST_ONE_BY_ONE + 1)})
 
 
 class _Automaton(Group):
@@ -49,9 +59,11 @@ class _Automaton(Group):
         lengths = np.fromiter((len(needle) for needle, _ in needles), np.int64, len(needles))
         start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         numbers = np.fromiter((number for _, number in needles), np.int64, len(needles))
-        size = count_nodes(joined, start)
-        self._arrays = (*automaton(joined, start, size), numbers)
         self._contained = contained
+        with waiting_for(COMPILING):
+            size = count_nodes(joined, start)
+            self._arrays = (*automaton(joined, start, size), numbers)
+            self._find(b"")
 
     def _find(self, data: bytes) -> list[int]:
         found: list[int] = self._contained(data, *self._arrays).tolist()

@@ -28,12 +28,13 @@ Match = Callable[[bytes], list[int] | None]
 class Patterns(Layered):
     """Distinct regular expressions under numbers, found valid before by `searcher`."""
 
-    _LONGEST_WAIT = 0
-
     def find(self, value: str) -> list[int]:
         """The numbers of the patterns found anywhere in a value, each once."""
         data = value.encode("utf-8", "surrogatepass")
         return [number for group in self._groups for number in group.find(data)]
+
+    def _longest_wait(self, has_groups: bool) -> int:
+        return 0
 
     def _joins(self, group: int, waiting: int) -> bool:
         return group <= _GROWTH * waiting and group + waiting <= _WIDEST_SET

@@ -12,7 +12,7 @@ from tamis.errors import TamisError
 
 T = TypeVar("T")
 PROFILE = "HYPOTHESIS_PROFILE"
-_EXAMPLES = {"quick": 40, "long": 2_000}
+_EXAMPLES = {"glance": 8, "quick": 40, "long": 2_000}
 
 
 class Lazy:
@@ -71,9 +71,11 @@ def law_settings(examples: int | None, steps: int = 20) -> hypothesis.settings:
 
 
 def hypothesis_profile() -> str:
-    """Loads the profile that `HYPOTHESIS_PROFILE` names, `quick` or `long`; for a `conftest.py`.
+    """Loads the profile that `HYPOTHESIS_PROFILE` names, for a `conftest.py`.
 
-    >>> hypothesis_profile() in ("quick", "long")
+    `glance` tries a law a few times, `quick` (which is taken without a name) more, `long` often.
+
+    >>> hypothesis_profile() in ("glance", "quick", "long")
     True
     """
     for name, examples in _EXAMPLES.items():

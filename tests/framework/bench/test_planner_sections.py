@@ -23,6 +23,7 @@ def alone() -> float:
     return calls
 
 
+@pytest.mark.slow
 def test_groups_are_counted_where_they_happen() -> None:
     (row,) = groups.run(EFFORT)
     counts = {(each["predicates"], each["form"]): each for each in row["table"]}
@@ -49,6 +50,7 @@ def test_rounds_are_fewer_than_calls_and_cost_little() -> None:
         assert each["seconds"] > each["rounds"] * rounds.NAP_SECONDS / 3
 
 
+@pytest.mark.slow
 def test_learning_begins_without_anything_and_comes_near() -> None:
     unit, spread = learning.run(Effort(seed=3, scale=0.05, events=40, workloads=2))
     given = [each["given"] for each in unit["table"]]
@@ -67,6 +69,7 @@ def first_events(count: int) -> float:
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", [groups.run, learning.run])
 def test_sections_give_the_same_again(section: Any) -> None:
     effort = Effort(seed=5, scale=0.02, events=2, workloads=1)
@@ -102,6 +105,7 @@ def test_scenes_are_equally_frequent_and_have_their_own_selectivities() -> None:
     assert each.selectivity("p(7)") == workload.scene_passes[1, 7]
 
 
+@pytest.mark.slow
 def test_knowing_scenes_spares_calls() -> None:
     rows = list(scenes.run(Effort(seed=3, scale=0.1, events=12, workloads=2)))
     assert [row["workload"] for row in rows] == [str(each.scaled(0.1)) for each in scenes.SHAPES]

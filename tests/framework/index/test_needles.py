@@ -22,7 +22,8 @@ VALUES = st.one_of(st.text(st.sampled_from(LETTERS), max_size=40), st.text(max_s
 class Eager(Needles):
     """Makes automata soon."""
 
-    _LONGEST_WAIT = 2
+    def _longest_wait(self, has_groups: bool) -> int:
+        return 2
 
 
 def contained(texts: dict[int, str], value: str) -> list[int]:

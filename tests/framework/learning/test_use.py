@@ -13,6 +13,7 @@ from tamis.engine.asking import Operators
 from tamis.learning.learner import Learner
 from tamis.learning.lesson import Lesson
 from tamis.testing import FakeClock
+from tests.borders import borders
 
 Document = dict[str, Any]
 CLOCK = FakeClock()
