@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import tamis
 from tamis import hookspecs
@@ -126,23 +127,18 @@ def test_everything_a_user_can_name_is_in_a_readme() -> None:
     assert not lacking
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        *(
-            "match",
-            "learn",
-            "advise",
-            "drift",
-            "check",
-            "explain",
-            "operators",
-            "planners",
-            "indexes",
-            "plugins",
-        ),
-        *("bench planners", "bench spark", "doctor", "new-operator"),
-    ],
-)
+def commands() -> list[str]:
+    """What the command line lists, as it lists it."""
+    from tamis.cli.app import build
+
+    top = typer.main.get_command(build())
+    names: list[str] = []
+    for name, command in top.commands.items():  # type: ignore[attr-defined]
+        below = getattr(command, "commands", {})
+        names += [f"{name} {each}" for each in below] or [name]
+    return names
+
+
+@pytest.mark.parametrize("command", commands())
 def test_every_command_is_in_the_readme(command: str) -> None:
     assert f"tamis {command}" in README
