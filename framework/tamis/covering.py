@@ -3,9 +3,8 @@
 A covering has columns of non-negative weight and rows; a row asks that its columns add up to 1, or
 to the value of the column it `serves`. Invariant: what is given as a lower bound is one, for every
 solution in whole columns and in parts of them; what is chosen covers every row.
-Cost: HiGHS takes milliseconds for thousands of rows, but for 55,000 with 28,000 columns 16 seconds
-by interior points and 11 minutes by simplex; above a limit the program is solved from both sides by
-primal-dual steps (2 seconds), and the dual side is the bound, then off by a share of 1e-4 at most.
+Cost: HiGHS takes milliseconds for thousands of rows by the simplex method, and 16 s for 55,000 rows
+with 28,000 columns by interior points, which larger programs are solved by; who waits is told.
 """
 
 from __future__ import annotations
@@ -20,12 +19,10 @@ from numpy.typing import NDArray
 
 from tamis.errors import TamisError
 from tamis.planning import Floats, Integers
+from tamis.waiting import waiting_for
 
 SERVES_NONE = -1
-EXACT_ROWS = 8_000
-_GAP = 1e-4
-_STEPS = 20_000
-_LOOK = 250
+SIMPLEX_ROWS = 8_000
 
 
 @dataclass(frozen=True)
@@ -80,9 +77,8 @@ class Covering:
         left = self._left(taken, live)
         if left is None:
             return settled
-        if left.rows > EXACT_ROWS and (left.serves < 0).all():
-            return settled + left._from_both_sides()
-        return settled + left._exactly()
+        with waiting_for(f"solving a linear program of {left.rows:,} rows for a bound"):
+            return settled + left._solved()
 
     def _left(self, taken: NDArray[np.bool_], live: NDArray[np.bool_]) -> Covering | None:
         """The rows that are left, each once, over the columns that they have."""
@@ -106,7 +102,7 @@ class Covering:
             np.where(serves >= 0, np.searchsorted(used, serves), SERVES_NONE),
         )
 
-    def _exactly(self) -> float:
+    def _solved(self) -> float:
         """The optimum by HiGHS."""
         optimize, sparse = scipy_part("optimize"), scipy_part("sparse")
         serving = np.flatnonzero(self.serves >= 0)
@@ -122,56 +118,13 @@ class Covering:
             shape=(self.rows, len(self.weight)),
         )
         limit = np.where(self.serves < 0, -1.0, 0.0)
+        method = "highs-ds" if self.rows <= SIMPLEX_ROWS else "highs-ipm"
         solved = optimize.linprog(
-            self.weight, A_ub=matrix, b_ub=limit, bounds=(0, 1), method="highs-ds"
+            self.weight, A_ub=matrix, b_ub=limit, bounds=(0, 1), method=method
         )
         if not solved.success:
             raise TamisError(f"the linear program of a bound was not solved: {solved.message}")
         return float(solved.fun)
-
-    def _from_both_sides(self) -> float:
-        """The optimum from below, by primal-dual steps with restarts at the average.
-
-        Any prices of rows that no column's weight is exceeded by add up to a lower bound (weak
-        duality): the steps only find good ones."""
-        sparse = scipy_part("sparse")
-        ones = np.ones(len(self.column))
-        matrix = sparse.csr_matrix(
-            (ones, self.column, self.start), shape=(self.rows, len(self.weight))
-        )
-        turned = matrix.T.tocsr()
-        scale = float(np.median(self.weight))
-        primal_step = 1 / (np.diff(turned.indptr) * scale)
-        dual_step = scale / np.diff(self.start)
-        x, y = np.zeros(len(self.weight)), np.zeros(self.rows)
-        x_sum, y_sum = np.zeros_like(x), np.zeros_like(y)
-        best = 0.0
-        for step in range(1, _STEPS + 1):
-            moved = np.clip(x - primal_step * (self.weight - turned @ y), 0, 1)
-            y = np.maximum(0, y + dual_step * (1 - matrix @ (2 * moved - x)))
-            x = moved
-            x_sum += x
-            y_sum += y
-            if step % _LOOK == 0:
-                x, y = x_sum / _LOOK, y_sum / _LOOK
-                best = max(best, self._priced(y, turned))
-                if self._covered(x, matrix) - best <= _GAP * best:
-                    break
-                x_sum[:], y_sum[:] = 0, 0
-        return best
-
-    def _priced(self, price: Floats, turned: Any) -> float:
-        """What the rows' prices come to once no column is asked for more than its weight."""
-        asked = np.maximum(turned @ price, 1e-300)
-        share = np.minimum(1.0, self.weight / asked)
-        return float((price * np.minimum.reduceat(share[self.column], self.start[:-1])).sum())
-
-    def _covered(self, x: Floats, matrix: Any) -> float:
-        """The weight of a solution in parts once every row is covered."""
-        lacking = np.repeat(1 / np.maximum(matrix @ x, 1e-12), np.diff(self.start))
-        factor = np.ones_like(x)
-        np.maximum.at(factor, self.column, lacking)
-        return float((self.weight * np.minimum(1.0, x * factor)).sum())
 
     def packed(self) -> float:
         """A lower bound that needs no linear program: rows ask what their columns have left.

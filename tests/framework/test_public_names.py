@@ -20,7 +20,7 @@ PUBLIC = {
         hookimpl index operator spark testing
     """,
     "tamis.index": "AttributeIndex Columns build open",
-    "tamis.spark": "Java SparkError StatisticsEstimator java_found learn match session stream",
+    "tamis.spark": "Java SparkError java_found learn match session stream",
     "tamis.testing": """
         CountingOperator FakeClock OperatorConformance TableOperator check_index
         check_operator check_planner clauses conditions counting events hypothesis_profile

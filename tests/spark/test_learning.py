@@ -14,14 +14,14 @@ import pyarrow.parquet
 import pytest
 
 import tamis
-from tamis import Matcher, Statistics, StatisticsError
+from tamis import Matcher, Statistics
 from tamis.errors import SparkError
 from tamis.learning.chunks import chunks_of, counts_of
 from tamis.learning.learner import Window
 from tamis.learning.lesson import Lesson
 from tamis.plugins import operators_in
 from tamis.reading import ReadingError
-from tamis.spark import StatisticsEstimator, learn
+from tamis.spark import learn
 from tamis.spark.learning import counts_of_files
 
 from .history import BROKEN, OPERATORS, SUBSCRIPTIONS, facts, flat, write_history
@@ -116,23 +116,6 @@ def test_a_sample_and_a_window(spark: SparkSession, tmp_path: Path, operators: l
     assert counts.calls is not None
     assert 0 < counts.calls.tested < counts.events < 300
     assert counts.events + counts.passed_over == 300
-
-
-def test_an_estimator_is_fitted_saved_and_loaded(
-    spark: SparkSession, tmp_path: Path, operators: list[Any]
-) -> None:
-    rows = [{"altitude": at, "loudness": at} for at in range(90)]
-    frame = spark.createDataFrame(rows, "altitude long, loudness long")
-    asked = ["altitude < 40 and louderThan(30)"]
-    estimator = StatisticsEstimator(asked, operators)
-    estimator.save(tmp_path / "estimator")
-    again = StatisticsEstimator.load(tmp_path / "estimator")
-    known = again.fit(frame)
-    assert known.selectivity("altitude < 40") == pytest.approx(40 / 90)
-    assert known.selectivity("louderThan(30)") == pytest.approx(59 / 90)
-    assert known.estimate("altitude >= 45") == pytest.approx(0.5)
-    with pytest.raises(StatisticsError, match="holds no estimator"):
-        StatisticsEstimator.load(tmp_path / "nowhere")
 
 
 def test_what_workers_cannot_read_is_one_sentence(
@@ -237,7 +220,7 @@ def test_the_module_is_quiet_and_needs_no_java_of_the_machine(
     roots = [str(Path(each).parents[1]) for each in (tamis.__file__,)]
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "tamis.spark.learn", "--subscriptions", "S.jsonl"),
+            *(sys.executable, "-m", "tamis.spark", "--subscriptions", "S.jsonl"),
             *("--operators", "ops.py", "--events", "-", "--output", "learned"),
             *("--master", "local[1]", "--rejects", "bad.jsonl"),
         ],

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from tamis.errors import SparkError
-from tamis.spark.estimator import StatisticsEstimator
 from tamis.spark.java import Java, java_found
 from tamis.spark.learning import learn
 from tamis.spark.matching import match
@@ -16,7 +15,6 @@ from tamis.spark.streaming import stream
 __all__ = [
     "Java",
     "SparkError",
-    "StatisticsEstimator",
     "java_found",
     "learn",
     "match",

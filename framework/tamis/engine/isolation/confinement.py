@@ -1,9 +1,7 @@
-"""What a worker process may do: no network, so much memory, and an end with those who began it.
+"""Bounds what a worker process may do: no network, so much memory, an end with its server.
 
-A filter of system calls refuses every socket that is not of the machine itself (`AF_UNIX`), for
-whatever the worker starts too, where Linux and the processor allow that (x86-64, arm64); elsewhere
-an audit hook refuses what goes through Python's sockets. This keeps mistakes and surprises in; it
-is no sandbox against code that wants out.
+An audit hook refuses what goes through Python's sockets to other machines. This keeps accidents in;
+it is no sandbox: libraries with sockets of their own, and programs that a worker starts, are free.
 """
 
 from __future__ import annotations
@@ -12,35 +10,14 @@ import contextlib
 import ctypes
 import errno
 import os
-import platform
 import signal
 import socket
-import struct
 import sys
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 RESERVE_BYTES = 32 << 20
 """What a worker that has swelled may take beside its limit to say so."""
-_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
-_SECCOMP_MODE_FILTER = 2
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # of the Berkeley packet filter
-_ALLOW, _ERROR = 0x7FFF0000, 0x00050000
-_NUMBER_AT, _MACHINE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16  # in struct seccomp_data
-_NO_NUMBER = 0x40000000  # from there on, numbers of x86-64 are those of x32
-_IO_URING_SETUP = 425
-
-
-class _Machine(NamedTuple):
-    """A processor as the filter sees it: its name there, and the number of `socket`."""
-
-    audit: int
-    socket: int
-
-
-_MACHINES = {
-    "x86_64": _Machine(0xC000003E, 41),
-    "aarch64": _Machine(0xC00000B7, 198),
-}
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def begin(server: int) -> None:
@@ -82,12 +59,9 @@ def spend_reserve() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
-def no_network() -> str:
-    """Takes the network from this process, and says how: by a `filter`, or by an audit `hook`."""
-    if _filtered():
-        return "filter"
+def refuse_network() -> None:
+    """Takes the network from this process, for good."""
     sys.addaudithook(_refuse_network)
-    return "hook"
 
 
 def _limit(name: str, soft: int, hard: int) -> None:
@@ -114,57 +88,6 @@ def _control(option: int, value: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
-
-
-class _Program(ctypes.Structure):
-    """A filter as the kernel reads it."""
-
-    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
-
-
-def _filtered() -> bool:
-    """Whether the kernel has taken a filter that refuses sockets of any network."""
-    machine = _MACHINES.get(platform.machine()) if sys.platform == "linux" else None
-    if machine is None or struct.calcsize("P") != 8:
-        return False
-    steps = b"".join(
-        (
-            _step(_LOAD, _MACHINE_AT),
-            _step(_EQUAL, machine.audit, 1, 0),
-            _step(_RETURN, _ERROR | errno.EPERM),
-            _step(_LOAD, _NUMBER_AT),
-            _step(_AT_LEAST, _NO_NUMBER, 4, 0),
-            _step(_EQUAL, _IO_URING_SETUP, 4, 0),  # it opens sockets without the call
-            _step(_EQUAL, machine.socket, 0, 4),
-            _step(_LOAD, _FIRST_ARGUMENT_AT),
-            _step(_EQUAL, socket.AF_UNIX, 2, 3),
-            _step(_RETURN, _ERROR | errno.EPERM),
-            _step(_RETURN, _ERROR | errno.ENOSYS),
-            _step(_RETURN, _ALLOW),
-            _step(_RETURN, _ERROR | errno.ENETUNREACH),
-        )
-    )
-    held = ctypes.create_string_buffer(steps, len(steps))
-    program = _Program(len(steps) // 8, ctypes.addressof(held))
-    try:
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
-        if prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-            return False
-        given = prctl(
-            ctypes.c_int(_PR_SET_SECCOMP),
-            ctypes.c_ulong(_SECCOMP_MODE_FILTER),
-            ctypes.byref(program),
-            ctypes.c_ulong(0),
-            ctypes.c_ulong(0),
-        )
-    except (OSError, AttributeError):
-        return False
-    return not given
-
-
-def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """One instruction; jumps count from the next one."""
-    return struct.pack("=HBBI", code, if_true, if_false, value)
 
 
 _CONNECTING = frozenset(("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"))

@@ -82,7 +82,7 @@ class Asked(NamedTuple):
 def work(connection: socket.socket, server: int) -> None:
     """Serves calls until nobody can make any."""
     confinement.begin(server)
-    confinement.no_network()
+    confinement.refuse_network()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)

@@ -1,0 +1,7 @@
+"""Runs `tamis learn`, for `spark-submit` and `python -m tamis.spark`."""
+
+import sys
+
+from tamis.cli import main
+
+sys.exit(main(["learn", *sys.argv[1:]]))
