@@ -30,9 +30,8 @@ from examples.uav.city import (
     Highway,
 )
 from examples.uav.flights import Camera
+from examples.uav.palette import PALETTE, Color
 from examples.uav.plane import Points, clipped
-from examples.uav.thing import PALETTE
-from tamis_operators.image.palette import Color
 
 Image = NDArray[np.uint8]
 Sun = tuple[float, float] | None

@@ -18,10 +18,10 @@ from examples.uav.chance import stream
 from examples.uav.city import City
 from examples.uav.flights import Camera
 from examples.uav.ground import Canvas, Image, Sun, draw_ground
+from examples.uav.palette import PALETTE, Color
 from examples.uav.plane import Points, turned
-from examples.uav.thing import KINDS, PALETTE, Thing
+from examples.uav.thing import KINDS, Thing
 from examples.uav.weather import Weather
-from tamis_operators.image.palette import Color
 
 _TILE = 1500
 _HEIGHTS = {"person": 1.2, "car": 1.3, "taxi": 1.3, "policeCar": 1.4, "bus": 2.4, "truck": 2.6}

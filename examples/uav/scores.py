@@ -93,6 +93,8 @@ class Scores:
     numbers: dict[str, Numbers] = field(default_factory=dict)
     frames: int = 0
     unknown: int = 0
+    seconds: float = 0.0
+    """What all answers took."""
 
     def add(self, answers: Mapping[str, Any], truth: Truth) -> None:
         """One more frame: what was said of it, by operator and subscription."""
@@ -118,6 +120,7 @@ class Scores:
         """The frames of others too."""
         self.frames += other.frames
         self.unknown += other.unknown
+        self.seconds += other.seconds
         for question, score in other.asked.items():
             self._of(question).merge(score)
         for name, numbers in other.numbers.items():
@@ -136,6 +139,7 @@ class Scores:
             "format_version": 1,
             "frames": self.frames,
             "unknown": self.unknown,
+            "seconds": round(self.seconds, 3),
             "questions": {
                 question: {
                     "precision": round(score.precision, 4),
@@ -161,7 +165,10 @@ class Scores:
                 )
                 exact, near = shares
                 lines.append(f"    exact on {exact}, within a tenth on {near} of {numbers.frames}")
-        lines.append(f"{self.frames} frames, {self.unknown} answers unknown")
+        each = self.seconds / max(self.frames, 1)
+        lines.append(
+            f"{self.frames} frames, {self.unknown} answers unknown, {each:.3f} seconds a frame"
+        )
         return "\n".join(lines)
 
     def _line(self, label: str, question: str) -> str:

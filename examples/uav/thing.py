@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tamis_operators.image.palette import LIGHT_BAR, Palette
+from examples.uav.palette import PALETTE
+from tamis_operators.image.labels import LIGHT_BAR
 
-PALETTE = Palette()
 KINDS = {thing.label: thing for thing in PALETTE.things}
 LIGHTS = frozenset({LIGHT_BAR})
 NO_MARKS: frozenset[str] = frozenset()

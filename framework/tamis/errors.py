@@ -104,10 +104,12 @@ class ArgumentError(OperatorError):
 
     @classmethod
     def unknown(
-        cls, what: str, name: object, known: Iterable[str], argument: int = 0
+        cls, what: str, name: object, known: Iterable[str], argument: int = 0, otherwise: str = ""
     ) -> ArgumentError:
-        """The error for a name that is not among the known ones, with the nearest of them."""
-        return cls(f"unknown {what} {name!r}{did_you_mean(str(name), known)}", argument)
+        """The error for a name that is not among the known ones, with the nearest of them, or with
+        what to say where none is near."""
+        hint = did_you_mean(str(name), known) or otherwise
+        return cls(f"unknown {what} {name!r}{hint}", argument)
 
 
 class PlannerError(TamisError):

@@ -1,18 +1,40 @@
-"""Which known name was probably meant: the nearest by edits, or none."""
+"""Finds the known name that was probably meant: the nearest by edits, else by words, or none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 _COMPARED = 100
 _LONGEST = 64
 _SORTED = 2_000
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence to append to an error, empty when nothing is near."""
-    found = nearest(name, known)
+def did_you_mean(name: str, known: Iterable[str], says: Mapping[str, str] | None = None) -> str:
+    """A sentence to append to an error, empty when nothing is near; names may say more in words."""
+    known = list(known)
+    found = nearest(name, known) or _by_words(name, known, says or {})
     return "" if found is None else f"; did you mean {found}?"
+
+
+def _by_words(name: str, known: Iterable[str], says: Mapping[str, str]) -> str | None:
+    """The known name that has most words of `blueTruckCount`, half of them or more; a word that
+    only what it says has counts as half a word."""
+    words = _words(name[:_LONGEST])
+    if len(words) < 2:
+        return None
+    best, most = None, max(2, len(words))
+    for candidate in sorted(known, key=lambda each: (len(each), each)):
+        own, said = _words(candidate), f" {says.get(candidate, '')}".casefold()
+        shared = sum(2 if word in own else len(word) > 3 and f" {word}" in said for word in words)
+        if shared > most or (shared == most and best is None):
+            best, most = candidate, shared
+    return best
+
+
+def _words(name: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(name)}
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

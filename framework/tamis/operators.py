@@ -134,6 +134,17 @@ class OperatorRecord:
 
     specification: Specification
     factory: Callable[[], Operator]
+    trouble: str = ""
+    """Why it cannot be set up, in words that say what to do; empty where nothing is known."""
+
+    def refused(self, trouble: str) -> OperatorRecord:
+        """The operator as one that cannot be set up: it is listed, and refuses subscriptions."""
+        name = self.specification.name
+        return replace(
+            self,
+            factory=functools.partial(_refuse, f"{name} could not be set up: {trouble}"),
+            trouble=trouble,
+        )
 
 
 @overload
@@ -261,6 +272,10 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
         whole=names == ["int"],
         required=parameter.default is parameter.empty,
     )
+
+
+def _refuse(problem: str) -> Operator:
+    raise OperatorError(problem)
 
 
 def records_of(operators: Iterable[object]) -> list[OperatorRecord]:

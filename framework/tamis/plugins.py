@@ -1,8 +1,9 @@
 """Which plugins are there: entry points loaded one by one, so that a broken one harms no other.
 
 A name that two plugins claim is an error that names both; a plugin that fails to load is left out
-with a warning that names its distribution. `TAMIS_PLUGINS` (distributions or entry points,
-separated by commas) allows only those beside tamis itself.
+with a warning that names its distribution, and so is one operator that cannot be taken.
+`TAMIS_PLUGINS` (distributions or entry points, separated by commas) allows only those beside tamis
+itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -59,6 +60,16 @@ class PluginRecord:
     version: str
     status: str
     provides: tuple[str, ...] = ()
+    troubles: tuple[tuple[str, str], ...] = ()
+    """Which of its operators cannot be set up, and why."""
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why operators cannot be set up, and which those are, in words."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.troubles:
+            names.setdefault(reason, []).append(name)
+        return {reason: ", ".join(each) for reason, each in names.items()}
 
 
 @dataclass
@@ -82,13 +93,15 @@ class Plugins:
         return _known("index", name, self.indexes)
 
     def add(self, plugin: object, source: str) -> tuple[str, ...]:
-        """Takes what a plugin brings; `PluginError` names a clash."""
+        """Takes what a plugin brings; `PluginError` names a clash.
+
+        An operator that cannot be taken costs itself alone, with a warning."""
         manager = pluggy.PluginManager("tamis")
         manager.add_hookspecs(hookspecs)
         manager.register(plugin)
         manager.check_pending()
         hook = manager.hook
-        operators = [record_of(each) for each in _flat(hook.tamis_operators())]
+        operators = list(_guarded(hook.tamis_operators(), source))
         names = [each.specification.name for each in operators]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -123,6 +136,22 @@ class Plugins:
                 f"the {kind} {name} is brought by both {other} and {source}: "
                 f"uninstall one, or name the allowed ones in {ALLOWED}"
             )
+
+
+def _guarded(brought: Iterable[Iterable[object]], source: str) -> Iterator[OperatorRecord]:
+    """The records of operators; what is none, or ends a generator, is left out with a warning."""
+    for several in map(iter, brought):
+        while True:
+            try:
+                yield record_of(next(several))
+            except StopIteration:
+                break
+            except Exception as failure:
+                warnings.warn(
+                    f"an operator of {source} is left out: {type(failure).__name__}: {failure}",
+                    PluginWarning,
+                    stacklevel=2,
+                )
 
 
 def _flat(brought: Iterable[Iterable[Any]]) -> Iterator[Any]:
@@ -175,8 +204,7 @@ def _installed(allowed: str | None) -> Plugins:
                 PluginRecord(entry.name, distribution, version, f"not in {ALLOWED}")
             )
             continue
-        status, provides = _loaded(plugins, entry, distribution)
-        plugins.found.append(PluginRecord(entry.name, distribution, version, status, provides))
+        plugins.found.append(_loaded(plugins, entry, distribution, version))
     known = {OWN, *(each.name for each in plugins.found)}
     known |= {each.distribution for each in plugins.found}
     for name in sorted((names or set()) - known - {""}):
@@ -200,13 +228,14 @@ def _distribution(entry: metadata.EntryPoint) -> str:
 
 
 def _loaded(
-    plugins: Plugins, entry: metadata.EntryPoint, distribution: str
-) -> tuple[str, tuple[str, ...]]:
+    plugins: Plugins, entry: metadata.EntryPoint, distribution: str, version: str
+) -> PluginRecord:
+    record = PluginRecord(entry.name, distribution, version, "loaded")
     try:
-        return "loaded", plugins.add(entry.load(), f"{distribution} ({entry.name})")
+        provides = plugins.add(entry.load(), f"{distribution} ({entry.name})")
     except PluginClash as clash:
         plugins.clash = clash
-        return f"clash: {clash}", ()
+        return replace(record, status=f"clash: {clash}")
     except (Exception, SystemExit) as failure:
         status = f"failed: {type(failure).__name__}: {failure}"
         warnings.warn(
@@ -214,7 +243,10 @@ def _loaded(
             PluginWarning,
             stacklevel=2,
         )
-        return status, ()
+        return replace(record, status=status)
+    names = [each.removeprefix("operator ") for each in provides if each.startswith("operator ")]
+    troubles = [(name, plugins.operators[name].trouble) for name in names]
+    return replace(record, provides=provides, troubles=tuple(each for each in troubles if each[1]))
 
 
 def operators_in(target: str) -> list[OperatorRecord]:

@@ -10,7 +10,7 @@ import pytest
 from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, installation, java, kernels
 from tamis.doctor.timing import timed
 from tamis.errors import SparkError
-from tamis.plugins import operators_in
+from tamis.plugins import installed, operators_in
 from tamis.spark.java import Java
 
 from .running import Process, Tamis, strict
@@ -146,6 +146,35 @@ def test_a_plugin_that_cannot_be_loaded_is_broken(process: Process, folder: Path
     assert "broken plugin wreck of wreck 1.5 failed: RuntimeError: on the rocks" in words
     assert "pip uninstall wreck" in words
     assert ended.err in ("", "tamis is trying and timing what is installed\n")
+
+
+def test_a_wrong_setting_costs_its_operators_alone(process: Process) -> None:
+    listed = process("operators", "locIn", TAMIS_DETECTOR="nonsense")
+    assert listed.status == 0
+    assert "locIn(region)" in listed.out
+    plugins = process("plugins", "--json", TAMIS_DETECTOR="nonsense")
+    (image,) = (each for each in strict(plugins.out) if each["name"] == "image")
+    assert image["status"] == "loaded"
+    assert "'nonsense' is no detector; name auto" in image["troubles"]["peopleCount"]
+    ended = process("doctor", "--json", TAMIS_DETECTOR="nonsense")
+    assert ended.status == 1
+    report = strict(ended.out)
+    (broken,) = (each for each in report["findings"] if each["status"] == BROKEN)
+    assert broken["subject"] == "plugin image"
+    assert broken["words"].endswith(
+        "could not be set up: TAMIS_DETECTOR: 'nonsense' is no detector"
+    )
+    assert broken["mend"].startswith("name auto, hog, cascade, the file of a model")
+    timed = {each["name"]: each["status"] for each in report["operators"]}
+    assert "peopleCount" not in timed
+    assert timed["locIn"] == OK
+
+
+def test_what_a_user_need_not_set_is_optional() -> None:
+    for name in ("vehicleCount", "similarTo"):
+        found = timed(installed().operators[name])
+        assert (found.status, found.words) == (MISSING, "optional, not set")
+        assert "set TAMIS_" in found.mend
 
 
 def _with(site: Path) -> str:

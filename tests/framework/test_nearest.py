@@ -26,6 +26,19 @@ def test_a_sentence_to_append() -> None:
     assert did_you_mean("banana", KNOWN) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *(("truckCount", "vehicleCount"), ("boatCount", "peopleCount"), ("mobSize", "mobPattern")),
+        *(("insideOf", None), ("truck", None), ("x", None)),
+    ],
+)
+def test_words_of_names_count_where_letters_do_not(name: str, meant: str | None) -> None:
+    says = {"vehicleCount": "How many vehicles: cars, trucks, buses.", "peopleCount": "People."}
+    hint = did_you_mean(name, [*KNOWN, "vehicleCount"], says)
+    assert hint == ("" if meant is None else f"; did you mean {meant}?")
+
+
 def test_a_known_name_is_its_own_nearest() -> None:
     assert all(nearest(name, KNOWN) == name for name in KNOWN)
 

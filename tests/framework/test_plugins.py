@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,14 +11,29 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis import DerivedAttribute, IndexRecord, PlannerRecord, PluginError, UnknownPlugin, hookimpl
+from tamis import (
+    DerivedAttribute,
+    IndexRecord,
+    OperatorRecord,
+    PlannerRecord,
+    PluginError,
+    Specification,
+    UnknownPlugin,
+    hookimpl,
+)
+from tamis.errors import PluginWarning
 from tamis.index.scan import Scan
 from tamis.planning import Planner
-from tamis.plugins import Plugins, installed, operators_in
+from tamis.plugins import PluginRecord, Plugins, installed, operators_in
 
 
 @tamis.operator
 def louderThan(event: Any, level: Any) -> bool:
+    return True
+
+
+@tamis.operator
+def quieterThan(event: Any, level: Any) -> bool:
     return True
 
 
@@ -88,13 +104,59 @@ def test_a_hook_returns_records() -> None:
         Plugins().add(Wrong(), "wrong")
 
 
+def test_an_operator_that_cannot_be_taken_costs_itself_alone() -> None:
+    class Half:
+        @hookimpl
+        def tamis_operators(self) -> Iterator[Any]:
+            yield louderThan
+            yield "no operator"
+            raise RuntimeError("no model")
+
+    class Sound:
+        @hookimpl
+        def tamis_operators(self) -> list[Any]:
+            return [OperatorRecord(Specification("heard"), planner)]  # type: ignore[arg-type]
+
+    plugins = Plugins()
+    with pytest.warns(PluginWarning) as told:
+        plugins.add(Half(), "half 1.0")
+    assert [str(each.message) for each in told] == [
+        "an operator of half 1.0 is left out: OperatorError: 'no operator' is not an operator",
+        "an operator of half 1.0 is left out: RuntimeError: no model",
+    ]
+    plugins.add(Sound(), "sound 1.0")
+    assert set(plugins.operators) == {"louderThan", "heard"}
+    with pytest.raises(tamis.SubscriptionError, match="heard cannot be made: AssertionError"):
+        tamis.Matcher(plugins.operators.values()).subscribe("heard()")
+
+
+def test_an_operator_that_is_refused_says_why_where_it_is_asked_for() -> None:
+    record = OperatorRecord(louderThan.specification, lambda: louderThan)
+    matcher = tamis.Matcher([record.refused("set HARBOR_KEY; it is in your account"), quieterThan])
+    matcher.subscribe("quieterThan(3)")
+    says = "louderThan could not be set up: set HARBOR_KEY; it is in your account"
+    with pytest.raises(tamis.SubscriptionError, match=says):
+        matcher.subscribe("louderThan(3)")
+
+
+def test_why_operators_could_not_be_set_up_is_said_once() -> None:
+    record = PluginRecord(
+        "image",
+        "tamis",
+        "1",
+        "loaded",
+        troubles=(("a", "no key"), ("b", "no key"), ("c", "no way")),
+    )
+    assert record.reasons == {"no key": "a, b", "no way": "c"}
+
+
 def test_the_bundled_ones_come_in_by_the_same_path() -> None:
     plugins = installed()
     assert {"naive", "sequential"} <= set(plugins.planners)
     assert "scan" in plugins.indexes
     assert {"time.epoch", "time.hour", "time.weekday"} <= set(plugins.attributes)
     assert {record.name for record in plugins.found if record.status == "loaded"} >= {
-        *("core", "planners"),
+        *("core", "planners", "image", "reasoner", "spatial", "text"),
     }
     assert all(record.distribution == "tamis" for record in plugins.found if record.name == "core")
 

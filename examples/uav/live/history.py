@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from examples.uav import operators
 from examples.uav.live import feed, subscribers
 from examples.uav.live.stopping import Stopping, wait
 from tamis import Statistics
@@ -40,6 +41,7 @@ class History:
         return [
             *("tamis", "learn", "--events", _short(self.events / "events.jsonl")),
             *("--subscriptions", _short(subscribers.FILE), "--output", _short(self.statistics)),
+            *("--operators", operators.__name__),
         ]
 
     def make(self, progress: Callable[[int, int], None], stopping: Stopping) -> bool:
@@ -129,7 +131,8 @@ class History:
         ]
 
     def _learned_from(self) -> list[Path]:
-        return [subscribers.FILE, self.events / "events.jsonl", *self._operators()]
+        own = self._sources()  # with its detector
+        return [subscribers.FILE, self.events / "events.jsonl", *own, *self._operators()]
 
     def _operators(self) -> list[Path]:
         import tamis_operators

@@ -14,6 +14,7 @@ from typing import Any
 
 import tamis
 from examples.uav.live.record import Frame, Kept, Run
+from examples.uav.operators import DETECTOR
 from tamis_operators import image
 
 MOST_SHOWN = 12
@@ -50,7 +51,7 @@ class Picture:
 
 def looker() -> tamis.Matcher:
     """A matcher that asks for everything that is on a frame."""
-    records = {each.specification.name: each.specification for each in image.operators()}
+    records = {each.specification.name: each.specification for each in image.operators(DETECTOR)}
     counting = records["vehicleCount"]
 
     @tamis.operator(

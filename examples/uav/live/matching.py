@@ -19,6 +19,7 @@ from examples.uav.live.feed import Flights
 from examples.uav.live.record import Frame, Run, matched
 from examples.uav.live.stopping import Stopping
 from examples.uav.live.view import View
+from examples.uav.operators import DETECTOR
 from tamis import Matcher, Result
 from tamis_operators import image, reasoner, spatial
 
@@ -28,9 +29,9 @@ PLANNERS = ("naive", "sequential", "suborder", "savings")
 
 
 def matcher_of(subscriptions: Iterable[Mapping[str, Any]]) -> Matcher:
-    """A matcher with the bundled operators on places, pixels and facts, and all subscriptions."""
+    """A matcher with the operators on places, pixels and facts, and all subscriptions."""
     matcher = Matcher(
-        [*spatial.operators(), *image.operators(), *reasoner.operators()],
+        [*spatial.operators(), *image.operators(DETECTOR), *reasoner.operators()],
         planner=PLANNER,
         index=INDEX,
     )

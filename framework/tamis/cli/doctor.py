@@ -97,7 +97,8 @@ def _records(operators: list[str] | None) -> list[Any]:
     with warnings.catch_warnings():
         if not operators:  # what failed to load is among the findings
             warnings.simplefilter("ignore", PluginWarning)
-        return [found.record for _, found in sorted(find_operators(operators).items())]
+        found = [each.record for _, each in sorted(find_operators(operators).items())]
+    return [each for each in found if operators or not each.trouble]  # that is a finding already
 
 
 def _text(findings: list[Finding], times: list[Timed], broken: int) -> str:

@@ -55,7 +55,8 @@ def _one(name: str, found: dict[str, Found]) -> Found:
     from tamis.nearest import did_you_mean
 
     if name not in found:
-        raise MisuseError(f"unknown operator {name}{did_you_mean(name, found)}")
+        says = {each: found[each].record.specification.description for each in found}
+        raise MisuseError(f"unknown operator {name}{did_you_mean(name, found, says)}")
     return found[name]
 
 

@@ -26,6 +26,7 @@ def plugins(json: Json = False, debug: Debug = False) -> None:
                     "version": each.version,
                     "status": each.status,
                     "provides": each.provides,
+                    "troubles": dict(each.troubles),
                 }
                 for each in found
             ]
@@ -44,3 +45,6 @@ def plugins(json: Json = False, debug: Debug = False) -> None:
             for each in found
         ]
         put(table(("plugin", "distribution", "version", "status", "provides"), rows))
+        for each in found:
+            for reason, names in each.reasons.items():
+                put(wrapped(f"{names} could not be set up: {reason}"))

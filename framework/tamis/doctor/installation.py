@@ -108,3 +108,8 @@ def plugins() -> Iterator[Finding]:
             yield Finding(subject, BROKEN, f"of {source} {kind}: {why}", mend)
         else:
             yield Finding(subject, OK, f"of {source} is left out: it is {each.status}")
+        for reason, names in each.reasons.items():
+            words, _, mend = reason.partition("; ")
+            yield Finding(
+                subject, BROKEN, f"{names} could not be set up: {words}", mend or "correct it"
+            )

@@ -53,7 +53,8 @@ def timed(record: OperatorRecord) -> Timed:
     base = Timed(known.name, OK, declared_seconds=declared)
     if known.missing is not None:
         needs, _, install = known.missing.partition(": ")
-        return base._replace(status=MISSING, words=needs, mend=install)
+        words = "optional, not set" if needs == known.name else needs
+        return base._replace(status=MISSING, words=words, mend=install)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -59,6 +59,10 @@ class Operators:
         self._expect(record)
         try:
             made = record.factory()
+        except OperatorError as failure:
+            if record.trouble:
+                raise
+            raise OperatorError(f"{name} could not be set up: {failure}") from failure
         except Exception as failure:
             raise OperatorError(
                 f"{name} cannot be made: {type(failure).__name__}: {failure}"

@@ -233,7 +233,8 @@ class Resolver:
 
     def _unknown_operator(self, predicate: OperatorPredicate, text: str, start: int) -> NoReturn:
         known = self._operators.records
-        hint = did_you_mean(predicate.name, known)
+        says = {name: record.specification.description for name, record in known.items()}
+        hint = did_you_mean(predicate.name, known, says)
         if not hint and len(known) <= 12:
             hint = f" (known: {', '.join(sorted(known)) or 'none'})"
         raise SubscriptionError(

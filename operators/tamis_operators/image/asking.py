@@ -1,11 +1,12 @@
-"""What all operators on detections have in common: their specification, and what they refuse."""
+"""Says what all operators on detections share: specification, what they refuse, samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from tamis import ArgumentError, Parameter, Specification
-from tamis_operators.image.configuration import VERSION, DetectorConfiguration
+from tamis_operators.image.configuration import VARIABLE, VERSION, DetectorConfiguration
 from tamis_operators.image.detections import detections
 from tamis_operators.image.scale import INPUTS
 
@@ -16,11 +17,15 @@ def specified(
     name: str,
     description: str,
     configuration: DetectorConfiguration,
+    labels: Sequence[str],
     *,
+    directions: bool = False,
     parameters: tuple[Parameter, ...],
     outputs: tuple[str, ...] = (),
 ) -> Specification:
-    """The specification of an operator on what a detector found."""
+    """The specification of an operator on what a detector found: some of the labels, and maybe
+    which way each is headed."""
+    own = configuration.kind == "own"  # is made, and asked, when a subscription comes in
     return Specification(
         name=name,
         version=f"{VERSION}-{configuration.digest}",
@@ -34,15 +39,44 @@ def specified(
         preparation=detections(configuration),
         extra=EXTRA,
         modules=MODULES,
+        lacking=None if own else lacking(configuration, labels, directions=directions),
     )
 
 
-def check_told(name: str, labels: Iterable[str], configuration: DetectorConfiguration) -> None:
-    """`ArgumentError` where the detector tells none of the labels."""
-    wanted = frozenset(labels)
-    if configuration.told.isdisjoint(wanted):
+def lacking(
+    configuration: DetectorConfiguration, labels: Sequence[str], *, directions: bool = False
+) -> str | None:
+    """Why the detector is none for these labels, and how to name another; `None` where it is."""
+    if configuration.told.isdisjoint(labels):
         told = ", ".join(sorted(configuration.told)) or "nothing"
-        raise ArgumentError(
-            f"{name} needs a detector that tells {' or '.join(sorted(wanted))}: "
-            f"this one ({configuration.kind}) tells {told}; set TAMIS_DETECTOR to another"
-        )
+        wanted = ", ".join([*labels[:3], *(["…"] if len(labels) > 3 else [])])
+        problem = f"no detector of {wanted} is set up ({configuration.name} tells {told})"
+    elif directions and not configuration.directions:
+        problem = f"no detector of directions is set up ({configuration.name} tells none)"
+    else:
+        return None
+    return (
+        f"{problem}: set {VARIABLE} to the file of a model (model.onnx, its classes one a line in "
+        "model.names) or to module:attribute, a detector of your own"
+    )
+
+
+def check_told(
+    name: str,
+    configuration: DetectorConfiguration,
+    labels: Sequence[str],
+    *,
+    directions: bool = False,
+) -> None:
+    """`ArgumentError` where the detector is none for these labels."""
+    problem = lacking(configuration, labels, directions=directions)
+    if problem is not None:
+        raise ArgumentError(f"{name}: {problem}")
+
+
+def samples_of(configuration: DetectorConfiguration) -> Iterable[Mapping[str, Any]]:
+    """Events on which no detector finds anything; of your own detectors nothing is known."""
+    import numpy as np
+
+    if configuration.kind != "own":
+        yield {"image": np.full((240, 320, 3), 128, np.uint8)}

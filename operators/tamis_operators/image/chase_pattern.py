@@ -13,14 +13,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import Implication, Operator, Parameter, Sample, Specification
+from tamis import Implication, Operator, Parameter, Specification
 from tamis.values import STRING
-from tamis_operators.image.asking import specified
+from tamis_operators.image.asking import check_told, specified
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, DetectionError, Detections
-from tamis_operators.image.drawing import samples_of
-from tamis_operators.image.labels import POLICE_CAR, labels_of
-from tamis_operators.image.palette import LIGHT_BAR
+from tamis_operators.image.labels import FAMILIES, LIGHT_BAR, POLICE_CAR, labels_of
 
 FARTHEST_M = 45.0
 ASIDE_M, ASIDE_PER_METER = 3.0, 0.08
@@ -61,8 +59,12 @@ class ChasePattern(Operator):
         self._configuration = configuration
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
-        """The labels that each name stands for."""
-        return [labels_of(name, self._configuration.told, at) for at, name in enumerate(arguments)]
+        """The labels that each name stands for; refuses what the detector cannot tell."""
+        told = self._configuration.told
+        meant = [labels_of(name, told, at) for at, name in enumerate(arguments)]
+        for labels in meant:
+            check_told("chasePattern", self._configuration, sorted(labels), directions=True)
+        return [labels & told for labels in meant]
 
     def solve(self, event: Any, *arguments: Any) -> bool:
         """Whether there is such a pair."""
@@ -83,13 +85,6 @@ class ChasePattern(Operator):
             if all(mine <= its for mine, its in zip(arguments, other, strict=True)):
                 yield Implication(True, place, True)
 
-    def samples(self) -> Iterable[Sample]:
-        """A chase, and none."""
-        if POLICE_CAR in self._configuration.told:
-            for event, counts in samples_of(self._configuration):
-                chase = bool(counts.get("chasePattern"))
-                yield Sample("chasePattern(policeCar, anyCar)", event, chase)
-
 
 def _scale(found: Detections, thing: Detection) -> float:
     """Meters a pixel: the frame's, or that at which this is as long as a car."""
@@ -105,5 +100,7 @@ def specification(configuration: DetectorConfiguration) -> Specification:
         "chasePattern",
         "Whether a thing of one label chases one of another: close behind it, and headed alike.",
         configuration,
+        FAMILIES["vehicle"],
+        directions=True,
         parameters=(Parameter("chaser", text), Parameter("chased", text)),
     )

@@ -2,36 +2,44 @@
 
 TAMIS_DETECTOR (or the text given to `operators`) is one of
 
-- `auto`: `above` where an event says the scale of its frame, else `hog`; the default;
+- `auto`: what needs no model, which is `hog`; the default;
 - `hog`: people on photographs; `cascade`: faces and full bodies;
-- `above`, or `above:PALETTE.json`: things of a palette, seen from straight above;
 - the path of a model: `model.weights` with `model.cfg` and `model.names` (or `coco.names`) beside
   it, or `model.onnx` with `model.names`;
 - the path of a JSON file that says more: `{"model": …, "config": …, "names": …, "threshold": …,
-  "overlap": …, "size": [width, height], "letterbox": true}`, paths relative to the file.
+  "overlap": …, "size": [width, height], "letterbox": true}`, paths relative to the file;
+- `module:attribute`: a `Detector` of your own, or what makes one.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
-from dataclasses import asdict, dataclass, field, fields
+import re
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tamis import OperatorError
 from tamis.nearest import did_you_mean
 from tamis_operators.image.labels import PERSON, canonical
-from tamis_operators.image.palette import Palette
 
-KINDS = ("auto", "hog", "cascade", "above")
+if TYPE_CHECKING:
+    from tamis_operators.image.detection import Detector
+
+VARIABLE = "TAMIS_DETECTOR"
+KINDS = ("auto", "hog", "cascade")
+_AUTO = "hog"
+_OWN = re.compile(r"[\w.]+:\w+")
 _MODELS = (".weights", ".onnx")
 _NAMES = ("coco.names", "labels.txt", "classes.txt")
 VERSION = "1"
 """Of the code of all detectors and of what is read from what they find."""
 
 
-class ConfigurationError(ValueError):
+class ConfigurationError(OperatorError):
     """A detector that cannot be used as configured, with the reason in one line."""
 
 
@@ -39,7 +47,9 @@ class ConfigurationError(ValueError):
 class DetectorConfiguration:
     """A detector and its settings."""
 
-    kind: str = "auto"
+    kind: str = _AUTO
+    source: str = ""
+    """Where a detector of your own is: `module:attribute`."""
     model: str = ""
     config: str = ""
     names: tuple[str, ...] = ()
@@ -51,47 +61,61 @@ class DetectorConfiguration:
     letterbox: bool | None = None
     """Whether a frame keeps its proportions, with gray bars; by default for ONNX models."""
     stamp: str = ""
-    """The sizes and times of the model's files."""
-    palette: Palette = field(default_factory=Palette)
+    """The sizes and times of the files of the model, or of the module."""
 
     @classmethod
     def of(cls, text: str) -> DetectorConfiguration:
         """The configuration that a text names; `ConfigurationError` where it names none."""
-        kind, _, rest = text.strip().partition(":")
-        if kind in KINDS and not rest:
-            return cls(kind)
-        if kind == "above":
-            return cls("above", palette=_palette(Path(rest)))
-        path = Path(text.strip())
+        text = text.strip()
+        if text in KINDS:
+            return cls(_AUTO if text == "auto" else text)
+        path = Path(text)
         if path.suffix == ".json":
             return _of_document(path)
         if path.suffix in _MODELS:
             return _of_model(path, {})
+        if _OWN.fullmatch(text):
+            return _of_module(text)
         raise ConfigurationError(
-            f"unknown detector {text!r}{did_you_mean(text, KINDS)}; it is {', '.join(KINDS)}, "
-            f"a model ({', '.join(_MODELS)}) or a .json file"
+            f"{text!r} is no detector{did_you_mean(text, KINDS)}; name {', '.join(KINDS)}, "
+            f"the file of a model ({', '.join(_MODELS)}), a .json file, or module:attribute"
         )
 
     @classmethod
     def from_environment(cls) -> DetectorConfiguration:
         """That of TAMIS_DETECTOR."""
-        return cls.of(os.environ.get("TAMIS_DETECTOR", "").strip() or "auto")
+        try:
+            return cls.of(os.environ.get(VARIABLE, "").strip() or "auto")
+        except ConfigurationError as problem:
+            raise ConfigurationError(f"{VARIABLE}: {problem}") from problem
 
     @property
     def told(self) -> frozenset[str]:
-        """The labels it can tell, on some frame."""
+        """The labels it can tell, on some frame; a detector of your own is made to ask it."""
         if self.kind == "hog":
             return frozenset({PERSON})
         if self.kind == "cascade":
             return frozenset({PERSON, "face"})
-        if self.kind in ("above", "auto"):
-            return self.palette.labels | {PERSON}
+        if self.kind == "own":
+            return self.own.labels
         return frozenset(canonical(name) for name in self.names)
 
     @property
-    def looks_down(self) -> bool:
-        """Whether it is made for frames that were taken straight down."""
-        return self.kind in ("above", "auto")
+    def name(self) -> str:
+        """What it is called in words."""
+        return self.source or (Path(self.model).name if self.model else self.kind)
+
+    @property
+    def directions(self) -> bool:
+        """Whether it tells which way things are headed."""
+        return self.kind == "own" and self.own.directions
+
+    @property
+    def own(self) -> Detector:
+        """The detector of your own."""
+        from tamis_operators.image.detectors import detector_of
+
+        return detector_of(self)
 
     @property
     def digest(self) -> str:
@@ -101,18 +125,30 @@ class DetectorConfiguration:
     @property
     def cost_seconds(self) -> float:
         """What a frame costs until it is measured."""
-        return 0.3 if self.kind in ("auto", "hog") else 0.15
+        return 0.3 if self.kind == "hog" else 0.15
 
 
-def _palette(path: Path) -> Palette:
+def _of_module(source: str) -> DetectorConfiguration:
+    """A detector of your own, which is imported when it is first needed."""
+    module = source.partition(":")[0]
     try:
-        return Palette.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError, KeyError) as problem:
-        raise ConfigurationError(f"{path} is no palette: {problem}") from None
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise ConfigurationError(
+            f"{source!r} is no detector: there is no module {module} where Python looks "
+            "(PYTHONPATH names more folders)"
+        )
+    file = Path(spec.origin or "")
+    stamp = sha256(file.read_bytes()).hexdigest()[:12] if file.is_file() else ""
+    return DetectorConfiguration("own", source, stamp=stamp)
 
 
 _SETTINGS = tuple(
-    each.name for each in fields(DetectorConfiguration) if each.name not in ("kind", "stamp")
+    each.name
+    for each in fields(DetectorConfiguration)
+    if each.name not in ("kind", "source", "stamp")
 )
 
 
@@ -129,8 +165,6 @@ def _of_document(path: Path) -> DetectorConfiguration:
             raise ConfigurationError(
                 f"{path}: a detector has no setting {name!r}{did_you_mean(name, _SETTINGS)}"
             )
-    if "palette" in given:
-        return DetectorConfiguration("above", palette=_palette(path.parent / given["palette"]))
     if "model" not in given:
         raise ConfigurationError(f"{path} names no model")
     return _of_model(path.parent / given.pop("model"), given, path.parent)
@@ -160,9 +194,9 @@ def _of_model(
         settings["size"] = (wide, high)
     return DetectorConfiguration(
         "model",
-        str(model.resolve()),
-        str(files[-1].resolve()) if len(files) > 1 else "",
-        labels,
+        model=str(model.resolve()),
+        config=str(files[-1].resolve()) if len(files) > 1 else "",
+        names=labels,
         stamp=str(list(times)),
         **settings,
     )

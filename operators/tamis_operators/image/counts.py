@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from tamis import Operator, Parameter, Sample, Specification
 from tamis_operators.image import labels
-from tamis_operators.image.asking import check_told, specified
+from tamis_operators.image.asking import check_told, samples_of, specified
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, Detections
-from tamis_operators.image.drawing import samples_of
 
 
 class Count(NamedTuple):
@@ -80,7 +79,7 @@ class CountOperator(Operator):
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses what the detector cannot tell."""
-        check_told(self.specification.name, self._count.labels, self._configuration)
+        check_told(self.specification.name, self._configuration, self._count.labels)
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
@@ -89,11 +88,10 @@ class CountOperator(Operator):
         return [len(self._count.counted(found, found.of(self._count.labels)))]
 
     def samples(self) -> Iterable[Sample]:
-        """A street and a harbor as the palette has them; an empty frame for other detectors."""
+        """An empty frame."""
         if not self._configuration.told.isdisjoint(self._count.labels):
-            name = self.specification.name
-            for event, counts in samples_of(self._configuration):
-                yield Sample(f"{name}(?n)", event, [counts.get(name, 0)])
+            for event in samples_of(self._configuration):
+                yield Sample(f"{self.specification.name}(?n)", event, [0])
 
 
 def specification(name: str, configuration: DetectorConfiguration) -> Specification:
@@ -102,6 +100,7 @@ def specification(name: str, configuration: DetectorConfiguration) -> Specificat
         name,
         COUNTS[name].description,
         configuration,
+        COUNTS[name].labels,
         parameters=(Parameter("count"),),
         outputs=("count",),
     )

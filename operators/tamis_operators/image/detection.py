@@ -7,9 +7,10 @@ the frame is seen, 0 to the right. Lengths on the ground need the frame's scale.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tamis_operators.image.frames import Frame
@@ -110,13 +111,25 @@ class Detections:
         return [thing for thing in self.things if thing.label in wanted]
 
 
-class Detector(Protocol):
-    """Finds things on a frame; one result a frame is shared by all operators."""
+class Detector(ABC):
+    """Finds things on a frame; one result a frame is shared by all operators.
 
-    @property
-    def labels(self) -> frozenset[str]:
-        """The labels it can tell."""
+    A detector of your own is a subclass: it says its `labels` and answers in `detect`."""
 
+    labels: frozenset[str]
+    """The labels it can tell."""
+    marks: frozenset[str] = frozenset()
+    """The marks it can tell."""
+    directions: bool = False
+    """Whether it tells which way things are headed."""
+    looks_down: bool = False
+    """Whether it is made for frames that were taken straight down, whose altitude says a scale."""
+
+    def told(self, meters_per_pixel: float | None) -> frozenset[str]:
+        """The labels it can tell on a frame of such a scale."""
+        return self.labels
+
+    @abstractmethod
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
         """The things on the frame, whose scale on the ground may be known."""
 

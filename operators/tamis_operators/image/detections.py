@@ -31,10 +31,7 @@ def detected(configuration: DetectorConfiguration, event: Any) -> Detections:
 
     frame = event.prepared
     height, width = frame.shape[:2]
-    scale = meters_per_pixel_of(event, width, configuration.looks_down)
     detector = detector_of(configuration)
-    things = detector.detect(frame, scale)
-    told = getattr(detector, "told", None)
-    labels = detector.labels if told is None else told(scale)
-    marks: frozenset[str] = getattr(detector, "marks", frozenset())
-    return Detections(tuple(things), width, height, labels, scale, marks)
+    scale = meters_per_pixel_of(event, width, detector.looks_down)
+    things = tuple(detector.detect(frame, scale))
+    return Detections(things, width, height, detector.told(scale), scale, detector.marks)

@@ -12,6 +12,8 @@ from tamis import ArgumentError
 
 PERSON, CAR, POLICE_CAR = "person", "car", "policeCar"
 TOUR_BOAT, COAST_GUARD_BOAT = "tourBoat", "coastGuardBoat"
+LIGHT_BAR = "lightBar"
+"""The mark of a police car whose lights are on."""
 
 _CARS = (CAR, "taxi", POLICE_CAR)
 _VEHICLES = (*_CARS, "van", "truck", "bus", "ambulance", "fireTruck", "motorcycle")
@@ -60,10 +62,9 @@ def canonical(name: str) -> str:
 
 
 def labels_of(name: str, known: frozenset[str], argument: int) -> frozenset[str]:
-    """The labels that a name in a predicate stands for; `ArgumentError` where there is none."""
-    given = FAMILIES.get(name) or (_SAME.get(name, name),)
-    found = known.intersection(given)
-    if not found:
-        names = known.union(family for family, of in FAMILIES.items() if known.intersection(of))
+    """The labels that a name in a predicate stands for; `ArgumentError` where it is no name."""
+    given = frozenset(FAMILIES.get(name) or (_SAME.get(name, name),))
+    names = known.union((PERSON, *CARRIERS, *FAMILIES))
+    if not given <= names:
         raise ArgumentError.unknown("label", name, names, argument)
-    return found
+    return given

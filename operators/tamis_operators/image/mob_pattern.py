@@ -9,15 +9,13 @@ around. Cost: O(people²), microseconds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis import Operator, Parameter, Sample, Specification
-from tamis_operators.image.asking import check_told, specified
+from tamis_operators.image.asking import check_told, samples_of, specified
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, Detections
-from tamis_operators.image.drawing import samples_of
 from tamis_operators.image.labels import PERSON
 
 NEAR_M = 1.6
@@ -29,12 +27,7 @@ _MOST_UNLIKE = 1.6
 
 def mobs(people: Sequence[Detection], meters_per_pixel: float | None) -> list[list[int]]:
     """The dense clusters, largest first, as places in the list."""
-    near: list[list[int]] = [[] for _ in people]
-    for at, one in enumerate(people):
-        for other in range(at):
-            if _are_near(one, people[other], meters_per_pixel):
-                near[at].append(other)
-                near[other].append(at)
+    near = _near(people, meters_per_pixel)
     core = [len(each) >= NEIGHBORS for each in near]
     cluster: dict[int, int] = {}
     found: list[list[int]] = []
@@ -53,15 +46,24 @@ def mobs(people: Sequence[Detection], meters_per_pixel: float | None) -> list[li
     return sorted((each for each in found if len(each) >= LEAST), key=lambda each: -len(each))
 
 
-def _are_near(one: Detection, other: Detection, meters_per_pixel: float | None) -> bool:
-    dx, dy = one.center[0] - other.center[0], one.center[1] - other.center[1]
+def _near(people: Sequence[Detection], meters_per_pixel: float | None) -> list[list[int]]:
+    """The neighbors of each."""
+    import numpy as np
+
+    x, y = np.array([each.center for each in people]).reshape(-1, 2).T
+    dx, dy = x - x[:, None], y - y[:, None]
     if meters_per_pixel is not None:
-        return math.hypot(dx, dy) * meters_per_pixel <= NEAR_M
-    heights = one.box.height, other.box.height
-    if max(heights) > _MOST_UNLIKE * min(heights):
-        return False
-    feet = one.box.y + heights[0] - other.box.y - heights[1]
-    return math.hypot(dx, 2 * feet) <= NEAR_HEIGHTS * sum(heights) / 2
+        near = np.hypot(dx, dy) * meters_per_pixel <= NEAR_M
+    else:
+        heights = np.array([each.box.height for each in people])
+        feet = y + heights / 2
+        near = np.hypot(dx, 2 * (feet - feet[:, None])) <= NEAR_HEIGHTS * (
+            (heights + heights[:, None]) / 2
+        )
+        near &= heights <= _MOST_UNLIKE * heights[:, None]
+        near &= near.T
+    np.fill_diagonal(near, False)
+    return [np.flatnonzero(row).tolist() for row in near]
 
 
 class MobPattern(Operator):
@@ -73,7 +75,7 @@ class MobPattern(Operator):
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses a detector that tells no people."""
-        check_told("mobPattern", (PERSON,), self._configuration)
+        check_told("mobPattern", self._configuration, (PERSON,))
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
@@ -84,11 +86,10 @@ class MobPattern(Operator):
         return sorted(sizes, reverse=True)
 
     def samples(self) -> Iterable[Sample]:
-        """Frames with and without a mob."""
+        """An empty frame."""
         if PERSON in self._configuration.told:
-            for event, counts in samples_of(self._configuration):
-                mob = counts.get("mobPattern")
-                yield Sample("mobPattern(?people)", event, [] if mob is None else [mob])
+            for event in samples_of(self._configuration):
+                yield Sample("mobPattern(?people)", event, [])
 
 
 def specification(configuration: DetectorConfiguration) -> Specification:
@@ -97,6 +98,7 @@ def specification(configuration: DetectorConfiguration) -> Specification:
         "mobPattern",
         "How many people stand in a dense cluster: a solution for every cluster of five or more.",
         configuration,
+        (PERSON,),
         parameters=(Parameter("people"),),
         outputs=("people",),
     )

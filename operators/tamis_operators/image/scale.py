@@ -18,9 +18,7 @@ FIELD_OF_VIEW = 60.0
 """Where the event does not say: that of common cameras on drones is from 55 to 85 degrees."""
 
 
-def meters_per_pixel_of(
-    event: Mapping[str, Any], width: int, looks_down: bool = True
-) -> float | None:
+def meters_per_pixel_of(event: Mapping[str, Any], width: int, looks_down: bool) -> float | None:
     """The scale of a frame of that width; `None` where the event does not tell.
 
     A height says nothing of the scale of a frame that was not taken straight down."""

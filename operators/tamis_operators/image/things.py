@@ -6,7 +6,7 @@ from functools import partial
 
 from tamis import OperatorRecord
 from tamis_operators.image import chase_pattern, counts, mob_pattern, traffic_pattern
-from tamis_operators.image.configuration import DetectorConfiguration
+from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
 
 _PATTERNS = (
     (mob_pattern.specification, mob_pattern.MobPattern),
@@ -19,12 +19,17 @@ def detection_operators(
     detector: str | DetectorConfiguration | None = None,
 ) -> list[OperatorRecord]:
     """The operators on detections; the detector is that of TAMIS_DETECTOR when none is given."""
-    if detector is None:
-        configuration = DetectorConfiguration.from_environment()
-    elif isinstance(detector, str):
-        configuration = DetectorConfiguration.of(detector)
-    else:
-        configuration = detector
+    if isinstance(detector, DetectorConfiguration):
+        return _records(detector)
+    if detector is not None:
+        return _records(DetectorConfiguration.of(detector))
+    try:
+        return _records(DetectorConfiguration.from_environment())
+    except ConfigurationError as problem:
+        return [each.refused(str(problem)) for each in _records(DetectorConfiguration())]
+
+
+def _records(configuration: DetectorConfiguration) -> list[OperatorRecord]:
     records = [
         OperatorRecord(
             counts.specification(name, configuration),

@@ -18,10 +18,9 @@ from typing import Any
 
 from tamis import ArgumentError, Operator, Parameter, Sample, Specification
 from tamis.values import STRING
-from tamis_operators.image.asking import check_told, specified
+from tamis_operators.image.asking import check_told, samples_of, specified
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, DetectionError, Detections
-from tamis_operators.image.drawing import samples_of
 from tamis_operators.image.labels import FAMILIES
 
 VEHICLES = FAMILIES["vehicle"]
@@ -134,7 +133,8 @@ class TrafficPattern(Operator):
         """Refuses other patterns, and a detector that tells no vehicles."""
         if arguments[0] not in PATTERNS:
             raise ArgumentError.unknown("traffic pattern", arguments[0], PATTERNS)
-        check_told("trafficPattern", VEHICLES, self._configuration)
+        accident = arguments[0] == "accident"
+        check_told("trafficPattern", self._configuration, VEHICLES, directions=accident)
         return None
 
     def solve(self, event: Any, *arguments: Any) -> bool:
@@ -149,11 +149,10 @@ class TrafficPattern(Operator):
         return is_accident(vehicles, found.width, found.height, scale)
 
     def samples(self) -> Iterable[Sample]:
-        """Free traffic, a congestion, and an accident."""
+        """An empty frame."""
         if not self._configuration.told.isdisjoint(VEHICLES):
-            for event, counts in samples_of(self._configuration):
-                for pattern in PATTERNS:
-                    yield Sample(f"trafficPattern({pattern})", event, bool(counts.get(pattern)))
+            for event in samples_of(self._configuration):
+                yield Sample("trafficPattern(congestion)", event, False)
 
 
 def _scale(vehicles: Sequence[Detection]) -> float:
@@ -168,5 +167,6 @@ def specification(configuration: DetectorConfiguration) -> Specification:
         "trafficPattern",
         "Whether the vehicles on the frame stand in a congestion, or in an accident.",
         configuration,
+        VEHICLES,
         parameters=(Parameter("pattern", frozenset({STRING})),),
     )

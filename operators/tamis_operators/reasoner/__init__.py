@@ -9,8 +9,10 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
+from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
 from tamis.specification import Parameter, Preparation, Specification
+from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
 from tamis_operators.reasoner.settings import settings_of
 
@@ -86,3 +88,9 @@ def operators(
             True,
         ),
     ]
+
+
+@hookimpl
+def tamis_operators() -> list[OperatorRecord]:
+    """The operators as the environment sets them up."""
+    return [*operators(), *instance_of.instance_records()]

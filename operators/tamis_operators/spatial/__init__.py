@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
+from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
 from tamis_operators.spatial import distance_from, intersects, loc_in, loc_within, nearest
 from tamis_operators.spatial.common import preparation
@@ -44,3 +45,9 @@ def operators(
             OperatorRecord(specification, partial(operator, configuration, specification))
         )
     return records
+
+
+@hookimpl
+def tamis_operators() -> list[OperatorRecord]:
+    """The operators as the environment sets them up."""
+    return operators()

@@ -15,7 +15,7 @@ import numpy as np
 import shapely
 
 from tamis.errors import ArgumentError
-from tamis_operators.spatial.configuration import Configuration, digest_of
+from tamis_operators.spatial.configuration import VARIABLE, Configuration, digest_of
 from tamis_operators.spatial.distance import apart, between_points, widest_chord
 from tamis_operators.spatial.errors import GazetteerError
 from tamis_operators.spatial.geojson import AREA, POINT
@@ -26,6 +26,10 @@ from tamis_operators.spatial.relations import MARGIN_DEGREES, disjoint, inside
 
 _FEW = 3
 _MILLIMETRES = 3
+_YOURS = (
+    f"; bring places of your own by {VARIABLE}=places.geojson, features with a name, "
+    "or spatial.operators(gazetteer=…)"
+)
 
 
 @functools.lru_cache(maxsize=16)
@@ -75,7 +79,7 @@ class Gazetteer:
         """The place of a name; `ArgumentError` with the nearest name for an unknown one."""
         found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
-            raise ArgumentError.unknown("place", name, self._named)
+            raise ArgumentError.unknown("place", name, self._named, otherwise=_YOURS)
         return found
 
     def region(self, name: object) -> Place:
@@ -90,7 +94,7 @@ class Gazetteer:
         found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
             fitting = [known for known, each in self._named.items() if fits(each)]
-            raise ArgumentError.unknown(what, name, fitting)
+            raise ArgumentError.unknown(what, name, fitting, otherwise=_YOURS)
         if not fits(found):
             raise ArgumentError(
                 f"{name} is {KINDS[found.dimension]}, not {wanted}: "

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
 from tamis_operators.text import mentions, similar_to
 from tamis_operators.text.embedding import VARIABLE, Embedding
@@ -36,3 +37,9 @@ def operators(
         mentions.record(attribute, version),
         similar_to.record(attribute, embedding, vectors),
     ]
+
+
+@hookimpl
+def tamis_operators() -> list[OperatorRecord]:
+    """The operators as the environment sets them up."""
+    return operators()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ import tamis
 from tamis.shipping import packed, unpacked
 from tamis_operators.image import operators
 from tamis_operators.image.chase_pattern import chases
-from tamis_operators.image.configuration import DetectorConfiguration
+from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
 from tamis_operators.image.counts import on_foot
 from tamis_operators.image.detection import (
     Box,
@@ -32,7 +33,9 @@ from tamis_operators.image.mob_pattern import LEAST, NEAR_M, NEIGHBORS, mobs
 from tamis_operators.image.scale import meters_per_pixel_of
 from tamis_operators.image.things import detection_operators
 from tamis_operators.image.traffic_pattern import is_accident, is_congestion
+from tests.operators.image.own import STREET, Street
 
+FRAME = np.full((240, 320, 3), 90, np.uint8)
 NAMES = {
     "peopleCount", "pedestrianCount", "vehicleCount", "policeCarCount", "tourBoatCount",
     "coastGuardBoatCount", "mobPattern", "chasePattern", "trafficPattern",
@@ -182,19 +185,19 @@ def test_labels_of_models_are_ours(name: str, label: str) -> None:
 
 
 def test_the_scale_of_a_frame() -> None:
-    assert meters_per_pixel_of({"meters_per_pixel": 0.1, "altitude": 7}, 640) == 0.1
+    assert meters_per_pixel_of({"meters_per_pixel": 0.1, "altitude": 7}, 640, False) == 0.1
     tangent = math.tan(math.radians(35))
     event = {"altitude": 100, "field_of_view": 70}
-    assert meters_per_pixel_of(event, 1000) == pytest.approx(0.2 * tangent)
-    assert meters_per_pixel_of({"altitude": 100}, 1000) is not None
-    assert meters_per_pixel_of({"altitude": 100}, 1000, looks_down=False) is None
-    assert meters_per_pixel_of({}, 1000) is None
+    assert meters_per_pixel_of(event, 1000, True) == pytest.approx(0.2 * tangent)
+    assert meters_per_pixel_of({"altitude": 100}, 1000, True) is not None
+    assert meters_per_pixel_of({"altitude": 100}, 1000, False) is None
+    assert meters_per_pixel_of({}, 1000, True) is None
     for broken in ({"altitude": 0}, {"altitude": "high"}, {"altitude": 9, "field_of_view": 180}):
         with pytest.raises(DetectionError):
-            meters_per_pixel_of(broken, 100)
+            meters_per_pixel_of(broken, 100, True)
 
 
-@pytest.mark.parametrize("detector", ["auto", "above", "hog", "cascade"])
+@pytest.mark.parametrize("detector", ["auto", "hog", "cascade"])
 def test_samples_are_answered_as_said_also_after_travel(detector: str) -> None:
     records = unpacked(packed(operators(detector)))
     asked = 0
@@ -213,31 +216,23 @@ def test_samples_are_answered_as_said_also_after_travel(detector: str) -> None:
     assert asked >= 3
 
 
-def test_operators_share_one_detection_of_one_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    records = operators("above")
-    (sample, *_) = records[0].factory().samples()
-    calls = 0
-    from tamis_operators.image.detectors.above import ViewFromAboveDetector
-
-    detect = ViewFromAboveDetector.detect
-
-    def counted(self: Any, *arguments: Any) -> list[Detection]:
-        nonlocal calls
-        calls += 1
-        return detect(self, *arguments)
-
-    monkeypatch.setattr(ViewFromAboveDetector, "detect", counted)
-    matcher = tamis.Matcher(records)
+def test_operators_share_one_detection_of_one_frame() -> None:
+    matcher = tamis.Matcher(operators(STREET))
     for at, where in enumerate(
         ("peopleCount(?n)", "vehicleCount(?n)", "mobPattern(?n)", "chasePattern(policeCar, anyCar)")
     ):
         matcher.subscribe(where, id=str(at))
-    result = matcher.match(sample.event)
-    assert [match.subscription for match in result.matches] == ["0", "1", "3"]
-    assert calls == 1
-    other = {**sample.event, "meters_per_pixel": 0.3}
-    assert matcher.match(other).matches != result.matches
-    assert calls == 2
+    before = Street.calls
+    near = matcher.match({"image": FRAME, "meters_per_pixel": 0.1})
+    assert [match.subscription for match in near.matches] == ["0", "1", "3"]
+    assert Street.calls == before + 1
+    far = matcher.match({"image": FRAME, "meters_per_pixel": 0.3})
+    assert [match.subscription for match in far.matches] == ["1", "3"]
+    assert "(0.30 m a pixel)" in far.undetermined[0].reason
+    assert "and not person" in far.undetermined[0].reason
+    assert Street.calls == before + 2
+    high = matcher.match({"image": FRAME, "altitude": 20, "field_of_view": 60})
+    assert [match.subscription for match in high.matches] == ["0", "1", "3"]
 
 
 def test_the_subscriptions_of_the_paper_are_taken() -> None:
@@ -255,7 +250,7 @@ def test_the_subscriptions_of_the_paper_are_taken() -> None:
     def distanceFrom(event: Any, place: str, far: Any) -> list[float]:
         return [500.0]
 
-    matcher = tamis.Matcher([*operators("auto"), locIn, locWithin, distanceFrom])
+    matcher = tamis.Matcher([*operators(STREET), locIn, locWithin, distanceFrom])
     with pytest.warns(tamis.SubscriptionWarning, match="left out"):
         matcher.subscribe_many([json.loads(line) for line in lines.splitlines()])
     assert len(matcher) == 5
@@ -272,28 +267,81 @@ def test_the_subscriptions_of_the_paper_are_taken() -> None:
 )
 def test_arguments_are_checked(where: str, reason: str) -> None:
     with pytest.raises(tamis.SubscriptionError, match=reason):
-        tamis.Matcher(operators("auto")).subscribe(where)
+        tamis.Matcher(operators(STREET)).subscribe(where)
 
 
-def test_a_detector_refuses_what_it_cannot_tell() -> None:
-    matcher = tamis.Matcher(operators("hog"))
-    with pytest.raises(tamis.SubscriptionError, match="tells person; set TAMIS_DETECTOR"):
-        matcher.subscribe("vehicleCount(?n)")
-    auto = tamis.Matcher(operators("auto"))
-    auto.subscribe("tourBoatCount(?n)", id="s")
-    import numpy as np
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("vehicleCount(?n)", "policeCarCount(?n)", "tourBoatCount(?n)", "coastGuardBoatCount(?n)"),
+        *("trafficPattern(congestion)", "trafficPattern(accident)"),
+        "chasePattern(policeCar, anyCar)",
+    ],
+)
+def test_what_needs_a_model_is_refused_without_one(where: str) -> None:
+    matcher = tamis.Matcher(operators())
+    with pytest.raises(tamis.SubscriptionError, match="set TAMIS_DETECTOR to the file of a model"):
+        matcher.subscribe(where)
+    matcher.subscribe("{peopleCount(?n), pedestrianCount(?m), mobPattern(?k)}")
 
-    (told,) = auto.match({"image": np.zeros((200, 200), np.uint8)}).undetermined
-    assert "not tourBoat" in told.reason
+
+def test_an_altitude_says_nothing_to_a_detector_of_photographs() -> None:
+    matcher = tamis.Matcher(operators())
+    matcher.subscribe("peopleCount(?n)", id="people")
+    noise = np.random.default_rng(1).integers(0, 256, (240, 320, 3), np.uint8)
+    for event in ({"image": noise}, {"image": noise, "altitude": 60}):
+        (match,) = matcher.match(event).matches
+        assert list(match.bindings) == [{"n": 0}]
+
+
+def test_directions_are_asked_of_detectors_that_tell_them(tmp_path: Path) -> None:
+    (tmp_path / "cars.onnx").write_bytes(b"")
+    (tmp_path / "cars.names").write_text("car\npoliceCar\n")
+    matcher = tamis.Matcher(operators(str(tmp_path / "cars.onnx")))
+    for where in ("chasePattern(policeCar, car)", "trafficPattern(accident)"):
+        with pytest.raises(tamis.SubscriptionError, match="no detector of directions"):
+            matcher.subscribe(where)
+    matcher.subscribe("trafficPattern(congestion)")
+    with pytest.raises(tamis.SubscriptionError, match=r"of bus is set up \(.*own:Street tells car"):
+        tamis.Matcher(operators(STREET)).subscribe("chasePattern(bus, car)")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("tests.operators.image.nowhere:Street", "no module tests.operators.image.nowhere"),
+        ("tests.operators.image.own:Strett", "has no attribute 'Strett'"),
+        ("tests.operators.image.own:STREET", "not callable"),
+        ("tests.operators.image.own:thing", "is no tamis_operators.image.Detector"),
+    ],
+)
+def test_a_detector_of_ones_own_that_is_none(source: str, reason: str) -> None:
+    with pytest.raises((ConfigurationError, tamis.SubscriptionError), match=reason):
+        tamis.Matcher(operators(source)).subscribe("peopleCount(?n)")
+
+
+def test_a_detector_that_cannot_be_set_up_costs_its_operators_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TAMIS_DETECTOR", "nonsense")
+    records = operators()
+    troubled = {each.specification.name for each in records if each.trouble}
+    assert troubled == NAMES
+    matcher = tamis.Matcher(unpacked(packed(records)))
+    matcher.subscribe("brightness(?value)")
+    says = "peopleCount could not be set up: TAMIS_DETECTOR: 'nonsense' is no detector; name auto"
+    with pytest.raises(tamis.SubscriptionError, match=says):
+        matcher.subscribe("peopleCount(?n)")
 
 
 def test_versions_tell_detectors_apart() -> None:
     versions = {
         record.specification.version
-        for kind in ("auto", "hog", "above")
-        for record in detection_operators(DetectorConfiguration(kind))
+        for name in ("hog", "cascade", STREET)
+        for record in detection_operators(name)
     }
     assert len(versions) == 3
+    assert DetectorConfiguration.of("auto") == DetectorConfiguration.of("hog")
     assert {each.specification.name for each in detection_operators("hog")} == NAMES
 
 

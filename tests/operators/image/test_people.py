@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+import tamis
+from tamis_operators.image import operators
 from tamis_operators.image.bench import measured
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detectors import detector_of
@@ -28,6 +30,19 @@ def test_somebody_and_a_face_are_found_on_photographs(tmp_path: Path) -> None:
     cascade = detector_of(DetectorConfiguration("cascade"))
     assert cascade.labels == {"face", "person"}
     assert any(each.label == "face" for each in cascade.detect(frame_of(tmp_path / "zidane.jpg")))
+
+
+def test_an_altitude_beside_a_photograph_changes_nothing(tmp_path: Path) -> None:
+    written(tmp_path, video=False)
+    matcher = tamis.Matcher(operators())
+    matcher.subscribe("peopleCount(?n)", id="people")
+    for name, there in (("bus.jpg", 4), ("zidane.jpg", 2)):
+        counts = set()
+        for more in ({}, {"altitude": 60}, {"altitude": 120, "field_of_view": 45}):
+            (match,) = matcher.match({"image": str(tmp_path / name), **more}).matches
+            counts.add(match.bindings[0]["n"])
+        assert len(counts) == 1
+        assert int(counts.pop()) <= there
 
 
 def test_nobody_is_found_where_nothing_is() -> None:

@@ -122,7 +122,7 @@ def test_what_is_wrong_is_named(document: object, reason: str, tmp_path: Path) -
         loaded(file)
     assert str(file) in str(caught.value)
     matcher = tamis.Matcher(spatial.operators(file))
-    with pytest.raises(tamis.SubscriptionError, match="locIn cannot be made: GazetteerError"):
+    with pytest.raises(tamis.SubscriptionError, match="locIn could not be set up: "):
         matcher.subscribe("locIn(Bronx)")
 
 
@@ -137,7 +137,7 @@ def test_nothing_bundled_is_overridden_silently(tmp_path: Path) -> None:
     replaced = loaded(written(tmp_path, collection(mine)), built_in=True)
     assert replaced.region("Bronx").holds(at([0.5, 0.5]))
     assert replaced.region("NewYork").holds(at([0.5, 0.5]))
-    with pytest.raises(ArgumentError, match="unknown region 'Bronx County'"):
+    with pytest.raises(ArgumentError, match="unknown region 'Bronx County'; did you mean Bronx"):
         replaced.region("Bronx County")
     assert [each.name for each in loaded(file).places] == ["Bronx"]
 
@@ -278,3 +278,14 @@ def test_the_outlines_are_what_the_script_makes() -> None:
     assert boroughs.written(boroughs.outlines(topology)) == boroughs.DATA.read_text(
         encoding="utf-8"
     )
+
+
+def test_an_unknown_region_gets_a_word_on_gazetteers() -> None:
+    matcher = tamis.Matcher(spatial.operators())
+    for where in ("locIn(Foo)", "locWithin(Foo, 5m)"):
+        with pytest.raises(
+            tamis.SubscriptionError, match=r"'Foo'; bring places of your own by TAMIS_GAZ"
+        ):
+            matcher.subscribe(where)
+    with pytest.raises(tamis.SubscriptionError, match=r"'Bronks'; did you mean Bronx\?"):
+        matcher.subscribe("locIn(Bronks)")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 
-from tamis_operators.image.configuration import DetectorConfiguration
+from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
 from tamis_operators.image.detection import Detector
 
 
@@ -20,14 +21,23 @@ def detector_of(configuration: DetectorConfiguration) -> Detector:
         from tamis_operators.image.detectors.cascade import CascadeDetector
 
         return CascadeDetector()
-    if kind == "above":
-        from tamis_operators.image.detectors.above import ViewFromAboveDetector
-
-        return ViewFromAboveDetector(configuration.palette)
-    if kind == "auto":
-        from tamis_operators.image.detectors.auto import AutoDetector
-
-        return AutoDetector(configuration.palette)
+    if kind == "own":
+        return _own(configuration.source)
     from tamis_operators.image.detectors.network import NetworkDetector
 
     return NetworkDetector(configuration)
+
+
+def _own(source: str) -> Detector:
+    """The detector of `module:attribute`: an object, or what makes one."""
+    module, _, name = source.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+        made = found if isinstance(found, Detector) else found()
+    except Exception as failure:
+        raise ConfigurationError(
+            f"the detector {source} cannot be made: {type(failure).__name__}: {failure}"
+        ) from failure
+    if not isinstance(made, Detector):
+        raise ConfigurationError(f"{source} is no tamis_operators.image.Detector: {made!r:.80}")
+    return made

@@ -11,7 +11,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from tamis_operators.image.detection import Box, Detection, suppressed
+from tamis_operators.image.detection import Box, Detection, Detector, suppressed
 from tamis_operators.image.labels import PERSON
 from tamis_operators.image.vision import opencv
 
@@ -26,7 +26,7 @@ _FILES = {
 }
 
 
-class CascadeDetector:
+class CascadeDetector(Detector):
     """The cascades for some labels: `face`, `person`."""
 
     def __init__(self, labels: tuple[str, ...] = (FACE, PERSON)) -> None:

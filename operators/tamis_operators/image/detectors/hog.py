@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tamis_operators.image.detection import Box, Detection, suppressed
+from tamis_operators.image.detection import Box, Detection, Detector, suppressed
 from tamis_operators.image.labels import PERSON
 from tamis_operators.image.vision import opencv
 
@@ -26,7 +26,7 @@ _BODY = (0.2, 0.09, 0.6, 0.82)
 """Where a person is in a window: from the left, from the top, width, height."""
 
 
-class HogDetector:
+class HogDetector(Detector):
     """OpenCV's people detector at the sizes that people have on a frame."""
 
     labels = frozenset({PERSON})

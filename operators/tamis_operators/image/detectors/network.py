@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tamis_operators.image.configuration import DetectorConfiguration
-from tamis_operators.image.detection import Box, Detection, DetectionError, suppressed
+from tamis_operators.image.detection import Box, Detection, DetectionError, Detector, suppressed
 from tamis_operators.image.detectors.outputs import Layout, found_in
 from tamis_operators.image.detectors.shapes import input_size
 from tamis_operators.image.labels import canonical
@@ -29,7 +29,7 @@ _SIZE = (640, 640)
 _GRAY = 114
 
 
-class NetworkDetector:
+class NetworkDetector(Detector):
     """A model with the names of its classes."""
 
     def __init__(self, configuration: DetectorConfiguration) -> None:

@@ -15,9 +15,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis_operators.image.palette import Color, Palette, Thing, rectangle
+from examples.uav.palette import PALETTE, Color, Thing, rectangle
 
-PALETTE = Palette()
 THINGS = {thing.label: thing for thing in PALETTE.things}
 _FINE = 4
 """Bits of a pixel that polygons are drawn to."""

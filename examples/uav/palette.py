@@ -1,4 +1,4 @@
-"""What things look like from straight above, as plain data that a renderer and a detector share.
+"""What things look like from straight above: plain data that renderer and detector share.
 
 A thing is an outline in meters with its front to the right (x forward, y to its right-hand side,
 the middle at 0), a paint for its body, and parts drawn on it in order. Colors are red, green, blue
@@ -7,13 +7,18 @@ as under plain daylight; the light of a frame makes them darker, brighter, warme
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
-from tamis_operators.image.labels import CAR, COAST_GUARD_BOAT, PERSON, POLICE_CAR, TOUR_BOAT
+from tamis_operators.image.labels import (
+    CAR,
+    COAST_GUARD_BOAT,
+    LIGHT_BAR,
+    PERSON,
+    POLICE_CAR,
+    TOUR_BOAT,
+)
 
 Color = tuple[int, int, int]
 Outline = tuple[tuple[float, float], ...]
@@ -92,7 +97,6 @@ def _car(label: str, bodies: tuple[Color, ...], *more: Part) -> Thing:
     return Thing(label, 4.6, 1.9, rectangle(0.0, 0.0, 4.6, 1.9), bodies, (*windows, *more))
 
 
-LIGHT_BAR = "lightBar"
 _POLICE = (
     Part("hood", NAVY, rectangle(1.75, 0.0, 0.8, 1.9)),
     Part("trunk", NAVY, rectangle(-2.0, 0.0, 0.6, 1.9)),
@@ -165,53 +169,10 @@ class Palette:
     """How much of its light a place in the shadow has."""
     things: tuple[Thing, ...] = THINGS
 
-    def __hash__(self) -> int:
-        return hash(self.to_json())
-
     @property
     def labels(self) -> frozenset[str]:
         """What it can tell."""
         return frozenset(thing.label for thing in self.things)
 
-    def to_json(self) -> str:
-        """The palette as text, to change and to share."""
-        return json.dumps({"format_version": 1, **asdict(self)})
 
-    @classmethod
-    def from_json(cls, text: str) -> Palette:
-        """The palette that `to_json` wrote; `ValueError` where it is none."""
-        given = json.loads(text)
-        if not isinstance(given, dict) or given.pop("format_version", None) != 1:
-            raise ValueError("a palette is an object with the format_version 1")
-        things = tuple(_thing_of(each) for each in given.pop("things", ()))
-        surfaces: dict[str, Any] = {
-            name: {surface: _color(color) for surface, color in given.pop(name).items()}
-            for name in ("ground", "water")
-            if name in given
-        }
-        return cls(**surfaces, **given, things=things or THINGS)
-
-
-def _color(given: Any) -> Color:
-    red, green, blue = (int(each) for each in given)
-    return red, green, blue
-
-
-def _outline(given: Any) -> Outline:
-    return tuple((float(x), float(y)) for x, y in given)
-
-
-def _thing_of(given: dict[str, Any]) -> Thing:
-    parts = tuple(
-        Part(each["name"], _color(each["paint"]), _outline(each["outline"]), each.get("mark"))
-        for each in given.get("parts", ())
-    )
-    return Thing(
-        given["label"],
-        float(given["length_m"]),
-        float(given["breadth_m"]),
-        _outline(given["outline"]),
-        tuple(_color(each) for each in given["bodies"]),
-        parts,
-        bool(given.get("on_water", False)),
-    )
+PALETTE = Palette()
