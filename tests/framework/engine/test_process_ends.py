@@ -22,7 +22,8 @@ from .workers import isolated, matcher_with, values
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
 PROGRAM = """
-import os, signal, sys, threading, time, gc
+import os, signal, sys, threading, time, gc, warnings
+warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)  # programs may fork beside threads
 from tests.isolation import *
 matcher = matcher_of(isolated=True, workers=2)
 matcher.match(event_of(5))

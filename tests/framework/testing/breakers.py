@@ -164,12 +164,13 @@ def refusing(event: View, level: float) -> bool:
     raise ValueError("no model")
 
 
-COUNT = itertools.count()
+ANSWERED: list[bool] = []
 
 
 @tamis.operator(inputs=(), deterministic=True, samples=[Sample("chancy()", {})])
 def chancy(event: View) -> bool:
-    return next(COUNT) % 2 == 0
+    ANSWERED.append(True)
+    return len(ANSWERED) % 2 == 0
 
 
 class Remembering(Operator):

@@ -66,7 +66,7 @@ EAGER = """\
 import colorsys
 import tamis
 
-@tamis.operator(inputs=(), modules=("colorsys", "sunau"), samples=[tamis.Sample("eager()", {})])
+@tamis.operator(inputs=(), modules=("colorsys", "wave"), samples=[tamis.Sample("eager()", {})])
 def eager(event):
     return bool(colorsys)
 
