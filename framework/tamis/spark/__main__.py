@@ -2,6 +2,7 @@
 
 import sys
 
-from tamis.cli import main
+if __name__ == "__main__":
+    from tamis.cli import main
 
-sys.exit(main(["learn", *sys.argv[1:]]))
+    sys.exit(main(["learn", *sys.argv[1:]]))
