@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import Ended, Process, Tamis
+from .running import Ended, Process, Tamis, without_waiting
 
 OPERATORS = '''
 import tamis
@@ -63,7 +63,7 @@ def tamis(
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         status = main(arguments)
         captured = capsysbinary.readouterr()
-        return Ended(status, captured.out.decode(), captured.err.decode())
+        return Ended(status, captured.out.decode(), without_waiting(captured.err.decode()))
 
     return run
 

@@ -25,6 +25,11 @@ class Ended(NamedTuple):
         return [strict(line) for line in self.out.splitlines()]
 
 
+def without_waiting(said: str) -> str:
+    """What was said but for what was waited for, which a slow machine has said at any time."""
+    return "".join(line for line in said.splitlines(True) if not line.startswith("tamis is "))
+
+
 class Tamis(Protocol):
     """Runs a command line."""
 
@@ -47,7 +52,9 @@ class Process:
             timeout=PATIENCE_SECONDS,
             check=False,
         )
-        return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+        return Ended(
+            ended.returncode, ended.stdout.decode(), without_waiting(ended.stderr.decode())
+        )
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         """Starts the command line with pipes, unless other streams are given."""
@@ -67,7 +74,9 @@ class Process:
             timeout=PATIENCE_SECONDS,
             check=False,
         )
-        return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+        return Ended(
+            ended.returncode, ended.stdout.decode(), without_waiting(ended.stderr.decode())
+        )
 
 
 def strict(text: str) -> Any:

@@ -23,6 +23,7 @@ from tamis.plugins import operators_in
 from tamis.reading import ReadingError
 from tamis.spark import learn
 from tamis.spark.learning import counts_of_files
+from tests.cli.running import without_waiting
 
 from .history import BROKEN, OPERATORS, SUBSCRIPTIONS, facts, flat, write_history
 
@@ -151,11 +152,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "S.jsonl").write_text("\n".join(lines))
     write_history(tmp_path / "history", 60)
     return tmp_path
-
-
-def without_waiting(said: str) -> str:
-    """What was said but for what was waited for."""
-    return "".join(line for line in said.splitlines(True) if not line.startswith("tamis is "))
 
 
 def run(*arguments: str) -> int:
