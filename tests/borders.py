@@ -8,7 +8,7 @@ from functools import partial
 from unittest.mock import patch
 
 from tamis.indexing import IndexRecord
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 COMPILED = ("pstbloom", "psthash", "lanes")
 

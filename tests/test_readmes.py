@@ -15,8 +15,8 @@ import pytest
 import typer
 
 import tamis
-from tamis import hookspecs
-from tamis.plugins import installed
+from tamis.plugins import hookspecs
+from tamis.plugins.loader import installed
 from tamis.testing import check_planner
 from tamis.testing.conformance import LAWS
 from tests.examples.running import run, shown

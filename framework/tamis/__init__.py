@@ -27,31 +27,31 @@ from tamis.errors import (
     UnknownPlugin,
 )
 from tamis.event import DerivedAttribute, Event
-from tamis.hookspecs import hookimpl
 from tamis.limits import Limits
 from tamis.operators import Implication, Operator, OperatorRecord, Sample, operator
-from tamis.specification import Parameter, Preparation, Specification, Variable
+from tamis.operators.specification import Parameter, Preparation, Specification, Variable
+from tamis.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from tamis import index, spark, testing
-    from tamis.account import Account, OperatorAccount
-    from tamis.explain import Explanation
     from tamis.indexing import Index, IndexRecord
     from tamis.matcher import Matcher
     from tamis.planning import Planner, PlannerRecord, Problem, Run
     from tamis.result import Match, Result
+    from tamis.result.account import Account, OperatorAccount
+    from tamis.result.explain import Explanation
     from tamis.statistics import Statistics
 
     __version__: str
 
 _LAZY = {
-    "Account": "account",
-    "Explanation": "explain",
+    "Account": "result.account",
+    "Explanation": "result.explain",
     "Index": "indexing",
     "IndexRecord": "indexing",
     "Match": "result",
     "Matcher": "matcher",
-    "OperatorAccount": "account",
+    "OperatorAccount": "result.account",
     "Planner": "planning",
     "PlannerRecord": "planning",
     "Problem": "planning",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tamis.clock import TIME_ATTRIBUTES
 from tamis.event import DerivedAttribute
-from tamis.hookspecs import hookimpl
+from tamis.event.clock import TIME_ATTRIBUTES
 from tamis.indexing import Index, IndexRecord
+from tamis.plugins.hookspecs import hookimpl
 
 MOST_SCANNED = 2_000
 """Rows up to which a scan serves; there an event takes 0.3 ms more."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.event import Event
-from tamis.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate
 
 if TYPE_CHECKING:
     from tamis.index.columns import Columns

@@ -18,40 +18,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamis.calling.executor import executor_of
+from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.catalog import Catalog, Subscribed
-from tamis.compiled import compiled, opened
-from tamis.engine.asking import Operators
+from tamis.catalog.compiled import compiled, opened
+from tamis.catalog.expiry import Expiry, end_of
+from tamis.catalog.intake import Accepted, Intake
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import ContradictionError, Decision
-from tamis.engine.executor import executor_of
 from tamis.engine.following import Following
-from tamis.engine.gateway import Asking, Gateway
-from tamis.engine.memo import DEFAULT_BYTES, Memo
+from tamis.engine.learned import Learned
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
-from tamis.expiry import Expiry, end_of
-from tamis.explain import explain
-from tamis.graphs import chain_graph, subscription_graph
 from tamis.indexing import Index
-from tamis.intake import Accepted, Intake
 from tamis.language import Language
+from tamis.language.predicate import AttributePredicate
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.locks import ReaderWriterLock
 from tamis.log import log
+from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators import records_of
+from tamis.operators.asking import Operators
 from tamis.planning import Planner, PlannerRecord
-from tamis.plugins import installed
-from tamis.predicate import AttributePredicate
+from tamis.plugins.loader import installed
 from tamis.result import Result, Seen
+from tamis.result.explain import explain
+from tamis.result.graphs import chain_graph, subscription_graph
 from tamis.statistics import Statistics
-from tamis.statistics.learned import Learned
 
 if TYPE_CHECKING:
     import networkx
 
-    from tamis.shadow import Known, Shadow, Shadows
+    from tamis.advising.shadow import Known, Shadow, Shadows
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "savings"
@@ -445,7 +445,7 @@ class Matcher:
 
     def shadows(self, planners: Iterable[str] | None = None) -> Shadows:
         """What runs other planners (all that are not for small problems alone) beside its own."""
-        from tamis.shadow import Shadows
+        from tamis.advising.shadow import Shadows
 
         plugins = installed()
         all_ = (name for name, record in plugins.planners.items() if not record.is_small)
@@ -466,7 +466,7 @@ class Matcher:
         """All answers about an event that was matched just now; `None` if no operator is asked.
 
         Calls that were not made are made now; nothing is learned from them."""
-        from tamis.shadow import Known
+        from tamis.advising.shadow import Known
 
         decision = result._seen.decision
         return None if decision is None else Known(decision, self._gateway)

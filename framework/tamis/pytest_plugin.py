@@ -14,7 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
-    from tamis.plugins import PluginRecord
+    from tamis.plugins.loader import PluginRecord
     from tamis.testing.conformance import Law, Subject
 
 OPTION = "--tamis-operators"
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(
 
 def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]:
     from tamis.errors import PluginWarning, TamisError
-    from tamis.plugins import found_plugins, installed, operators_in
+    from tamis.plugins.loader import found_plugins, installed, operators_in
     from tamis.testing.conformance import LAWS, Subject
 
     if _INSTALLED in targets:

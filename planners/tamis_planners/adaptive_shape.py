@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import portable
+from tamis.numeric.kernels import portable
 from tamis.planning import Problem
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tamis import Statistics
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 from .running import Tamis, strict, write_lines
 

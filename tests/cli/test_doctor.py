@@ -10,7 +10,7 @@ import pytest
 from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, installation, java, kernels
 from tamis.doctor.timing import timed
 from tamis.errors import SparkError
-from tamis.plugins import installed, operators_in
+from tamis.plugins.loader import installed, operators_in
 from tamis.spark.java import Java
 
 from .running import Process, Tamis, strict

@@ -126,7 +126,7 @@ def test_lists(tamis: Tamis, command: str, name: str) -> None:
 
 
 def test_empty_lists_say_how_to_add_one(tamis: Tamis, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tamis import plugins
+    from tamis.plugins import loader as plugins
 
     monkeypatch.setattr(plugins, "installed", plugins.Plugins)
     monkeypatch.setattr(plugins, "found_plugins", plugins.Plugins)

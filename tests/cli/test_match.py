@@ -350,8 +350,8 @@ def test_input_that_cannot_be_used(
 def test_a_given_operator_takes_the_place_of_an_installed_one(
     tamis: Tamis, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tamis import plugins
-    from tamis.plugins import Plugins, operators_in
+    from tamis.plugins import loader as plugins
+    from tamis.plugins.loader import Plugins, operators_in
 
     record = next(each for each in operators_in("ops.py") if each.specification.name == "broken")
     found = Plugins(**vars(plugins.installed()))

@@ -139,7 +139,7 @@ def test_what_is_there_is_not_touched(
     ended = tamis("new-operator", "boats", "--domain", "mesure")
     assert ended.status == 2
     assert "did you mean measure?" in ended.err
-    from tamis import plugins
+    from tamis.plugins import loader as plugins
 
     known = plugins.Plugins()
     known.operators["boats"] = plugins.operators_in(str(folder / "ops.py"))[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tamis.reading import Events, Line, ReadingError, read_whole
+from tamis.files.reading import Events, Line, ReadingError, read_whole
 
 from .running import write_lines
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.bounds import Requirements
-from tamis.covering import SERVES_NONE, Covering
+from tamis.advising.bounds import Requirements
+from tamis.advising.covering import SERVES_NONE, Covering
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
 
 NOTHING = -1
@@ -288,7 +288,7 @@ def test_large_programs_are_solved_by_interior_points(
         np.full(rows, SERVES_NONE),
     )
     exact = covering.at_least()
-    monkeypatch.setattr("tamis.covering.SIMPLEX_ROWS", 100)
+    monkeypatch.setattr("tamis.advising.covering.SIMPLEX_ROWS", 100)
     assert covering.at_least() == pytest.approx(exact, rel=1e-6)
     assert covering.packed() <= exact
     chosen = set(covering.chosen())
@@ -301,7 +301,7 @@ def test_without_scipy_a_bound_says_what_is_missing() -> None:
         "import sys\n"
         "sys.modules['scipy'] = None\n"
         "import numpy, tamis\n"
-        "from tamis.covering import Covering\n"
+        "from tamis.advising.covering import Covering\n"
         "one = numpy.ones(2)\n"
         "rows = numpy.array([0, 0])\n"
         "try:\n"

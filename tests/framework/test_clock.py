@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Event
-from tamis.clock import TIME_ATTRIBUTES, Moment, moment
+from tamis.event.clock import TIME_ATTRIBUTES, Moment, moment
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.comparison import Comparison, Constants, searcher
 from tamis.index.clauses import predicate_of
+from tamis.language.comparison import Comparison, Constants, searcher
+from tamis.language.values import Scalar
 from tamis.testing import clauses, satisfies
-from tamis.values import Scalar
 
 LARGE = 2**53
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.constraint import Constraint, Reference
-from tamis.values import Scalar
+from tamis.language.constraint import Constraint, Reference
+from tamis.language.values import Scalar
 
 from .language.reading import read_atom
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.contradiction import contradictory
 from tamis.index.clauses import Clause, predicate_of
+from tamis.language.contradiction import contradictory
 from tamis.testing import clauses, events, satisfies
 
 Asked = list[tuple[str, Any]]

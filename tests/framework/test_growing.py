@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.growing import Growing
+from tamis.numeric.growing import Growing
 
 
 @given(st.lists(st.lists(st.integers(-100, 100), max_size=40), max_size=20))

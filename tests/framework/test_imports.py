@@ -44,7 +44,7 @@ def test_matching_attributes_needs_nothing_heavy() -> None:
 
 
 def test_listing_plugins_needs_nothing_heavy() -> None:
-    loaded = loaded_after("from tamis.plugins import installed\nassert installed().planners")
+    loaded = loaded_after("from tamis.plugins.loader import installed\nassert installed().planners")
     assert set(loaded) <= {"tamis_operators", "tamis_planners"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.kernels import compiled, portable
+from tamis.numeric.kernels import compiled, portable
 
 MATCHER = """
 import sys

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tamis.locks import ReaderWriterLock
+from tamis.numeric.locks import ReaderWriterLock
 
 SOON = 5.0
 

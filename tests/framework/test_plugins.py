@@ -24,7 +24,7 @@ from tamis import (
 from tamis.errors import PluginWarning
 from tamis.index.scan import Scan
 from tamis.planning import Planner
-from tamis.plugins import PluginRecord, Plugins, installed, operators_in
+from tamis.plugins.loader import PluginRecord, Plugins, installed, operators_in
 
 
 @tamis.operator

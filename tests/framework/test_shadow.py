@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis.plugins import installed
-from tamis.shadow import Shadow
+from tamis.advising.shadow import Shadow
+from tamis.plugins.loader import installed
 from tamis.testing import counting, truth_table
 
 pytest.importorskip("scipy")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
-from tamis.sharding import copies, cut_of, placed
+from tamis.catalog.sharding import copies, cut_of, placed
 
 
 @tamis.operator(inputs=("place",))

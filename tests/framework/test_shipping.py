@@ -12,13 +12,13 @@ import pytest
 
 import tamis
 from tamis.operators import record_of
-from tamis.plugins import operators_in
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
+from tamis.plugins.loader import operators_in
 
 OTHER = """
 import sys, pickle
 from tamis import Matcher
-from tamis.shipping import unpacked
+from tamis.operators.shipping import unpacked
 matcher = Matcher(unpacked(sys.stdin.buffer.read()))
 matcher.subscribe("above(3)", id="s")
 print([match.subscription for match in matcher.match({"height": 7}).matches])

@@ -9,8 +9,8 @@ import pytest
 
 import tamis
 from tamis import Operator, OperatorError, OperatorRecord, Parameter, Specification, operator
+from tamis.language.text import RESERVED
 from tamis.operators import record_of, records_of
-from tamis.text import RESERVED
 
 
 @operator

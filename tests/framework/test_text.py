@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.text import constant_text, is_bare_name, marked_text, name_text, quoted
-from tamis.values import Scalar
+from tamis.language.text import constant_text, is_bare_name, marked_text, name_text, quoted
+from tamis.language.values import Scalar
 
 
 @pytest.mark.parametrize("name", ["a", "_", "x1", "meta.speed", "größe", "高度", "Inside", "a.1"])

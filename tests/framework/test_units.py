@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tamis.units import UNITS, in_base_unit
+from tamis.language.units import UNITS, in_base_unit
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.values import as_scalar, canonical_number, distinct, identity, is_scalar, kind_of
+from tamis.language.values import (
+    as_scalar,
+    canonical_number,
+    distinct,
+    identity,
+    is_scalar,
+    kind_of,
+)
 
 
 class Level(IntEnum):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from tamis.comparison import Comparison
 from tamis.event import Event
 from tamis.indexing import Entry, Index, Rows
-from tamis.plugins import installed
-from tamis.predicate import AttributePredicate
+from tamis.language.comparison import Comparison
+from tamis.language.predicate import AttributePredicate
+from tamis.plugins.loader import installed
 from tamis.testing import check_index, index_machine
 
 

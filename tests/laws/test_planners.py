@@ -9,7 +9,7 @@ import pytest
 
 import tamis
 from tamis.planning import FALSE, TRUE, Planner, Problem, Run, Standing
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.testing import check_planner
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.testing.conformance import LAWS, Law, Subject, travel_together
 
 BUNDLED = {

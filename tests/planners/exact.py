@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tamis.planning import FALSE, TRUE, UNKNOWN, Planner, Problem, Standing
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 Outcomes = dict[int, int]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis.planning import FALSE, TRUE, UNKNOWN, Expected, Problem, Run, Scenes
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.testing import truth_table
 
 from .exact import Outcomes, World, made, problem_of, random_problem

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.testing import conditions, events, pool_operators
 
 from .worlds import Booleans, booleans, calls, fewest_calls, matched

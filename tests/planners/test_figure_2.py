@@ -72,7 +72,7 @@ def test_naive_stops_at_the_first_false_predicate() -> None:
 
 
 def test_every_installed_planner_finds_the_match_with_at_least_three_calls() -> None:
-    for name in tamis.plugins.installed().planners:
+    for name in tamis.plugins.loader.installed().planners:
         calls, account = match(name, "S1 S2 S3")
         assert {"P3", "P4"} <= set(calls)
         assert len(calls) >= 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 import tamis
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.testing import TableOperator
 
 from .worlds import Booleans, booleans, calls, matched

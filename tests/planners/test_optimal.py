@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tamis.errors import PlannerError
 from tamis.planning import Problem
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 from .exact import expected_cost, least_expected_cost, made, problem_of, random_problem
 

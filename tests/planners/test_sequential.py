@@ -43,13 +43,13 @@ def test_it_asks_for_rounds() -> None:
     class Listening:
         def begin(self, problem: Problem) -> tamis.Run:
             problems.append(problem)
-            return tamis.plugins.installed().planner("naive").factory().begin(problem)
+            return tamis.plugins.loader.installed().planner("naive").factory().begin(problem)
 
     matcher = tamis.Matcher(operators=[truth_table("seen")], planner=Listening())
     matcher.subscribe("seen(a) and seen(b) and seen(c)")
     matcher.subscribe("seen(d) and seen(e)")
     matcher.match({"seen": {}})
-    run = tamis.plugins.installed().planner("sequential").factory().begin(problems[0])
+    run = tamis.plugins.loader.installed().planner("sequential").factory().begin(problems[0])
     first = list(run.next(8))
     assert first == [0, 1, 2]
     run.observe([0, 1, 2], [TRUE, FALSE, TRUE], [0])

@@ -16,11 +16,11 @@ import pytest
 import tamis
 from tamis import Matcher, Statistics
 from tamis.errors import SparkError
+from tamis.files.reading import ReadingError
 from tamis.learning.chunks import chunks_of, counts_of
 from tamis.learning.learner import Window
 from tamis.learning.lesson import Lesson
-from tamis.plugins import operators_in
-from tamis.reading import ReadingError
+from tamis.plugins.loader import operators_in
 from tamis.spark import learn
 from tamis.spark.learning import counts_of_files
 from tests.cli.running import without_waiting

@@ -12,7 +12,7 @@ import pytest
 from tamis import Matcher, SubscriptionError
 from tamis.cli.running import run
 from tamis.errors import MatcherFolderError
-from tamis.plugins import operators_in
+from tamis.plugins.loader import operators_in
 from tamis.spark import SparkError, match
 from tamis.spark.compiling import compiled_of
 from tamis.spark.matching import Job, match_files

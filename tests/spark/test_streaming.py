@@ -13,7 +13,7 @@ import pytest
 
 from tamis import Matcher
 from tamis.cli.running import run
-from tamis.plugins import operators_in
+from tamis.plugins.loader import operators_in
 from tamis.spark import SparkError, stream
 from tamis.spark.streaming import MATCHES, REJECTS, Sink, read_lines
 

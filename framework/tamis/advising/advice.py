@@ -20,18 +20,18 @@ from tamis.advising.chosen import Document, Sample
 from tamis.advising.hints import Found, Hint, hints
 from tamis.advising.indexes import IndexCost, IndexTrial
 from tamis.advising.planners import PlannerCost, PlannerTrial
+from tamis.advising.shadow import Known
 from tamis.advising.stopwatch import Stopwatch
 from tamis.advising.tally import Tally
 from tamis.catalog import Catalog
-from tamis.engine.resolve import Asked
+from tamis.catalog.intake import Intake
+from tamis.catalog.resolve import Asked
 from tamis.errors import SubscriptionWarning, TamisError
 from tamis.indexing import Entry
-from tamis.intake import Intake
 from tamis.language import Language
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
-from tamis.plugins import Plugins, installed
+from tamis.plugins.loader import Plugins, installed
 from tamis.result import Result
-from tamis.shadow import Known
 from tamis.statistics import Statistics
 
 _AS_GOOD = 0.02
@@ -285,7 +285,7 @@ class _Evaluation:
 
 
 def _bounds() -> Bounds:
-    from tamis.covering import scipy_part
+    from tamis.advising.covering import scipy_part
 
     try:
         scipy_part("optimize")

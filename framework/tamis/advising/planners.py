@@ -16,21 +16,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tamis.engine.answers import Answer
-from tamis.engine.asking import Call
+from tamis.advising.shadow import Known
+from tamis.calling.answers import Answer
+from tamis.calling.executor import Inline
+from tamis.calling.gateway import Asking
+from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import ContradictionError, Decision
-from tamis.engine.executor import Inline
 from tamis.engine.following import Following
-from tamis.engine.gateway import Asking
-from tamis.engine.memo import DEFAULT_BYTES, Memo
 from tamis.errors import TamisError
 from tamis.matcher import DEFAULT_PLANNER, Matcher
+from tamis.operators.asking import Call
+from tamis.operators.specification import Preparation
 from tamis.planning import Planner
-from tamis.plugins import Plugins
+from tamis.plugins.loader import Plugins
 from tamis.result import Result
-from tamis.shadow import Known
-from tamis.specification import Preparation
 from tamis.statistics import Statistics
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.bench.draws import Floats, Groups, Ints
-from tamis.kernels import kernel
+from tamis.numeric.kernels import kernel
 
 Clause = tuple[str, str, Any]
 Extra = NDArray[np.int32]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tamis.bench.boxes import Boxes, Extra, Sets
 from tamis.bench.draws import Floats, Ints
-from tamis.kernels import kernel
+from tamis.numeric.kernels import kernel
 
 Codes = NDArray[Any]
 

@@ -26,7 +26,7 @@ from tamis.bench.coded import Coded, Codes
 from tamis.bench.draws import Ints
 from tamis.bench.scans import Scan, Starts, holds
 from tamis.index.buckets.bits import has_vectors
-from tamis.kernels import kernel
+from tamis.numeric.kernels import kernel
 
 Bytes = NDArray[np.uint8]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.index.ps_tree_arrays import key_of
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int32]

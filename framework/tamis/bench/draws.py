@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import kernel
+from tamis.numeric.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

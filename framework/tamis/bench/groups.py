@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from tamis.advising.bounds import Requirements
 from tamis.bench.effort import Effort
 from tamis.bench.planner_goals import GROUPED, JUDGED, ONE_AT_A_TIME, OVER_UNGROUPED, Ratio, goal
 from tamis.bench.workloads import Shape, Workload
-from tamis.bounds import Requirements
 from tamis.matcher import Matcher
 from tamis.operators import FunctionOperator, operator
-from tamis.specification import Preparation
+from tamis.operators.specification import Preparation
 from tamis.statistics import Statistics
 
 SHAPE = Shape(5_000, 20_000)

@@ -24,7 +24,7 @@ from tamis.bench.scans import compiled_scan
 from tamis.bench.subjects import Source, Subject, source
 from tamis.bench.timing import Method, beyond, check, compare, figures, time_all, times
 from tamis.index.buckets.bits import has_vectors
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 Progress = Callable[[str], None]
 

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from tamis import Limits, Specification
-from tamis.engine.asking import Call
-from tamis.engine.gateway import Asking, Gateway
+from tamis.calling.gateway import Asking, Gateway
 from tamis.event import Event
 from tamis.operators import FunctionOperator, OperatorRecord, record_of
-from tamis.specification import Parameter
+from tamis.operators.asking import Call
+from tamis.operators.specification import Parameter
 
 GOAL_US, GOAL_KILL_MS = 60.0, 100.0
 CALLS, KILLS = 2_000, 40

@@ -2,8 +2,8 @@
 
 Every planner answers every event through the whole matcher, and the answers are compared. The cost
 of an event is the sum of the costs of the calls that were made for it. Beside the planners stand
-two baselines, every distinct predicate and `naive`, and the bounds of `tamis.bounds` on the same
-events, on the first of them where there are very many subscriptions.
+two baselines, every distinct predicate and `naive`, and the bounds of `tamis.advising.bounds`, on
+the first events where there are very many subscriptions.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from tamis.advising.bounds import Requirements
 from tamis.bench.effort import Effort
 from tamis.bench.planner_goals import JUDGED, Ratio, has_goal, judged
 from tamis.bench.workloads import UNIFORM, Shape, Workload
-from tamis.bounds import Requirements
 from tamis.matcher import Matcher
 from tamis.planning import Floats
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 FIGURES: dict[str, list[Shape]] = {
     "4": [Shape(40_000, each, zipf=UNIFORM) for each in (2_000, 20_000, 40_000, 80_000)],

@@ -25,7 +25,7 @@ from tamis.bench.workloads import Shape, Workload
 from tamis.matcher import Matcher
 from tamis.operators import FunctionOperator, operator
 from tamis.planning import Planner, Problem, Run
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 SHAPE = Shape(5_000, 20_000)
 WORKERS = (1, 8, 32, 128)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tamis.bench.boxes import DIFFERENT, RANGE, Boxes, Extra, Sets
 from tamis.bench.coded import Coded, Codes
 from tamis.bench.draws import Ints
-from tamis.kernels import kernel
+from tamis.numeric.kernels import kernel
 
 Scan = Callable[[int], Ints]
 Starts = NDArray[np.int32]

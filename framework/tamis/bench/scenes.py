@@ -17,8 +17,8 @@ import numpy as np
 from tamis.bench.effort import Effort
 from tamis.bench.planner_goals import JUDGED, RECOVERED, SCENES_MATTER, Ratio, goal
 from tamis.bench.workloads import Shape, Workload
-from tamis.engine.asking import Test
 from tamis.matcher import Matcher
+from tamis.operators.asking import Test
 from tamis.planning import Scenes
 from tamis.statistics import Statistics
 

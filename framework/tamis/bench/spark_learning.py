@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.bench.spark_goals import goal_lines
-from tamis.comparison import Comparison
+from tamis.language.comparison import Comparison
+from tamis.language.predicate import AttributePredicate
 from tamis.learning.chunks import chunks_of, counts_of
 from tamis.learning.counts import Counts
 from tamis.learning.learner import Task
 from tamis.learning.predicates import Questions
-from tamis.predicate import AttributePredicate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.growing import Growing
+from tamis.numeric.growing import Growing
 
 _SMALL = 1 << 16
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from tamis.catalog.arena import Arena
 from tamis.catalog.epochs import Epochs
+from tamis.catalog.implied import Implications
 from tamis.catalog.interned import Interned
-from tamis.engine.asking import Call, EventConstraint, Test
-from tamis.engine.implied import Implications
-from tamis.engine.joins import JoinPlan
-from tamis.engine.resolve import Asked
-from tamis.growing import Growing
+from tamis.catalog.joins import JoinPlan
+from tamis.catalog.resolve import Asked
 from tamis.limits import DEFAULT_LIMITS
+from tamis.numeric.growing import Growing
+from tamis.operators.asking import Call, EventConstraint, Test
 
 ASKS, CONDITIONAL, BINDS = 1, 2, 4
 _NONE = -1

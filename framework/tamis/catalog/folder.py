@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from tamis.catalog.arena import Arena
 from tamis.catalog.catalog import Catalog
+from tamis.catalog.joins import JoinAtom, JoinPlan
 from tamis.catalog.late import Late
-from tamis.comparison import Comparison
-from tamis.constraint import Constraint, Expression, Literal, Operation, Reference
-from tamis.engine.asking import Call, EventConstraint, Operators, Place, Test
-from tamis.engine.joins import JoinAtom, JoinPlan
 from tamis.errors import MatcherFolderError
-from tamis.growing import Growing
-from tamis.specification import Variable
+from tamis.language.comparison import Comparison
+from tamis.language.constraint import Constraint, Expression, Literal, Operation, Reference
+from tamis.numeric.growing import Growing
+from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.operators.specification import Variable
 
 _IDS, _DATA, _ASKED = "ids.json", "data.json", "asked.pickle"
 _COLUMNS = (

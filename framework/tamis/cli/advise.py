@@ -63,13 +63,13 @@ def advise(
     Every operator is asked everything about each event of the sample, once. Planners are then run
     on these answers, indexes on these events, and all answers are compared.
     """
-    from tamis import reading
     from tamis.advising import Budget
     from tamis.advising.advice import Advisor
+    from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.loading import find_operators, taken
     from tamis.cli.saying import put, put_json, say
+    from tamis.files import reading
     from tamis.statistics import Statistics
-    from tamis.subscription_lines import read_subscriptions
 
     if subscriptions == "-" and "-" in events:
         raise MisuseError("--subscriptions and --events cannot both be standard input (-)")

@@ -78,7 +78,7 @@ def planners(
     from tamis.bench.planner_tables import closing, cost_lines, header, section_lines
     from tamis.bench.planners import ON_THE_BOUNDS, ON_THE_UNIFORM_FIGURES
     from tamis.cli.saying import put, put_json, say
-    from tamis.plugins import installed
+    from tamis.plugins.loader import installed
 
     chosen = _chosen("--figures", figures, TITLES)
     for name in planner or ():
@@ -167,7 +167,7 @@ def index_(
     from tamis.bench.rivals import SCANS
     from tamis.bench.tables import closing, table
     from tamis.cli.saying import put, put_json, say
-    from tamis.plugins import installed
+    from tamis.plugins.loader import installed
 
     given = {
         "subscriptions": subscriptions, "zipf": zipf, "dimensions": dimensions,

@@ -23,12 +23,12 @@ def check(
 
     Warnings tell of what is accepted and probably not meant; only errors make the status 1.
     """
+    from tamis.catalog.subscription_lines import ERROR, read_subscriptions
     from tamis.cli.checking import check_lines
     from tamis.cli.loading import find_operators, hints
     from tamis.cli.saying import put, put_json, say
     from tamis.cli.tables import counted
-    from tamis.engine.asking import Operators as Known
-    from tamis.subscription_lines import ERROR, read_subscriptions
+    from tamis.operators.asking import Operators as Known
 
     known = Known(found.record for found in find_operators(operators).values())
     lines = read_subscriptions(subscriptions)

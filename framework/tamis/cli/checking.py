@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tamis.constraint import Constraint
-from tamis.engine.asking import Operators
-from tamis.engine.resolve import Resolver
+from tamis.catalog.resolve import Resolver
+from tamis.catalog.subscription_lines import WARNING, Entry, Finding, SubscriptionLines
 from tamis.errors import SubscriptionError
 from tamis.language import Condition, Language, Leaf
-from tamis.predicate import AttributePredicate, OperatorPredicate
-from tamis.subscription_lines import WARNING, Entry, Finding, SubscriptionLines
-from tamis.text import marked_text, name_text, quoted
+from tamis.language.constraint import Constraint
+from tamis.language.predicate import AttributePredicate, OperatorPredicate
+from tamis.language.text import marked_text, name_text, quoted
+from tamis.operators.asking import Operators
 
 _SHOWN = 160
 _OPEN_INTERVAL = re.compile(

@@ -10,7 +10,7 @@ from tamis.cli.failures import DONE, UNUSABLE, MisuseError
 from tamis.cli.options import Debug, Json
 
 if TYPE_CHECKING:
-    from tamis.drifting import Drift, Moved
+    from tamis.advising.drift import Drift, Moved
 
 _SHOWN = 50
 _NAMED = 10
@@ -37,8 +37,8 @@ def drift(
     SHARE. Costs have no recorded spread: those are shown that doubled or halved. The exit status is
     0 whatever moved, unless --fail-on-drift is given.
     """
+    from tamis.advising.drift import drift as compare
     from tamis.cli.saying import put, put_json
-    from tamis.drifting import drift as compare
     from tamis.statistics import Statistics
 
     if not 0 < significance < 1:

@@ -22,9 +22,9 @@ from tamis.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from tamis.account import Account
+    from tamis.catalog.subscription_lines import SubscriptionLines
     from tamis.matcher import Matcher
-    from tamis.subscription_lines import SubscriptionLines
+    from tamis.result.account import Account
 
 _FILE = "@"
 _FACTS = (
@@ -74,9 +74,9 @@ def explain(
     """Explain why subscriptions did or did not match an event, and what it took."""
     if subscriptions == "-" and event in ("-", "@-"):
         raise MisuseError("--subscriptions and --event cannot both be standard input (-)")
+    from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.loading import make_matcher, subscribe
     from tamis.cli.saying import put, put_json
-    from tamis.subscription_lines import read_subscriptions
 
     matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
     lines = read_subscriptions(subscriptions)
@@ -108,7 +108,7 @@ def _event(argument: str) -> tuple[Mapping[str, Any], str]:
     """The event that the argument is or names, and the folder it is in."""
     from tamis.errors import EventError
     from tamis.event import read_event_line
-    from tamis.reading import ReadingError, read_whole
+    from tamis.files.reading import ReadingError, read_whole
 
     place, text = "--event", argument
     if argument == "-" or argument.startswith(_FILE):
@@ -130,8 +130,8 @@ def _event(argument: str) -> tuple[Mapping[str, Any], str]:
 
 def _write_graphs(matcher: Matcher, target: str) -> None:
     """Writes both graphs, in the format that the suffix names."""
-    from tamis.drawing import draw_chains, draw_subscriptions
-    from tamis.graphs import graphml
+    from tamis.result.drawing import draw_chains, draw_subscriptions
+    from tamis.result.graphs import graphml
 
     stem, suffix = os.path.splitext(target)
     if suffix not in (".graphml", ".svg"):

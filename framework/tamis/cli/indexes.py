@@ -9,6 +9,6 @@ def indexes(json: Json = False, debug: Debug = False) -> None:
     """List the indexes: what pre-filters subscriptions by attributes."""
     from tamis.cli.listing import show
     from tamis.matcher import DEFAULT_INDEX
-    from tamis.plugins import installed
+    from tamis.plugins.loader import installed
 
     show("index", installed().indexes.values(), DEFAULT_INDEX, json=json)

@@ -67,12 +67,12 @@ def learn(
     Attribute predicates are counted on all events, operators are asked about a sample of them. The
     folder holds Parquet tables and a manifest; an older one is replaced when all is counted.
     """
+    from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.loading import find_operators, taken
     from tamis.cli.saying import put, say
     from tamis.learning.lesson import Lesson
     from tamis.spark.session import require_spark
     from tamis.statistics import Statistics
-    from tamis.subscription_lines import read_subscriptions
 
     require_spark()
     if subscriptions == "-" and "-" in events:
@@ -116,8 +116,8 @@ def _counted(
     master: str | None,
 ) -> Counts:
     from tamis.cli.on_spark import on_spark
+    from tamis.files.writing import lines_to
     from tamis.spark.learning import counts_of_files
-    from tamis.writing import lines_to
 
     with contextlib.ExitStack() as open_files:
         keep = None if rejects is None else open_files.enter_context(lines_to(rejects)).write
@@ -154,7 +154,7 @@ def _summary(lesson: Lesson, counts: Counts, learned: Statistics, output: str) -
 
 
 def _window(since: str | None, until: str | None) -> Any:
-    from tamis.clock import moment
+    from tamis.event.clock import moment
     from tamis.learning.learner import Window
 
     bounds = []
@@ -169,7 +169,7 @@ def _window(since: str | None, until: str | None) -> Any:
 @contextlib.contextmanager
 def event_files(places: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The files of history, and the names of those that stand for another one."""
-    from tamis.reading import STANDARD_INPUT, Events
+    from tamis.files.reading import STANDARD_INPUT, Events
 
     here = [place for place in places if "://" not in place]
     files = Events(here).files if here else []
@@ -189,8 +189,8 @@ def event_files(places: Sequence[str]) -> Iterator[tuple[list[str], dict[str, st
 
 def _check_places(output: str, rejects: str | None, read: Sequence[str]) -> None:
     """Refuses to write over what is read, before anything is done."""
+    from tamis.files.writing import WritingError
     from tamis.statistics.tables import require_arrow
-    from tamis.writing import WritingError
 
     require_arrow()
     if os.path.exists(output) and not os.path.isdir(output):

@@ -22,7 +22,7 @@ def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -
     """Writes the list of all records of a kind, the default one marked."""
     from tamis.cli.saying import put, put_json
     from tamis.cli.tables import table, wrapped
-    from tamis.plugins import installed
+    from tamis.plugins.loader import installed
 
     sources = installed().sources
     found = [

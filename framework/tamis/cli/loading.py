@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from tamis.cli.failures import FindingsError, MisuseError
 
 if TYPE_CHECKING:
+    from tamis.catalog.subscription_lines import Finding, SubscriptionLines
     from tamis.matcher import Matcher
     from tamis.operators import OperatorRecord
-    from tamis.subscription_lines import Finding, SubscriptionLines
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
     """The operators of installed plugins and of modules or files; the latter take precedence."""
     from tamis.errors import PluginWarning, TamisError
-    from tamis.plugins import installed, operators_in
+    from tamis.plugins.loader import installed, operators_in
 
     plugins = installed()
     found = {
@@ -76,7 +76,7 @@ def make_matcher(
 ) -> Matcher:
     """A matcher without subscriptions."""
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
-    from tamis.plugins import installed
+    from tamis.plugins.loader import installed
     from tamis.statistics import Statistics
 
     plugins = installed()

@@ -25,13 +25,13 @@ from tamis.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from tamis.account import Account
+    from tamis.advising.shadow import Shadow, Shadows
     from tamis.cli.progress import Progress
+    from tamis.files.reading import Events, Line
+    from tamis.files.writing import Lines
     from tamis.matcher import Matcher
-    from tamis.reading import Events, Line
-    from tamis.shadow import Shadow, Shadows
+    from tamis.result.account import Account
     from tamis.spark.held import Tally
-    from tamis.writing import Lines
 
 REPORT_VERSION = 1
 _MOST_REJECTING = 100
@@ -135,16 +135,16 @@ def _match_here(
 ) -> None:
     """Matches in this process."""
     started = time.perf_counter()
-    from tamis import reading
-    from tamis.account import Account
+    from tamis.advising.shadow import Shadow
+    from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.loading import make_matcher, subscribe
     from tamis.cli.progress import Progress
     from tamis.cli.saying import say
     from tamis.cli.tables import counted
+    from tamis.files import reading
+    from tamis.files.writing import lines_to
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
-    from tamis.shadow import Shadow
-    from tamis.subscription_lines import read_subscriptions
-    from tamis.writing import lines_to
+    from tamis.result.account import Account
 
     matcher = make_matcher(
         operators, index=index, planner=planner, statistics=statistics, workers=workers
@@ -303,7 +303,7 @@ def refuse_collisions(
     report: str | None,
 ) -> None:
     """Refuses to read standard input twice, and to write over what is read or written."""
-    from tamis.writing import is_direct
+    from tamis.files.writing import is_direct
 
     if subscriptions == "-" and "-" in events:
         raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
@@ -323,7 +323,7 @@ def refuse_collisions(
 
 def check_place(path: str) -> None:
     """Refuses a place for the report that cannot be written, before anything is done."""
-    from tamis.writing import WritingError, is_direct
+    from tamis.files.writing import WritingError, is_direct
 
     folder = os.path.dirname(path) or "."
     if path != "-" and not is_direct(path) and not os.access(folder, os.W_OK):
@@ -341,7 +341,7 @@ def write_report(
     """Writes totals, and what the run was asked for."""
     from importlib import metadata
 
-    from tamis.writing import lines_to
+    from tamis.files.writing import lines_to
 
     facts["summary"] = f"{account.outcome_text}; {account.calls_text}"
     facts |= account.as_dict() | {"memo": memo}

@@ -34,6 +34,7 @@ def match_on_spark(
 ) -> None:
     """Matches on Spark."""
     started = time.perf_counter()
+    from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.learn import event_files
     from tamis.cli.loading import make_matcher, subscribe
     from tamis.cli.match import (
@@ -48,7 +49,6 @@ def match_on_spark(
     from tamis.spark.compiling import Compiled
     from tamis.spark.matching import Job, check_folder, match_files
     from tamis.spark.session import require_spark
-    from tamis.subscription_lines import read_subscriptions
 
     require_spark()
     if any("://" in place for place in events):
@@ -114,8 +114,8 @@ def match_on_spark(
 
 def _keep(written: Written, rejects: str | None, output: str, staged: str) -> None:
     """Puts what workers wrote where it belongs."""
+    from tamis.files.writing import lines_to
     from tamis.spark.matching import commit_folder
-    from tamis.writing import lines_to
 
     if rejects is not None:
         with lines_to(rejects) as all_rejects:

@@ -11,7 +11,7 @@ from tamis.cli.options import Debug, Json, Operators
 if TYPE_CHECKING:
     from tamis.cli.loading import Found
     from tamis.operators import Sample
-    from tamis.specification import Parameter, Specification
+    from tamis.operators.specification import Parameter, Specification
 
 _NONE = (
     "There is no operator. Install a plugin that brings some (pip install …), or name a module or "
@@ -155,7 +155,7 @@ def _as_dict(found: Found) -> dict[str, Any]:
 
 def _kinds(parameter: Parameter) -> list[str] | None:
     """The kinds of constants that a parameter takes, `None` for any."""
-    from tamis.values import KIND_NAMES
+    from tamis.language.values import KIND_NAMES
 
     if parameter.kinds is None:
         return None

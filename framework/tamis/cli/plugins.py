@@ -14,7 +14,7 @@ def plugins(json: Json = False, debug: Debug = False) -> None:
     """List the plugins: their distribution, version and status, and what they bring."""
     from tamis.cli.saying import put, put_json
     from tamis.cli.tables import table, wrapped
-    from tamis.plugins import found_plugins
+    from tamis.plugins.loader import found_plugins
 
     found = found_plugins().found
     if json:

@@ -13,7 +13,7 @@ def put(text: str) -> None:
 
 def put_json(value: object) -> None:
     """Writes JSON for programs, in UTF-8 whatever the terminal speaks."""
-    from tamis.writing import json_bytes
+    from tamis.files.writing import json_bytes
 
     sys.stdout.flush()
     sys.stdout.buffer.write(json_bytes(value, indent=2))

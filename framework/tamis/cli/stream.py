@@ -72,6 +72,7 @@ def stream(
     it goes on where it was. Subscriptions are read again between batches when their file has
     changed; every line says their version. Lines that hold no event go to rejects.
     """
+    from tamis.catalog.subscription_lines import SubscriptionLines
     from tamis.cli.loading import make_matcher, subscribe
     from tamis.cli.on_spark import on_spark
     from tamis.cli.saying import say
@@ -79,7 +80,6 @@ def stream(
     from tamis.spark.compiling import Compiled
     from tamis.spark.session import require_spark
     from tamis.spark.streaming import FORMATS, stream_files
-    from tamis.subscription_lines import SubscriptionLines
 
     require_spark()
     if format not in FORMATS:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 
 from tamis.doctor.finding import BROKEN, MISSING, OK, Finding
-from tamis.plugins import found_plugins
+from tamis.plugins.loader import found_plugins
 
 _OLDEST = (3, 11)
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?\s*([^;]*)")

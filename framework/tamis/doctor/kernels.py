@@ -15,7 +15,7 @@ from pathlib import Path
 
 import tamis
 from tamis.doctor.finding import BROKEN, MISSING, OK, Finding
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 COLD_SECONDS = 35
 """What compiling everything took on two cores of 2026."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from tamis.calling.lanes import Lanes, LateError
 from tamis.doctor.finding import BROKEN, MISSING, OK
-from tamis.engine.lanes import Lanes, LateError
 from tamis.errors import TamisError
 from tamis.operators import OperatorRecord, Sample
 from tamis.testing.conformance.outcome import expected_outcome

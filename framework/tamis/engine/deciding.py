@@ -13,15 +13,15 @@ from functools import partial
 from operator import itemgetter
 from typing import Protocol
 
-from tamis.engine.answers import Answer
-from tamis.engine.asking import Call
+from tamis.calling.answers import Answer
+from tamis.calling.digest import EventDigests
+from tamis.calling.executor import Executor
+from tamis.calling.gateway import Asking
+from tamis.calling.memo import Memo, Shelf
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision, Taken
-from tamis.engine.digest import EventDigests
-from tamis.engine.executor import Executor
-from tamis.engine.gateway import Asking
 from tamis.engine.guarded import GuardedRun
-from tamis.engine.memo import Memo, Shelf
 from tamis.errors import PlannerError
+from tamis.operators.asking import Call
 from tamis.planning import FALSE, Planner
 
 ROUND = 256

@@ -13,15 +13,15 @@ from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple
 
-from tamis.engine.answers import CUT, Answer, Failure
-from tamis.engine.asking import Solution
-from tamis.engine.joins import JoinPlan
+from tamis.calling.answers import CUT, Answer, Failure
+from tamis.catalog.joins import JoinPlan
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.event import Event
+from tamis.language.values import Scalar, identity
 from tamis.limits import Limits
+from tamis.operators.asking import Solution
 from tamis.planning import FALSE, TRUE, UNKNOWN
-from tamis.values import Scalar, identity
 
 OPEN = 3
 SPARED = 4

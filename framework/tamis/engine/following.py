@@ -16,7 +16,7 @@ from tamis.engine.guarded import made_planner
 from tamis.engine.problem import standing
 from tamis.errors import PlannerError, PluginWarning
 from tamis.planning import FollowingPlanner, Planner, PlannerRecord, Standing
-from tamis.plugins import Plugins
+from tamis.plugins.loader import Plugins
 from tamis.statistics import Statistics
 
 FIRST_TELLING, TELLING_FACTOR = 64, 8

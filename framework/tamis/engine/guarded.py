@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tamis.errors import PlannerError
 from tamis.planning import Planner, PlannerRecord, Problem
-from tamis.plugins import Plugins
+from tamis.plugins.loader import Plugins
 
 
 def made_planner(plugins: Plugins, planner: str | Planner | PlannerRecord) -> Planner:

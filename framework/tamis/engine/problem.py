@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.catalog.catalog import BINDS, Catalog, stretches
-from tamis.engine.asking import Call, EventConstraint, Test
-from tamis.engine.joins import JoinPlan
+from tamis.catalog.joins import JoinPlan
+from tamis.engine.learned import Learned
+from tamis.operators.asking import Call, EventConstraint, Test
+from tamis.operators.specification import Preparation, Specification
 from tamis.planning import Expected, Problem, Standing
-from tamis.specification import Preparation, Specification
 from tamis.statistics import Statistics
-from tamis.statistics.learned import Learned
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError, UnknownPlugin
 from tamis.event import DerivedAttribute, Event
+from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.index.clauses import Clause, predicate_of
 from tamis.index.columns import Columns
 from tamis.index.ids import Id, Ids
 from tamis.indexing import Index
-from tamis.locks import ReaderWriterLock
-from tamis.manifest import read_manifest, remove_manifest, write_manifest
-from tamis.plugins import installed
-from tamis.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate
+from tamis.numeric.locks import ReaderWriterLock
+from tamis.plugins.loader import installed
 from tamis.statistics import Statistics
 
 Clauses = Iterable[tuple[Id, Iterable[Clause]]] | Columns

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol
 
-from tamis.comparison import Comparison
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
-from tamis.values import Scalar
+from tamis.language.comparison import Comparison
+from tamis.language.values import Scalar
 
 Key = Any
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tamis.comparison import (
+from tamis.language.comparison import (
     AFFIXES,
     HAVING,
     OPERATORS,
@@ -16,10 +16,18 @@ from tamis.comparison import (
     Comparison,
     searcher,
 )
+from tamis.language.predicate import AttributePredicate
 from tamis.language.scanner import SYMBOLS
+from tamis.language.values import (
+    BOOLEAN,
+    NUMBER,
+    Scalar,
+    as_scalar,
+    canonical_number,
+    distinct,
+    kind_of,
+)
 from tamis.nearest import did_you_mean
-from tamis.predicate import AttributePredicate
-from tamis.values import BOOLEAN, NUMBER, Scalar, as_scalar, canonical_number, distinct, kind_of
 
 Clause = tuple[str, str, Any]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamis.index.clauses import Clause, predicate_of
-from tamis.predicate import AttributePredicate
-from tamis.values import canonical_number
+from tamis.language.predicate import AttributePredicate
+from tamis.language.values import canonical_number
 
 _LARGE = 2.0**53
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from tamis.comparison import ORDERINGS, RANGES, Comparison
 from tamis.event import Event
 from tamis.index.bags import Bag, Elements, Odd, needles, patterns
 from tamis.index.columns import Columns
@@ -28,8 +27,9 @@ from tamis.index.labels import Labels, Moved
 from tamis.index.readings import packed
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Ints, Terms
 from tamis.indexing import Entry
-from tamis.predicate import AttributePredicate
-from tamis.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
+from tamis.language.comparison import ORDERINGS, RANGES, Comparison
+from tamis.language.predicate import AttributePredicate
+from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 
 NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS, ARRAY, NEEDLES, PATTERNS, ODD = range(9)
 PRESENT, ABSENT = 9, 10

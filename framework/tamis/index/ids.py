@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.growing import Growing
+from tamis.numeric.growing import Growing
 
 Id = str | int
 _NOBODY = -1

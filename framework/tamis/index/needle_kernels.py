@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 SmallInts = NDArray[np.int32]
 Ints = NDArray[np.int64]

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import islice
 
-from tamis.comparison import searcher
 from tamis.index.layered import Group, Layered
+from tamis.language.comparison import searcher
 
 _WIDEST_SET = 64
 _GROWTH = 3

@@ -69,7 +69,7 @@ from tamis.index.ps_tree_arrays import SPACES, Floats, Ints, SmallInts
 from tamis.index.readings import event_count
 from tamis.index.terms import OUTSIDE, Terms, joined
 from tamis.indexing import Entry, Rows
-from tamis.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
 COARSE_SPACES, MIDDLE_SPACES = 32, 1_024

@@ -39,7 +39,7 @@ from tamis.index.printed_bloom_store import (
 from tamis.index.ps_tree_arrays import SPACES, Arrays, Floats, Ints, SmallInts
 from tamis.index.ps_tree_kernels import NOWHERE, drop, following, found, put, room_for
 from tamis.index.terms import ANY, IN, NONE, NOT_IN, RANGE
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 NARROW = 16
 """How many leaves a term may cover to hang there, and two more for each member of a set."""

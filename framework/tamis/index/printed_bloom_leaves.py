@@ -27,7 +27,7 @@ from tamis.index.printed_bloom_store import (
 )
 from tamis.index.ps_tree_arrays import SmallInts
 from tamis.index.terms import ANY
-from tamis.kernels import inlined
+from tamis.numeric.kernels import inlined
 
 PER_WORD = 8
 """How many rows of a signature share one of its words."""

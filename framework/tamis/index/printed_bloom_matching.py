@@ -38,7 +38,7 @@ from tamis.index.ps_tree_kernels import NOWHERE, leaf_at
 from tamis.index.reading_kernels import opened_readings
 from tamis.index.readings import Readings
 from tamis.index.terms import ANY
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 
 @kernel

@@ -37,7 +37,7 @@ from tamis.index.ps_tree_arrays import INFINITY, SPACES, Floats, Ints, SmallInts
 from tamis.index.ps_tree_bulk import events_below
 from tamis.index.readings import Readings
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 COARSE_LEAF, MIDDLE_LEAF, FINE_LEAF, BAG, HERE_FIELDS = range(5)
 """Where an event is in a dimension: on which leaf of each tree, and which bag it is; else -1."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tamis.errors import IndexFolderError
 from tamis.index.ps_tree_arrays import INFINITY, Arrays, Floats, Ints, SmallInts, key_of
 from tamis.index.terms import ANY, IN, NONE, NOT_IN, OUTSIDE, RANGE
-from tamis.kernels import inlined
+from tamis.numeric.kernels import inlined
 
 Words = NDArray[np.uint64]
 

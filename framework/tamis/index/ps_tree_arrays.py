@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int32]

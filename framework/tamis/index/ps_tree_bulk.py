@@ -49,7 +49,7 @@ from tamis.index.ps_tree_kernels import (
     put,
     room_for,
 )
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 _SNUG = BLOCK * 7 // 8
 """How many keys a block is packed with, so that some inserts find room."""

@@ -44,7 +44,7 @@ from tamis.index.ps_tree_arrays import (
     take_keys,
     take_leaf,
 )
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 NOWHERE = -1
 _TOGETHER = BLOCK * 3 // 4

@@ -6,7 +6,7 @@ import numpy as np
 
 from tamis.index.readings import HEAD, Readings
 from tamis.index.terms import Ints
-from tamis.kernels import inlined
+from tamis.numeric.kernels import inlined
 
 
 @inlined

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.event import Event
-from tamis.growing import Growing
 from tamis.indexing import Entry, Index, Rows
-from tamis.predicate import AttributePredicate
+from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
+from tamis.language.predicate import AttributePredicate
+from tamis.language.values import NUMBER, Scalar, kind_of
+from tamis.numeric.growing import Growing
 from tamis.statistics import Statistics
-from tamis.values import NUMBER, Scalar, kind_of
 
 _NEVER = 0
 _DEAD = -1

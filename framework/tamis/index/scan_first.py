@@ -15,7 +15,7 @@ from tamis.event import Event
 from tamis.index.columns import Columns
 from tamis.index.scan import Scan
 from tamis.indexing import Entry, Index, Rows
-from tamis.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from tamis.comparison import (
+from tamis.language.comparison import (
     AFFIXES,
     INTERVALS,
     MIRRORED,
@@ -16,7 +16,7 @@ from tamis.comparison import (
     Comparison,
     searcher,
 )
-from tamis.constraint import (
+from tamis.language.constraint import (
     ADD,
     DIVIDE,
     MULTIPLY,
@@ -29,12 +29,18 @@ from tamis.constraint import (
     Reference,
     Step,
 )
+from tamis.language.predicate import (
+    Argument,
+    Atom,
+    AttributePredicate,
+    OperatorPredicate,
+    VariableArgument,
+)
 from tamis.language.scanner import SEPARATORS, Scanner, Token, a
+from tamis.language.text import constant_text, name_text
+from tamis.language.units import UNITS
+from tamis.language.values import KIND_NAMES, NUMBER, Scalar, distinct, kind_of
 from tamis.limits import Limits
-from tamis.predicate import Argument, Atom, AttributePredicate, OperatorPredicate, VariableArgument
-from tamis.text import constant_text, name_text
-from tamis.units import UNITS
-from tamis.values import KIND_NAMES, NUMBER, Scalar, distinct, kind_of
 
 _BINARY: dict[str, tuple[int, Operation]] = {
     "+": (1, ADD),

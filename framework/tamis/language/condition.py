@@ -12,18 +12,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
-from tamis.comparison import INTERVALS, Comparison
-from tamis.constraint import Constraint
 from tamis.errors import SubscriptionError
 from tamis.language.atoms import AtomReader
+from tamis.language.comparison import INTERVALS, Comparison
+from tamis.language.constraint import Constraint
 from tamis.language.normal import Branch, Leaf, expanded
+from tamis.language.predicate import Atom, AttributePredicate, OperatorPredicate
 from tamis.language.scanner import SYMBOLS, Scanner, skip_space
+from tamis.language.text import NAME, RESERVED, WORD, name_text
+from tamis.language.units import UNITS
+from tamis.language.values import Scalar, canonical_number
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.nearest import nearest
-from tamis.predicate import Atom, AttributePredicate, OperatorPredicate
-from tamis.text import NAME, RESERVED, WORD, name_text
-from tamis.units import UNITS
-from tamis.values import Scalar, canonical_number
 
 _INTERNED = 100_000
 _CONNECTIVE = re.compile(

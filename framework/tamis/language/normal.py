@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tamis.predicate import Atom, atom_key
+from tamis.language.predicate import Atom, atom_key
 
 
 class Leaf(NamedTuple):

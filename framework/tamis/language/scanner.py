@@ -9,11 +9,11 @@ import re
 from typing import NamedTuple, NoReturn
 
 from tamis.errors import SubscriptionError
+from tamis.language.text import NAME, RESERVED, WORD
+from tamis.language.units import UNITS, in_base_unit
+from tamis.language.values import Scalar, canonical_number
 from tamis.limits import Limits
 from tamis.nearest import did_you_mean
-from tamis.text import NAME, RESERVED, WORD
-from tamis.units import UNITS, in_base_unit
-from tamis.values import Scalar, canonical_number
 
 _SPACE = re.compile(r"\s*")
 _DIGITS = r"[0-9](?:_?[0-9])*"

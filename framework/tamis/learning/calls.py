@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.engine.answers import Answer
-from tamis.engine.asking import Call, Operators, Test
-from tamis.engine.digest import EventDigests
-from tamis.engine.gateway import Asking, Gateway
-from tamis.engine.memo import Memo
-from tamis.engine.resolve import Resolver
+from tamis.calling.answers import Answer
+from tamis.calling.digest import EventDigests
+from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.memo import Memo
+from tamis.catalog.resolve import Resolver
 from tamis.errors import StatisticsError
 from tamis.event import Event
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
+from tamis.operators.asking import Call, Operators, Test
 from tamis.statistics.answers import CallAnswers
 
 Ints = NDArray[np.int64]

@@ -12,11 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from tamis.errors import EventError
-from tamis.learning.counts import Counts
-from tamis.learning.learner import Learner, Task
-from tamis.learning.tables import learn_batch
-from tamis.parquet import dicts, require_arrow
-from tamis.reading import (
+from tamis.files.parquet import dicts, require_arrow
+from tamis.files.reading import (
     Line,
     ReadingError,
     is_packed,
@@ -25,6 +22,9 @@ from tamis.reading import (
     opened,
     shown_name,
 )
+from tamis.learning.counts import Counts
+from tamis.learning.learner import Learner, Task
+from tamis.learning.tables import learn_batch
 
 ROWS = 1 << 15
 """Rows of a table that are read at once."""

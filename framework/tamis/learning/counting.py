@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
+from tamis.language.values import Scalar
 from tamis.learning.values import Values
 from tamis.statistics.cells import Element, NumberCells, StringCells
 from tamis.statistics.spaces import (
@@ -30,7 +31,6 @@ from tamis.statistics.spaces import (
     Spaces,
     element_key,
 )
-from tamis.values import Scalar
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

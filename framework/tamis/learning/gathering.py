@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from tamis.clock import moment
 from tamis.event import DerivedAttribute, Event
+from tamis.event.clock import moment
 from tamis.learning.counting import AttributeCounter
 from tamis.learning.values import Values, values_of
 from tamis.statistics.spaces import Marks, Spaces

@@ -15,15 +15,15 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from tamis.engine.asking import Operators
-from tamis.engine.memo import DEFAULT_BYTES, Memo
+from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.event import DerivedAttribute, Event
 from tamis.learning.calls import Observer
 from tamis.learning.counts import Counts, plain_reject
 from tamis.learning.gathering import Gatherer
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.plugins import installed
-from tamis.shipping import unpacked
+from tamis.operators.asking import Operators
+from tamis.operators.shipping import unpacked
+from tamis.plugins.loader import installed
 from tamis.statistics.spaces import Marks
 
 _WHOLE = 1 << 64

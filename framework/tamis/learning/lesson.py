@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from tamis.catalog import Catalog
-from tamis.engine.asking import Operators, Test
+from tamis.catalog.intake import Intake
 from tamis.errors import StatisticsError
-from tamis.intake import Intake
 from tamis.language import Language
+from tamis.language.predicate import AttributePredicate
 from tamis.learning.calls import CallCounts
 from tamis.learning.counts import Counts
 from tamis.learning.learner import Task, Window
 from tamis.learning.predicates import Questions
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.operators import OperatorRecord, records_of
-from tamis.plugins import installed
-from tamis.predicate import AttributePredicate
-from tamis.shipping import packed
+from tamis.operators.asking import Operators, Test
+from tamis.operators.shipping import packed
+from tamis.plugins.loader import installed
 from tamis.statistics import PredicateStatistics, Statistics
 from tamis.statistics.sample import Sample
 from tamis.statistics.spaces import Spaces

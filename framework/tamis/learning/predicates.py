@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.comparison import RANGES, Comparison
-from tamis.predicate import AttributePredicate
+from tamis.language.comparison import RANGES, Comparison
+from tamis.language.predicate import AttributePredicate
+from tamis.language.values import BOOLEAN, NUMBER, kind_of
 from tamis.statistics.spaces import LARGE, Marks, MarksMaker, Spaces, after_prefix
-from tamis.values import BOOLEAN, NUMBER, kind_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

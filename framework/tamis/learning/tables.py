@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from tamis.clock import moment
 from tamis.errors import EventError
 from tamis.event import Event
+from tamis.event.clock import moment
+from tamis.files.parquet import dicts, require_arrow
 from tamis.learning.learner import Learner
 from tamis.learning.values import Values, numbers_of
-from tamis.parquet import dicts, require_arrow
 
 _TIMES = ("time.epoch", "time.hour", "time.weekday")
 
@@ -80,7 +80,7 @@ def _one_by_one(
             default = f"{file}:{number}" if name else None
             learner.document(row, folder=folder, default_id=default)
         except EventError as bad:
-            from tamis.reading import Line
+            from tamis.files.reading import Line
 
             rejected = Line(name, number if name else 0, row, None, None).rejected(str(bad))
             learner.reject(rejected)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.event import Event
+from tamis.language.values import Scalar, as_scalar
 from tamis.statistics.spaces import LARGE
-from tamis.values import Scalar, as_scalar
 
 Floats = NDArray[np.float64]
 _NO_FLOATS = np.zeros(0)

@@ -13,11 +13,11 @@ from string import Template
 from typing import NamedTuple
 
 from tamis.errors import TamisError
+from tamis.language.text import RESERVED
 from tamis.nearest import did_you_mean
-from tamis.plugins import found_plugins
+from tamis.plugins.loader import found_plugins
 from tamis.scaffold import package as texts
 from tamis.scaffold.domains import DOMAINS
-from tamis.text import RESERVED
 
 _LONGEST, _LONGEST_SNAKE = 30, 40
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

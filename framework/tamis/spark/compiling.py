@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.catalog.sharding import Cut, cut_of
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
 from tamis.operators import OperatorRecord
-from tamis.sharding import Cut, cut_of
-from tamis.shipping import packed
+from tamis.operators.shipping import packed
 from tamis.spark.held import Holder, MatchTask, holder_of, key_of
 from tamis.statistics import Statistics
 

@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tamis.account import Account
 from tamis.errors import EventError, SparkError
+from tamis.files.reading import Line
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
-from tamis.reading import Line
+from tamis.operators.shipping import unpacked
 from tamis.result import Result
-from tamis.shipping import unpacked
+from tamis.result.account import Account
 from tamis.statistics import Statistics
 
 _BLOCK = 8_192

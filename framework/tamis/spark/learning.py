@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.errors import EventError
+from tamis.files.reading import Line
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task, Window
 from tamis.learning.lesson import Lesson
 from tamis.learning.tables import learn_batch
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.reading import Line
 from tamis.spark.working import Told, told_of_frame, told_of_parts
 from tamis.statistics import Statistics
 
@@ -189,7 +189,7 @@ def _counts_of_place(
 
 
 def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[Rejected]:
-    from tamis.reading import json_lines
+    from tamis.files.reading import json_lines
 
     for batch in batches:
         lines = (text.encode("utf-8", "surrogatepass") for text in batch.column(0).to_pylist())

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.errors import SparkError
+from tamis.files.reading import Line, ReadingError
+from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
-from tamis.reading import Line, ReadingError
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.held import Given, Holder, Matched, Tally
 from tamis.spark.working import Told, told_of_parts
-from tamis.writing import json_bytes, json_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,7 +107,7 @@ def _schema() -> Any:
 
 
 def _of_batches(name: str, batches: Iterable[Any]) -> Iterator[Given]:
-    from tamis.parquet import dicts
+    from tamis.files.parquet import dicts
 
     number = 0
     for batch in batches:

@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.catalog.subscription_lines import SubscriptionLines, read_subscriptions
 from tamis.errors import SparkError, SubscriptionError, TamisError
-from tamis.manifest import read_manifest, replace_file, write_manifest
+from tamis.files.manifest import read_manifest, replace_file, write_manifest
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.matching import Job, match, match_files, on_disk
 from tamis.spark.working import last_line
-from tamis.subscription_lines import SubscriptionLines, read_subscriptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

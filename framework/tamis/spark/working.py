@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tamis.errors import SparkError, TamisError
-from tamis.reading import ReadingError
+from tamis.files.reading import ReadingError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tamis.engine.asking import Place, Solution, Test
 from tamis.event import Event
+from tamis.operators.asking import Place, Solution, Test
 
 MOST_ANSWERS = 256
 MOST_SOLUTIONS = 64
@@ -101,10 +101,10 @@ def test_of(text: str) -> tuple[str, Test] | None:
     """The call and the test that a canonical text with variables is about, if it is one.
 
     Constants in the place of outputs are taken for arguments: their test has to be known."""
-    from tamis.constraint import Constraint
     from tamis.errors import TamisError
     from tamis.language import Language
-    from tamis.predicate import Argument, OperatorPredicate, VariableArgument
+    from tamis.language.constraint import Constraint
+    from tamis.language.predicate import Argument, OperatorPredicate, VariableArgument
 
     try:
         alternatives = Language().parse(text).alternatives

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.values import Scalar
+from tamis.language.values import Scalar
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tamis.comparison import Comparison
-from tamis.predicate import AttributePredicate
+from tamis.language.comparison import Comparison
+from tamis.language.predicate import AttributePredicate
+from tamis.language.values import Scalar
 from tamis.statistics.cells import NumberCells, StringCells
 from tamis.statistics.spaces import (
     ELEMENT,
@@ -27,7 +28,6 @@ from tamis.statistics.spaces import (
     is_large,
     sum_of,
 )
-from tamis.values import Scalar
 
 QUANTILES = 257
 _UNORDERED = ("ends with", "contains", "matches")

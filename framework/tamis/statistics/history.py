@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.engine.asking import Call, Test
 from tamis.errors import StatisticsError
-from tamis.manifest import read_manifest, remove_manifest, write_manifest
+from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
+from tamis.language.predicate import AttributePredicate
+from tamis.operators.asking import Call, Test
+from tamis.operators.specification import Preparation
 from tamis.planning import Scenes
-from tamis.predicate import AttributePredicate
-from tamis.specification import Preparation
 from tamis.statistics.answers import Answered, CallAnswers, test_of
 from tamis.statistics.averages import Averages, operator_of, parts
 from tamis.statistics.estimates import expected_share, rows_of, spaces_of
@@ -118,7 +118,7 @@ class Statistics:
         >>> [(row["attribute"], row["kind"], row["events"]) for row in known.attributes]
         [('altitude', 'number', 2), ('camera', 'string', 1)]
         """
-        from tamis.attributes import attribute_rows
+        from tamis.statistics.attributes import attribute_rows
 
         statistics = cls()
         statistics.attributes, statistics.events = attribute_rows(events)
@@ -351,7 +351,7 @@ class Statistics:
         >>> one.merged(two).selectivity("p(1)")
         0.1
         """
-        from tamis.attributes import merged_rows
+        from tamis.statistics.attributes import merged_rows
 
         merged = Statistics()
         merged.predicates = dict(self.predicates)

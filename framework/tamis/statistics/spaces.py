@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.comparison import Comparison
-from tamis.predicate import AttributePredicate
+from tamis.language.comparison import Comparison
+from tamis.language.predicate import AttributePredicate
+from tamis.language.values import BOOLEAN, NUMBER, Scalar, kind_of
 from tamis.statistics.cells import ElementCounts, NumberCells, StringCells
-from tamis.values import BOOLEAN, NUMBER, Scalar, kind_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.errors import StatisticsError
-from tamis.manifest import replace_file
+from tamis.files.manifest import replace_file
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.sample import Sample
 

@@ -9,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from tamis.index.clauses import Clause
+from tamis.language.values import Scalar, as_scalar
 from tamis.testing import pool
 from tamis.testing.lazily import Lazy, one_of, several
-from tamis.values import Scalar, as_scalar
 
 if TYPE_CHECKING:
     from hypothesis import strategies as st

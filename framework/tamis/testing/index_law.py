@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tamis.event import Event
 from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index, Rows
-from tamis.plugins import installed
-from tamis.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate
+from tamis.plugins.loader import installed
 from tamis.testing import pool
 from tamis.testing.clause_strategies import clauses, edge_clauses
 from tamis.testing.direct import look_up, satisfies

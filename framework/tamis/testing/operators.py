@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tamis.language.text import constant_text
 from tamis.operators import Implication, Operator, record_of
-from tamis.specification import Parameter, Preparation, Specification
-from tamis.text import constant_text
+from tamis.operators.specification import Parameter, Preparation, Specification
 
 Answered = tuple[str, tuple[object, ...]]
 

@@ -16,7 +16,7 @@ from tamis.errors import PlannerError, PluginWarning
 from tamis.limits import Limits
 from tamis.matcher import Matcher
 from tamis.planning import Planner, Problem, Run
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.result import Result
 from tamis.statistics import Statistics
 from tamis.testing import pool

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis.operators import Implication, Operator
-from tamis.specification import Preparation
+from tamis.operators.specification import Preparation
 from tamis.testing.operators import TableOperator, nonsense, raising
 
 ATTRIBUTES = ("altitude", "speed", "camera", "armed", "tags", "meta.speed", "Camera ID", "élan")

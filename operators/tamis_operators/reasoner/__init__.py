@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
-from tamis.hookspecs import hookimpl
 from tamis.operators import OperatorRecord
-from tamis.specification import Parameter, Preparation, Specification
+from tamis.operators.specification import Parameter, Preparation, Specification
+from tamis.plugins.hookspecs import hookimpl
 from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
 from tamis_operators.reasoner.settings import settings_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from tamis.errors import ArgumentError
 from tamis.operators import Operator, Sample
-from tamis.specification import Specification, Variable
+from tamis.operators.specification import Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.queries import checked_query

@@ -11,9 +11,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from tamis.language.values import Scalar
 from tamis.operators import Implication, Operator, Sample
-from tamis.specification import Specification, Variable
-from tamis.values import Scalar
+from tamis.operators.specification import Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.names import Node

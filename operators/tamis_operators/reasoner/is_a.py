@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tamis.operators import Implication, Operator, Sample
-from tamis.specification import Specification, Variable
+from tamis.operators.specification import Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.settings import Settings

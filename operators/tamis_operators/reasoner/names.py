@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import pyoxigraph as ox
 
 from tamis.errors import ArgumentError
-from tamis.values import Scalar
+from tamis.language.values import Scalar
 from tamis_operators.reasoner import vocabulary as v
 from tamis_operators.reasoner.closing import Closure
 from tamis_operators.reasoner.terms import Term, Terms, literal_value

@@ -10,7 +10,7 @@ from typing import Any
 
 from tamis.errors import ArgumentError
 from tamis.operators import Implication, Sample
-from tamis.specification import Parameter, Preparation, Specification
+from tamis.operators.specification import Parameter, Preparation, Specification
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 

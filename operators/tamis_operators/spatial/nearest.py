@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis.operators import Sample
-from tamis.specification import Parameter, Preparation, Specification
+from tamis.operators.specification import Parameter, Preparation, Specification
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 

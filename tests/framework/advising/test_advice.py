@@ -18,7 +18,7 @@ from tamis.errors import SubscriptionError
 from tamis.event import Event
 from tamis.indexing import Index, IndexRecord, Rows
 from tamis.planning import PlannerRecord, Problem, Run
-from tamis.plugins import Plugins, installed
+from tamis.plugins.loader import Plugins, installed
 from tamis.testing import counting, truth_table
 
 pytest.importorskip("scipy", reason="pip install 'tamis[bench]' brings SciPy")

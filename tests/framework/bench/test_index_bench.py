@@ -17,7 +17,7 @@ from tamis.bench.tables import table
 from tamis.bench.timing import Method
 from tamis.index import AttributeIndex
 from tamis.index.buckets.bits import has_vectors
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 
 SCANS = ["naive", "column", "numpy"]
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tamis import Statistics
-from tamis.drifting import Drift, drift
+from tamis.advising.drift import Drift, drift
 from tamis.errors import StatisticsError
 from tamis.statistics import PredicateStatistics
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tamis.drifting.significance import (
+from tamis.advising.significance import (
     adjusted,
     beyond,
     farther,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import tamis
-from tamis.engine.asking import Call
-from tamis.engine.digest import EventDigests
-from tamis.engine.memo import Memo, Shelf
+from tamis.calling.digest import EventDigests
+from tamis.calling.memo import Memo, Shelf
 from tamis.event import Event
+from tamis.language.values import kind_of
 from tamis.operators import FunctionOperator
-from tamis.values import kind_of
+from tamis.operators.asking import Call
 
 
 def made_operator(name: str = "seen", **how: Any) -> FunctionOperator:

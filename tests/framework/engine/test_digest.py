@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tamis.engine.digest import EventDigests, value_digest
+from tamis.calling.digest import EventDigests, value_digest
 from tamis.event import Event, ReadOnlyDict, ReadOnlyList, freeze
 
 SCALARS = st.one_of(

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
-from tamis.engine.executor import Executor, Inline, Threads
+from tamis.calling.executor import Executor, Inline, Threads
 
 from .patience import PATIENCE_SECONDS, in_thread, join
 
@@ -316,7 +316,7 @@ def test_programs_end(when: str) -> None:
         pytest.skip("no fork here")
     program = (
         "import time\n"
-        "from tamis.engine.executor import Threads\n"
+        "from tamis.calling.executor import Threads\n"
         "threads = Threads(2)\n"
         "works = [lambda: 1, lambda: 2, lambda: 3]\n"
         "assert threads.run(works) == [1, 2, 3]\n"

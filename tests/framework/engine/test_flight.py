@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from tamis import Preparation
-from tamis.engine import memo as module
-from tamis.engine.answers import RAISED, TIMED_OUT, Answer, Failure
-from tamis.engine.asking import Call
-from tamis.engine.flight import Flight
-from tamis.engine.memo import Given, Memo, MemoAccount
+from tamis.calling import memo as module
+from tamis.calling.answers import RAISED, TIMED_OUT, Answer, Failure
+from tamis.calling.flight import Flight
+from tamis.calling.memo import Given, Memo, MemoAccount
+from tamis.operators.asking import Call
 from tamis.testing import FakeClock
 
 from .patience import PATIENCE_SECONDS, in_thread, join
@@ -275,10 +275,10 @@ def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
     program = """
 import os, threading
 import tamis
-from tamis.engine.asking import Call
-from tamis.engine.digest import EventDigests
-from tamis.engine.answers import Answer
-from tamis.engine.memo import Memo
+from tamis.operators.asking import Call
+from tamis.calling.digest import EventDigests
+from tamis.calling.answers import Answer
+from tamis.calling.memo import Memo
 from tamis.event import Event
 
 @tamis.operator(inputs=("x",), deterministic=True)

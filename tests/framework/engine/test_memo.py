@@ -10,9 +10,9 @@ import pytest
 
 import tamis
 from tamis import Preparation
-from tamis.engine.answers import CUT, Answer, Failure
-from tamis.engine.asking import Call, Solution
-from tamis.engine.memo import Given, Memo
+from tamis.calling.answers import CUT, Answer, Failure
+from tamis.calling.memo import Given, Memo
+from tamis.operators.asking import Call, Solution
 
 from .remembering import call_of, digests_of, made_operator, shelf_of
 

@@ -9,12 +9,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tamis.engine import sizes as module
-from tamis.engine.answers import RAISED, Answer, Failure
-from tamis.engine.asking import Call
-from tamis.engine.memo import Given, Memo, MemoAccount, Shelf
+from tamis.calling import sizes as module
+from tamis.calling.answers import RAISED, Answer, Failure
+from tamis.calling.memo import Given, Memo, MemoAccount, Shelf
+from tamis.language.values import kind_of
+from tamis.operators.asking import Call
 from tamis.testing import FakeClock
-from tamis.values import kind_of
 
 from .remembering import call_of, digests_of, made_operator, shelf_of
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tamis.engine.isolation.pool import Pool
-from tamis.engine.isolation.processes import ForkServer
+from tamis.calling.isolation.pool import Pool
+from tamis.calling.isolation.processes import ForkServer
 from tamis.operators import record_of
 
 from .workers import isolated

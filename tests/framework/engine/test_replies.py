@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.engine.answers import Answer, Failure
-from tamis.engine.isolation import messages
+from tamis.calling.answers import Answer, Failure
+from tamis.calling.isolation import messages
 
 scalars = st.one_of(
     st.booleans(),

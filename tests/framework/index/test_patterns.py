@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tamis.comparison import searcher
 from tamis.index import patterns as module
 from tamis.index.patterns import Patterns
+from tamis.language.comparison import searcher
 
 ATOMS = (
     *("a", "b", "é", "😀", "\ud800", ".", "\\C", "^", "$", "\\b", "\\B", "(?m)^", "(?m)$", "(?i)É"),

@@ -6,7 +6,7 @@ import pytest
 
 from tamis import Limits, SubscriptionError
 from tamis.language import Condition, Language
-from tamis.predicate import Atom
+from tamis.language.predicate import Atom
 
 
 def parse(text: str, limits: Limits | None = None) -> Condition:

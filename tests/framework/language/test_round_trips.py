@@ -7,12 +7,20 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.comparison import COMPLEMENTS, HAVING, PRESENT, RANGES, RELATIONS, SETS, Comparison
-from tamis.constraint import Constraint
-from tamis.predicate import AttributePredicate, OperatorPredicate, VariableArgument
+from tamis.language.comparison import (
+    COMPLEMENTS,
+    HAVING,
+    PRESENT,
+    RANGES,
+    RELATIONS,
+    SETS,
+    Comparison,
+)
+from tamis.language.constraint import Constraint
+from tamis.language.predicate import AttributePredicate, OperatorPredicate, VariableArgument
+from tamis.language.text import RESERVED
+from tamis.language.values import Scalar, canonical_number, distinct
 from tamis.testing import conditions
-from tamis.text import RESERVED
-from tamis.values import Scalar, canonical_number, distinct
 
 from .reading import read, read_atom
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.attributes import attribute_rows
 from tamis.index.clauses import Clause, predicate_of
+from tamis.language.values import canonical_number
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task
 from tamis.learning.predicates import Questions
+from tamis.statistics.attributes import attribute_rows
 from tamis.statistics.cells import Element
 from tamis.statistics.estimates import rows_of
 from tamis.testing import clauses, events, satisfies
-from tamis.values import canonical_number
 
 Document = dict[str, Any]
 some_events = st.lists(events(operators=False), max_size=12)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Matcher, Statistics
-from tamis.engine.asking import Operators
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Window
 from tamis.learning.lesson import Lesson
+from tamis.operators.asking import Operators
 from tamis.testing import events, pool_operators, subscriptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")

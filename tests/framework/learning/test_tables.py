@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis
+from tamis.files.parquet import dicts
 from tamis.learning.learner import Learner, Window
 from tamis.learning.lesson import Lesson
 from tamis.learning.tables import learn_batch
-from tamis.parquet import dicts
 
 from .test_counting import shown
 

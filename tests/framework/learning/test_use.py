@@ -9,9 +9,9 @@ import pytest
 
 import tamis
 from tamis import Matcher, Statistics
-from tamis.engine.asking import Operators
 from tamis.learning.learner import Learner
 from tamis.learning.lesson import Lesson
+from tamis.operators.asking import Operators
 from tamis.testing import FakeClock
 from tests.borders import borders
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tamis
-from tamis.engine.implied import _chained
+from tamis.catalog.implied import _chained
 
 from .test_workers import Rounds
 
@@ -80,7 +80,7 @@ def test_what_follows_is_the_same_by_rows_and_by_bits(monkeypatch: pytest.Monkey
         ).reshape(-1, 4)
         by_rows = _chained(rows, len(sets)).tolist()
         with monkeypatch.context() as patched:
-            patched.setattr("tamis.engine.implied._MANY", -1)
+            patched.setattr("tamis.catalog.implied._MANY", -1)
             assert sorted(_chained(rows, len(sets)).tolist()) == sorted(by_rows)
 
 

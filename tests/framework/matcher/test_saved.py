@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Matcher, MatcherFolderError
-from tamis.compiled import _SUMMED
+from tamis.catalog.compiled import _SUMMED
 from tamis.testing import FakeClock, events, pool_operators, subscriptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")

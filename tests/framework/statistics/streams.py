@@ -10,7 +10,7 @@ import numpy as np
 
 import tamis
 from tamis.operators import Operator
-from tamis.specification import Parameter, Specification
+from tamis.operators.specification import Parameter, Specification
 from tamis.testing import FakeClock
 
 

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Statistics
-from tamis.engine.answers import Answer, Failure
-from tamis.engine.asking import Call, Operators, Place, Test
+from tamis.calling.answers import Answer, Failure
 from tamis.engine.decision import Decision
+from tamis.engine.learned import Learned
 from tamis.operators import record_of
+from tamis.operators.asking import Call, Operators, Place, Test
 from tamis.planning import FALSE, TRUE, UNKNOWN, Standing
-from tamis.plugins import installed
+from tamis.plugins.loader import installed
 from tamis.statistics import PredicateStatistics
 from tamis.statistics.costs import BatchCost, Cost
-from tamis.statistics.learned import Learned
 from tamis.statistics.shares import DriftingShare
 from tamis.testing import FakeClock, TableOperator, truth_table
 

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tamis import Statistics
-from tamis.engine.asking import Test
+from tamis.engine.learned import Learned
+from tamis.operators.asking import Test
 from tamis.planning import TRUE
-from tamis.statistics.learned import Learned
 from tamis.statistics.scenes import fitted, ward
 from tests.framework.statistics.test_learned import call_of, called, decided, plain
 

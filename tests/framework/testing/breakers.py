@@ -13,8 +13,8 @@ from typing import Any
 
 import tamis
 from tamis import Implication, Operator, OperatorRecord, Parameter, Preparation, Sample
-from tamis.specification import Specification, Variable
-from tamis.values import NUMBER, STRING
+from tamis.language.values import NUMBER, STRING
+from tamis.operators.specification import Specification, Variable
 
 View = Mapping[str, Any]
 LOUD = {"loudness": 7}

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
 from tamis_operators.image import operators
 from tamis_operators.image.chase_pattern import chases
 from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration

@@ -16,7 +16,7 @@ import pytest
 
 import tamis
 import tamis_operators.image
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
 from tamis_operators.image.pixels import pixel_operators
 from tests.operators.image.asking import solutions
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
 from tamis_operators.reasoner import hermit, instances
 from tamis_operators.reasoner.hermit import find_java
 from tamis_operators.reasoner.instance_of import instance_records

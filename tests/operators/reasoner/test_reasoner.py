@@ -21,8 +21,8 @@ import pyoxigraph as ox
 
 import tamis
 from tamis.operators import OperatorRecord, Sample
-from tamis.plugins import installed
-from tamis.shipping import packed
+from tamis.operators.shipping import packed
+from tamis.plugins.loader import installed
 from tamis_operators import reasoner
 from tamis_operators.reasoner import bench, sparql
 from tamis_operators.reasoner.facts import prepared_facts
@@ -72,7 +72,9 @@ def test_listing_imports_nothing_heavy() -> None:
 
 
 def test_a_missing_library_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.specification._is_installed", lambda module: module != "pyoxigraph")
+    monkeypatch.setattr(
+        "tamis.operators.specification._is_installed", lambda module: module != "pyoxigraph"
+    )
     with pytest.raises(tamis.SubscriptionError) as refused:
         matcher_of("isA(?x, Car)")
     assert "isA needs pyoxigraph, which is not installed: pip install 'tamis[reasoner]'" in str(
@@ -189,7 +191,7 @@ def test_stores_are_renewed_and_forget_their_events(monkeypatch: pytest.MonkeyPa
 OTHER = """
 import sys
 from tamis import Matcher
-from tamis.shipping import unpacked
+from tamis.operators.shipping import unpacked
 matcher = Matcher(unpacked(sys.stdin.buffer.read()))
 matcher.subscribe("isA(?x, EmergencyVehicle) and ask('ASK { ?x :near ?y }')", id="s")
 print(matcher.match({"facts": ":a a :PoliceCar ; :near :b ."}).matches[0].bindings)

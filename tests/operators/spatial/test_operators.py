@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
 from tamis_operators import spatial
 from tests.operators.spatial.oracle import box, collection, feature, line
 
@@ -167,7 +167,7 @@ def test_several_threads_get_the_same_answers(tmp_path: Path) -> None:
 TRAVELLED = """
 import sys, json
 from tamis import Matcher
-from tamis.shipping import unpacked
+from tamis.operators.shipping import unpacked
 matcher = Matcher(unpacked(sys.stdin.buffer.read()))
 matcher.subscribe("locIn(Bronx) and nearest(park, ?name, ?far)", id="s")
 print(json.dumps(matcher.match({"position": [-73.897, 40.8448]}).matches[0].bindings))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
 from tamis_operators import text
 from tamis_operators.text import mentions, phrases
 from tamis_operators.text.folding import folded, marked

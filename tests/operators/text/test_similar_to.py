@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import tamis
-from tamis.shipping import packed, unpacked
+from tamis.operators.shipping import packed, unpacked
 from tamis_operators import text
 
 VECTORS = arrays.arrays(

@@ -35,7 +35,7 @@ from tamis.index.buckets.store import (
     Store,
 )  # fmt: skip
 from tamis.index.terms import ANY, IN, OUTSIDE, RANGE, Ints, Terms
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 BLOOM, HASH, LANES = range(3)
 MOST_REPLICAS = 16

@@ -8,7 +8,7 @@ import numpy as np
 
 from tamis.index.buckets.store import MOST_CELLS, MOST_LANES, Store
 from tamis.index.terms import Ints, Terms
-from tamis.kernels import inlined
+from tamis.numeric.kernels import inlined
 
 # columns of `about`: the terms of a row from the first to before the last, a bit for each of the
 # first ones that being in the row's nodes implies, how many lanes it takes, the size of its record

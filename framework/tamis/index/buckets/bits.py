@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from tamis.index.terms import Bytes
-from tamis.kernels import inlined
+from tamis.numeric.kernels import inlined
 
 Masks = NDArray[np.uint64]
 

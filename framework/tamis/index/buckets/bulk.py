@@ -41,7 +41,7 @@ from tamis.index.buckets.store import (
     Store,
 )  # fmt: skip
 from tamis.index.terms import ANY, OUTSIDE, RANGE, Ints, Terms
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 _CLASSES = 128
 _AHEAD = 16

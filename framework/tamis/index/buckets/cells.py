@@ -22,7 +22,7 @@ from tamis.index.buckets.store import (
     Store,
 )  # fmt: skip
 from tamis.index.terms import IN, RANGE, Bytes, Floats, Ints, Terms
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 _SAMPLE = 8_192
 

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
 from tamis.index.terms import Ints
-from tamis.kernels import inlined
+from tamis.numeric.kernels import inlined
 
 
 def handle_of(arrays: tuple[Any, ...]) -> Ints:

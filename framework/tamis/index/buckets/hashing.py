@@ -16,7 +16,7 @@ from tamis.index.buckets.store import (
     TOP_SPACES,
     Store,
 )  # fmt: skip
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _STIR = np.uint64(0xD6E8FEB86659FD93)

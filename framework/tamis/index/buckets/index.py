@@ -51,7 +51,7 @@ from tamis.index.labels import Moved, relabeled
 from tamis.index.readings import event_count
 from tamis.index.terms import RANGE, Ints, Terms, joined
 from tamis.indexing import Entry, Index, Rows
-from tamis.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
 _SMALL = 1_024

@@ -47,7 +47,7 @@ from tamis.index.buckets.store import (
 from tamis.index.reading_kernels import opened_readings
 from tamis.index.readings import Readings
 from tamis.index.terms import Ints
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 _AHEAD = 3
 _MOST_PER_LINE = 10

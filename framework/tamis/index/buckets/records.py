@@ -25,7 +25,7 @@ from tamis.index.terms import (
     Ints,
     SmallInts,
 )  # fmt: skip
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 
 @kernel

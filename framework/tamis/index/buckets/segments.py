@@ -58,7 +58,7 @@ from tamis.index.buckets.store import (
     Store,
 )  # fmt: skip
 from tamis.index.terms import Bytes, Ints, SmallInts, Terms
-from tamis.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined, kernel
 
 _FIRST_CAPACITY = 8
 _AHEAD, _SOON = 16, 8

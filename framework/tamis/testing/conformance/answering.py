@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from tamis.engine.gateway import Asking
+from tamis.calling.gateway import Asking
 from tamis.errors import PluginWarning, TamisError
+from tamis.language.text import constant_text, name_text
+from tamis.language.values import Scalar
 from tamis.operators import Sample
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import TOLERANCE, Outcome, alike, expected_outcome
 from tamis.testing.conformance.subject import Case, Instance, Subject, event_of
-from tamis.text import constant_text, name_text
-from tamis.values import Scalar
 
 _SHOW = 'tamis.Sample("louderThan(3)", {"loudness": 7}, True)'
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tamis.engine.asking import Test
-from tamis.engine.gateway import Asking
+from tamis.calling.gateway import Asking
 from tamis.errors import SubscriptionError
-from tamis.predicate import Argument, OperatorPredicate, VariableArgument
+from tamis.language.predicate import Argument, OperatorPredicate, VariableArgument
+from tamis.language.values import Scalar
+from tamis.operators.asking import Test
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import alike
 from tamis.testing.conformance.subject import Instance, Subject, event_of
-from tamis.values import Scalar
 
 _CONSTANTS: tuple[Scalar, ...] = (
     *(True, False, 0, -1, 7, 0.5, -2.75, 1e300, 10**40),

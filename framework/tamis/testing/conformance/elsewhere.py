@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tamis.plugins import found_plugins
-from tamis.shipping import unpacked
+from tamis.operators.shipping import unpacked
+from tamis.plugins.loader import found_plugins
 from tamis.testing.conformance.outcome import Outcome
 from tamis.testing.conformance.subject import Instance
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tamis.engine.asking import Call, Test
-from tamis.engine.gateway import Asking
+from tamis.calling.gateway import Asking
+from tamis.operators.asking import Call, Test
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Subject, event_of
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
-from tamis.engine.answers import Answer, Failure
-from tamis.engine.asking import Test
+from tamis.calling.answers import Answer, Failure
 from tamis.event import Event
-from tamis.values import Scalar, as_scalar, kind_of
+from tamis.language.values import Scalar, as_scalar, kind_of
+from tamis.operators.asking import Test
 
 _NONSENSE = "nonsense"
 TOLERANCE = 1e-5

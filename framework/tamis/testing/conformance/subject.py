@@ -13,18 +13,18 @@ from functools import cached_property, partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tamis.engine.asking import Call, Operators, Test
-from tamis.engine.gateway import Asking, Gateway
-from tamis.engine.lanes import Lanes, LateError
-from tamis.engine.resolve import Resolver
+from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.lanes import Lanes, LateError
+from tamis.catalog.resolve import Resolver
 from tamis.errors import PluginWarning, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.language import Language
+from tamis.language.predicate import OperatorPredicate
 from tamis.limits import DEFAULT_LIMITS
 from tamis.operators import Operator, OperatorRecord, Sample, record_of
-from tamis.plugins import installed
-from tamis.predicate import OperatorPredicate
-from tamis.specification import Specification
+from tamis.operators.asking import Call, Operators, Test
+from tamis.operators.specification import Specification
+from tamis.plugins.loader import installed
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import Outcome, alike, outcome_of
 from tamis.testing.conformance.watched import Notes, Watched

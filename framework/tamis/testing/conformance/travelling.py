@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from tamis.errors import OperatorError, TamisError
-from tamis.shipping import packed
+from tamis.operators.shipping import packed
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.elsewhere import Arrived, Sent
 from tamis.testing.conformance.outcome import TOLERANCE, alike
@@ -143,7 +143,7 @@ def listing(subject: Subject) -> None:
 
 
 def _is_installed(subject: Subject) -> bool:
-    from tamis.plugins import installed
+    from tamis.plugins.loader import installed
 
     try:
         return installed().operators.get(subject.name) == subject.record

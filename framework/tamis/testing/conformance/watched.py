@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from tamis.operators import Implication, Operator
-from tamis.specification import Preparation, Specification
+from tamis.operators.specification import Preparation, Specification
 from tamis.testing.conformance.outcome import same
 
 _ENOUGH = 100_001

@@ -1,0 +1,228 @@
+"""What other planners would have called for an event, exactly: everything is evaluated beside them.
+
+The calls that were not needed are made too, on the side: the answer is not touched, and statistics,
+memo and account know nothing of it. Each planner is then run on the answers that are known, and the
+bounds of `tamis.advising.bounds` are taken on them, in calls. What operators declared of their
+answers is held against all of them.
+Cost: every distinct call of the candidates, a run of each planner, and two linear programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from tamis.advising.covering import scipy_part
+from tamis.calling.answers import Answer
+from tamis.calling.executor import Inline
+from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.memo import Memo
+from tamis.catalog import Catalog
+from tamis.engine.deciding import Answered, Decider
+from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
+from tamis.engine.following import Following
+from tamis.engine.problem import Skeleton
+from tamis.engine.stages import StageClock
+from tamis.errors import PlannerError
+from tamis.operators.asking import Call
+from tamis.planning import UNKNOWN, Planner
+from tamis.plugins.loader import Plugins
+from tamis.statistics import Statistics
+
+
+@dataclass
+class Shadow:
+    """The calls of one event, or of several: by planner, of everything, and of no method less."""
+
+    events: int = 0
+    every: int = 0
+    """Every distinct call of the candidates that could be made."""
+    calls: dict[str, int] = field(default_factory=dict)
+    """What each planner calls; one that keeps an order, in an order made anew."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """What the calls of each planner took, each as it was measured once."""
+    clairvoyant: float | None = 0.0
+    """Calls that even who knows all answers makes: a linear program's bound."""
+    non_anticipative: float | None = 0.0
+    """Calls that who knows all selectivities makes on average at least, if they are as expected."""
+    contradictions: dict[str, int] = field(default_factory=dict)
+    """Pairs of answers that are not what was declared of them, and for how many events."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Planners that could not be run, and why."""
+
+    def add(self, other: Shadow) -> None:
+        """Adds another one to this."""
+        self.events += other.events
+        self.every += other.every
+        for mine, theirs in (
+            (self.calls, other.calls),
+            (self.seconds, other.seconds),
+            (self.contradictions, other.contradictions),
+        ):
+            for name, number in theirs.items():
+                mine[name] = mine.get(name, 0) + number  # type: ignore[assignment]
+        for name in ("clairvoyant", "non_anticipative"):
+            known, more = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if known is None or more is None else known + more)
+        self.left_out |= other.left_out
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values, ready for JSON."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def _no_time() -> float:
+    return 0.0
+
+
+class Shadows:
+    """The planners that are run beside that of a matcher."""
+
+    def __init__(
+        self,
+        plugins: Plugins,
+        catalog: Catalog,
+        gateway: Gateway,
+        planners: Iterable[str],
+        statistics: Statistics,
+        contradicted: Callable[[Decision, ContradictionError], None],
+    ) -> None:
+        scipy_part("optimize")  # before any event is matched
+        self._contradicted = contradicted
+        self._catalog = catalog
+        self._gateway = gateway
+        self._followings = {
+            name: Following(plugins, name, catalog, statistics, name) for name in planners
+        }
+        self._version = -1
+
+    def follow(self) -> None:
+        """Tells the planners what is subscribed; called with the catalog at rest."""
+        if self._version != self._catalog.version:
+            for following in self._followings.values():
+                following.reset(following.statistics)
+            self._version = self._catalog.version
+
+    def of(self, decision: Decision | None, needless: Sequence[int]) -> Shadow:
+        """The shadow of one event that was decided."""
+        shadow = Shadow(events=1)
+        if decision is None:
+            return shadow
+        known = Known(decision, self._gateway)
+        shadow.every = len(known.answers)
+        found = known.contradictions()
+        texts = [test.text for test in decision.skeleton.tests]
+        shadow.contradictions = {f"{texts[test]} and {texts[other]}": 1 for test, other in found}
+        if found:
+            self._contradicted(decision, ContradictionError(*found[0]))
+        for name, following in self._followings.items():
+            try:
+                made = known.replayed(following, needless)
+            except PlannerError as problem:
+                shadow.left_out[name] = str(problem)
+                continue
+            shadow.calls[name] = len(made)
+            shadow.seconds[name] = known.seconds(made)
+        shadow.clairvoyant = shadow.non_anticipative = None
+        if not shadow.contradictions:  # what is not true bounds nothing
+            shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
+        return shadow
+
+
+class Known:
+    """All answers about one event: those that were not given are asked for."""
+
+    def __init__(self, decision: Decision, gateway: Gateway) -> None:
+        self.decision = decision
+        skeleton = decision.skeleton
+        asking = Asking(decision.event)
+        made = set(decision.made)
+        self._remembered = [at for at in decision.answers if at not in made]
+        self.answers: dict[int, Answer] = {}
+        for at, call in enumerate(skeleton.calls):
+            if at not in decision.missing:
+                answer = decision.answers.get(at)
+                self.answers[at] = gateway.call(call, asking) if answer is None else answer
+        self._by_call: Mapping[Call, Answer] = {
+            skeleton.calls[at]: answer for at, answer in self.answers.items()
+        }
+        self.whole = decision.without_implications()
+        self.whole.begin(())
+        for at, answer in self.answers.items():
+            self.whole.take(at, answer, CALLED)
+
+    def call(self, call: Call, asking: Asking) -> Answer:
+        """The known answer to a call."""
+        return self._by_call[call]
+
+    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+        """The known answers to calls."""
+        return [self._by_call[call] for call in calls]
+
+    def contradictions(self) -> list[tuple[int, int]]:
+        """Pairs of tests whose outcomes exclude each other by what was declared."""
+        outcome = np.array(self.whole.outcome, np.int64)
+        test, truth, other, conclusion = self.decision.skeleton.problem.implications.T
+        found = (test < other) & (outcome[test] == truth) & (outcome[other] == 1 - conclusion)
+        return list(zip(test[found].tolist(), other[found].tolist(), strict=True))
+
+    def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
+        """The calls that a planner makes."""
+        known = [(at, self.answers[at], MEMO) for at in self._remembered]
+        decider = Decider(self, Inline(), Memo(0), _nothing)
+        return self.decided(decider, following.planner, needless, known).made
+
+    def decided(
+        self,
+        decider: Decider,
+        planner: Planner,
+        needless: Sequence[int],
+        known: Sequence[Answered] = (),
+        skeleton: Skeleton | None = None,
+        timer: Callable[[], float] = _no_time,
+    ) -> Decision:
+        """The event decided by a planner on these answers; what the problem expects may differ."""
+        before = self.decision
+        problem = before.skeleton if skeleton is None else skeleton
+        return decider.decide(
+            planner,
+            Decision(problem, before.event, before.limits, StageClock(timer)),
+            Asking(before.event),
+            needless,
+            known,
+        )
+
+    def seconds(self, made: Iterable[int]) -> float:
+        """What calls took."""
+        return sum(self.answers[at].whole_seconds for at in made)
+
+    def bounds(self, needless: Sequence[int]) -> tuple[float | None, float | None]:
+        """Calls at least: of who knows all answers, and of who knows all selectivities."""
+        from tamis.advising.bounds import Requirements
+
+        skeleton, whole = self.decision.skeleton, self.whole
+        problem = skeleton.problem
+        price = np.ones(problem.calls)
+        price[self._remembered] = 0.0
+        counted = replace(
+            problem,
+            call_cost=price,
+            call_marginal=price,
+            group_price=np.zeros(len(problem.group_price)),
+        )
+        free = np.zeros(problem.alternatives, np.bool_)
+        joined = [at for at, plan in skeleton.plans.items() if plan.checks]
+        free[[*joined, *whole.failed_conditions, *needless]] = True
+        outcomes = np.array(whole.outcome, np.int64)
+        absent = np.isin(problem.test_call, list(whole.missing))
+        free[problem.edge_alternative[absent[problem.edge_test]]] = True
+        outcomes[outcomes == OPEN] = UNKNOWN
+        required = Requirements(counted, outcomes, free)
+        return required.clairvoyant(), required.non_anticipative()
+
+
+def _nothing(decision: Decision, found: ContradictionError) -> None:
+    """Contradictions are said once, of all answers."""

@@ -1,0 +1,1 @@
+"""Asks operators: measured, remembered, bounded, in threads and in worker processes."""

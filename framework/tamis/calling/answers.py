@@ -1,0 +1,146 @@
+"""What a call gave, and what counts as an answer: everything else is nonsense, with a reason.
+
+Shared by all places where operators run, so that an answer is the same wherever it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tamis.calling.lanes import LateError
+from tamis.language.values import Scalar, as_scalar
+from tamis.operators.asking import Solution
+from tamis.operators.specification import Preparation
+
+RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
+CRASHED, SWELLED, REFUSED = "crashed", "swelled", "not called"
+"""What only happens to workers; and what a breaker says while it is open."""
+MESSAGE = 500
+
+
+class Failure(NamedTuple):
+    """Why something is unknown: the kind of failure, and its message."""
+
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+class Preparing(NamedTuple):
+    """A preparation that was made, and what that took."""
+
+    preparation: Preparation
+    seconds: float
+
+
+class Answer(NamedTuple):
+    """What a call gave: a truth, solutions (`cut` when there were too many), or a failure."""
+
+    truth: bool = False
+    solutions: list[Solution] | None = None
+    failure: Failure | None = None
+    cut: bool = False
+    seconds: float = 0.0
+    """What the call took by itself; of an invocation of several, an equal part."""
+    prepared: tuple[Preparing, ...] = ()
+    """What was prepared because this call was the first to need it."""
+    together: int = 1
+    """How many calls the invocation made."""
+    made: bool = True
+    """Whether the operator was called for it."""
+
+    @property
+    def whole_seconds(self) -> float:
+        """What it took altogether."""
+        return self.seconds + sum(each.seconds for each in self.prepared)
+
+
+class NonsenseError(Exception):
+    """An answer that is none."""
+
+
+class RefusedError(Exception):
+    """A call that is not made, because those before it failed too often."""
+
+
+def failure_of(problem: BaseException) -> Failure:
+    """An exception as a reason."""
+    if isinstance(problem, LateError):
+        return Failure(TIMED_OUT, str(problem))
+    if isinstance(problem, NonsenseError):
+        return Failure(NONSENSE, str(problem))
+    if isinstance(problem, RefusedError):
+        return Failure(REFUSED, str(problem))
+    try:
+        message = str(problem)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as broken:
+        message = f"(its message cannot be shown: {type(broken).__name__})"
+    name = type(problem).__name__
+    return Failure(RAISED, (f"{name}: {message}" if message else name)[:MESSAGE])
+
+
+def truth_of(raw: object) -> bool:
+    """A bool of NumPy's, or nonsense."""
+    dtype = getattr(raw, "dtype", None)
+    if (
+        dtype is not None
+        and getattr(dtype, "kind", "") == "b"
+        and getattr(raw, "shape", None) == ()
+    ):
+        return bool(raw)
+    raise NonsenseError(f"expected a bool, got {shown(raw)}")
+
+
+def checked_solutions(raw: object, width: int, limit: int) -> tuple[list[Solution], bool]:
+    """The solutions as tuples of scalars, and whether there were more than the limit."""
+    if isinstance(raw, (str, bytes, bytearray, Mapping)) or not isinstance(raw, Iterable):
+        raise NonsenseError(f"expected solutions (a list), got {shown(raw)}")
+    solutions: list[Solution] = []
+    for each in raw:
+        if len(solutions) == limit:
+            return solutions, True
+        if width == 1 and type(each) in _PLAIN:
+            value = as_scalar(each)
+            if value is None:
+                raise NonsenseError("a solution is NaN")
+            solutions.append((value,))
+        else:
+            solutions.append(_solution(each, width))
+    return solutions, False
+
+
+_PLAIN = frozenset((bool, int, float, str))
+
+
+def _solution(raw: Any, width: int) -> Solution:
+    if hasattr(raw, "tolist") and getattr(raw, "ndim", 0) == 1:
+        raw = raw.tolist()
+    values = raw if isinstance(raw, (tuple, list)) else (raw,)
+    if len(values) != width:
+        raise NonsenseError(
+            f"expected {width} value{'s' * (width > 1)} a solution, got {shown(raw)}"
+        )
+    return tuple(_scalar(value) for value in values)
+
+
+def _scalar(value: object) -> Scalar:
+    scalar = as_scalar(value)
+    if scalar is None:
+        raise NonsenseError(f"a value of a solution is no scalar: {shown(value)}")
+    return scalar
+
+
+def shown(value: object) -> str:
+    """A value in few letters."""
+    try:
+        words = repr(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        words = f"a {type(value).__name__}"
+    return words if len(words) <= 80 else words[:79] + "…"

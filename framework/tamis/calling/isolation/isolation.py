@@ -1,0 +1,184 @@
+"""Which calls are made in worker processes, and with which: the processes of one matcher.
+
+They are begun when an operator that needs them is first subscribed, and end with the matcher. Where
+a worker was killed, or ended, another one takes its place, and the event goes on there. A
+preparation that failed is not tried again for its event, like everywhere.
+Cost: a look-up a call.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tamis.calling.answers import CRASHED, TIMED_OUT, Failure, RefusedError, failure_of
+from tamis.calling.breaker import Breakers
+from tamis.calling.isolation.exchange import Exchange, Means, Outcome
+from tamis.calling.isolation.pool import Pool, Stay
+from tamis.calling.isolation.processes import ForkServer, StartError
+from tamis.errors import OperatorError
+from tamis.limits import Limits
+from tamis.operators import Operator, OperatorRecord
+from tamis.operators.asking import Call, Shipped
+from tamis.operators.shipping import packed_value
+from tamis.operators.specification import PROCESS, Preparation, Specification
+
+if TYPE_CHECKING:
+    from tamis.calling.gateway import Asking
+
+_TRIES = 5
+_numbers = itertools.count()
+
+
+class Isolation:
+    """Calls in worker processes, for one matcher."""
+
+    def __init__(
+        self,
+        records: Sequence[OperatorRecord],
+        limits: Limits,
+        timer: Callable[[], float],
+        breakers: Breakers,
+    ) -> None:
+        self._records = [each for each in records if each.specification.isolation == PROCESS]
+        self._limits = limits
+        self._timer = timer
+        self._breakers = breakers
+        self._begin()
+
+    def _begin(self) -> None:
+        """No process; after a fork too, for those belong to who was forked."""
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._pools: dict[str, Pool] = {}
+        self._server = ForkServer()
+        self._means = Means(self._limits, self._timer, self._breakers, self._server)
+        weakref.finalize(self, self._server.end)
+
+    def expect(self, record: OperatorRecord) -> None:
+        """Begins what the calls of an operator will need, without waiting for it."""
+        if record.specification.isolation != PROCESS:
+            return
+        if not hasattr(os, "fork"):
+            raise OperatorError(
+                f"{record.specification.name} runs in a worker process, which takes a system that "
+                'can fork: set isolation="thread" here'
+            )
+        with suppress(StartError):  # the call says so, if it is still so then
+            self._pool(record).begin(record.specification.name)
+
+    def _pool(self, record: OperatorRecord) -> Pool:
+        """The pool of an operator's class."""
+        specification = record.specification
+        if self._process != os.getpid():
+            self._begin()
+        pool = self._pools.get(specification.name)
+        if pool is None:
+            with self._lock:
+                pool = self._pools.get(specification.name)
+                if pool is None:
+                    pool = self._made(record)
+        return pool
+
+    def _made(self, record: OperatorRecord) -> Pool:
+        name, root = record.specification.name, _root(record.specification)
+        records = [
+            each
+            for each in self._records
+            if _root(each.specification) is root
+            and (root is not None or each.specification.name == name)
+        ]
+        if all(each.specification.name != name for each in records):
+            records = [record]
+        pool = Pool(records, self._server, self._limits.solutions)
+        self._pools.update(dict.fromkeys((each.specification.name for each in records), pool))
+        return pool
+
+    def close(self) -> None:
+        """Ends all processes; calls that are made later begin new ones."""
+        if self._process == os.getpid():
+            self._server.close()
+            for pool in self._pools.values():
+                pool.clear()
+
+    # calls
+
+    def call(self, calls: Sequence[Call], asking: Asking, together: bool) -> Outcome:
+        """Makes calls of one operator about an event, as one invocation."""
+        specification = calls[0].specification
+        try:
+            pool = self._pools.get(specification.name)
+            if pool is None or self._process != os.getpid():
+                unannounced = partial(_itself, calls[0].operator)
+                pool = self._pool(OperatorRecord(specification, unannounced))
+            for call in calls:
+                if call.shipped is None:
+                    shipped_call(call)
+            stay = asking.stay(pool) if pool.stays else None
+            self._breakers.check(specification.name)
+            if stay is not None:
+                self._check_preparations(specification, stay)
+            for _ in range(_TRIES):
+                outcome = Exchange(self._means, pool, stay, calls, asking, together).made()
+                if isinstance(outcome, Outcome):
+                    return outcome
+            raise StartError(f"{outcome}, and so did those before it")
+        except _Prevented as problem:
+            return Outcome([], problem.failure)
+        except (RefusedError, OperatorError) as problem:
+            return Outcome([], failure_of(problem))
+        except StartError as problem:
+            kind = TIMED_OUT if problem.late else CRASHED
+            failure = Failure(kind, f"no worker could be started: {problem}")
+            self._breakers.note(specification.name, failure)
+            return Outcome([], failure)
+
+    def _check_preparations(self, specification: Specification, stay: Stay) -> None:
+        """Raises `_Prevented` where a preparation has failed for this event, or is not made now."""
+        for preparation in specification.preparations:
+            key = id(preparation)
+            if key not in stay.failures and key not in stay.prepared:
+                try:
+                    self._breakers.check(preparation)
+                except RefusedError as problem:
+                    stay.failures[key] = failure_of(problem)
+            if key in stay.failures:
+                raise _Prevented(stay.failures[key])
+
+
+class _Prevented(Exception):
+    """A call that cannot be made, because of a preparation."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+def _itself(operator: Operator) -> Operator:
+    """An operator that nobody has announced, as its own factory."""
+    return operator
+
+
+def _root(specification: Specification) -> Preparation | None:
+    """What makes a class of operators, if not one of them by itself."""
+    return next(iter(specification.preparations), None)
+
+
+def shipped_call(call: Call) -> Shipped:
+    """A call as workers get it; `OperatorError` where its arguments cannot travel."""
+    name = call.specification.name
+    try:
+        arguments = pickle.dumps(call.arguments, 5)
+    except Exception:
+        arguments = packed_value(
+            call.arguments, f"the arguments of {name}, as its check made them,"
+        )
+    shipped = call.shipped = Shipped(next(_numbers), arguments)
+    return shipped

@@ -1,0 +1,493 @@
+"""Which answers outlive their event: those of deterministic operators, found by equal inputs.
+
+An answer is known by the operator's name and version, the digests of its declared inputs and of
+those of its preparation, and the key of the call. Truths, falsehoods and solutions are kept;
+failures and answers that were cut never are. Operators that see the whole event are not remembered,
+nor are inputs that have no digest. Answers about equal inputs lie on one shelf: an event finds it
+with one look-up an operator.
+Invariant: what is kept is never larger than the limit, by an honest estimate; nothing is given that
+is older than allowed; of threads that ask the same at once one makes the call and the others get
+its answer, whatever it is. A thread never waits while another one can wait for it: it makes what is
+its own to make first. The lock is never held while an operator runs.
+Cost: O(1) for each answer given, kept or evicted: first the shelves, then the answers on a shelf
+that were not used for longest. What is too old goes when it is met, or its shelf is the oldest.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from tamis.calling.answers import TIMED_OUT, Answer, Failure
+from tamis.calling.digest import EventDigests
+from tamis.calling.flight import Flight
+from tamis.calling.sizes import Key, answer_bytes, shelf_bytes
+from tamis.errors import TamisError
+from tamis.operators.asking import Call
+from tamis.operators.specification import PROCESS, Specification
+
+_ShelfKey = tuple[int, bytes]
+_Number = TypeVar("_Number")
+
+DEFAULT_BYTES = 64 * 1024 * 1024
+_GRACE_SECONDS = 1.0
+_TRUE, _FALSE, _NO_SOLUTION = Answer(True), Answer(False), Answer(False, [])
+
+
+class Given(NamedTuple):
+    """An answer, and whether this thread made the call for it; if not, it took no seconds."""
+
+    answer: Answer
+    made: bool
+
+
+@dataclass
+class MemoAccount:
+    """What remembering was good for, of one operator."""
+
+    hits: int = 0
+    """Answers that were given without a call, those awaited from another thread too."""
+    misses: int = 0
+    """Calls that had to be made."""
+    evictions: int = 0
+    """Answers that made room for others."""
+    expired: int = 0
+    """Answers that were dropped for their age."""
+    answers: int = 0
+    """Answers that are kept now."""
+    bytes: int = 0
+    """What these take."""
+
+
+class _Operator:
+    """What identifies the answers of an operator; a new one when they were forgotten."""
+
+    __slots__ = ("account", "forgotten", "inputs", "number", "patience_seconds")
+
+    def __init__(
+        self, number: int, inputs: tuple[str, ...], patience: float | None, account: MemoAccount
+    ) -> None:
+        self.number = number
+        self.inputs = inputs
+        self.patience_seconds = patience
+        self.account = account
+        self.forgotten = False
+
+
+class _Kept(NamedTuple):
+    answer: Answer
+    since: float
+    size: int
+
+
+class _Answers:
+    """The answers of one shelf, the least recently used first."""
+
+    __slots__ = ("by_key", "operator", "size", "used")
+
+    def __init__(self, operator: _Operator, size: int) -> None:
+        self.by_key: OrderedDict[Key, _Kept] = OrderedDict()
+        self.operator = operator
+        self.size = size
+        self.used = 0.0
+
+
+class Memo:
+    """Answers by the values that they depend on; one for all threads of a matcher."""
+
+    def __init__(
+        self,
+        most_bytes: int = DEFAULT_BYTES,
+        oldest_seconds: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if type(most_bytes) is not int or most_bytes < 0:
+            raise TamisError(f"memo_bytes is a whole number, 0 to keep nothing, not {most_bytes!r}")
+        if oldest_seconds is not None and not _is_above_zero(oldest_seconds):
+            raise TamisError(
+                f"memo_seconds is a number above 0, or None for ever, not {oldest_seconds!r}"
+            )
+        self.most_bytes = most_bytes
+        self.oldest_seconds = oldest_seconds
+        self._clock = clock
+        self._accounts: dict[str, MemoAccount] = {}
+        self._numbers = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Knows nothing; after a fork too, for other threads held what is shared then."""
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._bytes = 0
+        self._specifications: dict[int, tuple[Specification, _Operator | None]] = {}
+        self._operators: dict[Key, _Operator] = {}
+        self._shelves: OrderedDict[_ShelfKey, _Answers] = OrderedDict()
+        self._flights: dict[tuple[_ShelfKey, Key], Flight] = {}
+        for account in self._accounts.values():
+            account.answers = account.bytes = 0
+
+    def __repr__(self) -> str:
+        """How much is kept."""
+        answers = sum(account.answers for account in self._accounts.values())
+        return f"<memo: {answers:,} answers in {self._bytes:,} bytes>"
+
+    @property
+    def bytes(self) -> int:
+        """What is kept takes so much."""
+        return self._bytes
+
+    def account(self) -> dict[str, MemoAccount]:
+        """The account of each operator that is remembered, as it is now."""
+        with self._lock:
+            return {name: MemoAccount(**vars(each)) for name, each in self._accounts.items()}
+
+    def about(self, specification: Specification, digests: EventDigests) -> Shelf | None:
+        """What is known of an operator's answers about an event; `None` if nothing ever is."""
+        if self._process != os.getpid():
+            self._begin()
+        met = self._specifications.get(id(specification))
+        operator = self._meet(specification) if met is None else met[1]
+        if operator is None:
+            return None
+        digest = digests.together(operator.inputs)
+        if digest is None:
+            return None
+        return Shelf(self, operator, (operator.number, digest))
+
+    def _meet(self, specification: Specification) -> _Operator | None:
+        """The operator of a specification, which is kept so that its identity stays its own."""
+        inputs = _all_inputs(specification)
+        with self._lock:
+            operator = None
+            if specification.deterministic and inputs is not None:
+                key = _identity(specification, inputs)
+                operator = self._operators.get(key)
+                if operator is None:
+                    account = self._accounts.setdefault(specification.name, MemoAccount())
+                    self._numbers += 1
+                    patience = _patience_seconds(specification)
+                    operator = _Operator(self._numbers, inputs, patience, account)
+                    self._operators[key] = operator
+            self._specifications[id(specification)] = (specification, operator)
+            return operator
+
+    def forget(self, name: str) -> None:
+        """Drops the answers of an operator, also those of calls that are being made. O(all)."""
+        with self._lock:
+            for key in [key for key in self._operators if key[0] == name]:
+                self._operators.pop(key).forgotten = True
+            for at, (specification, _) in list(self._specifications.items()):
+                if specification.name == name:
+                    del self._specifications[at]
+            for shelf, answers in list(self._shelves.items()):
+                if answers.operator.forgotten:
+                    self._drop_shelf(shelf, answers)
+
+    # the rest is called by shelves, with the lock held
+
+    def _used(self, shelf: _ShelfKey) -> _Answers | None:
+        """The answers of a shelf, which is now the most recently used; the too old ones go."""
+        now = self._clock()
+        if self.oldest_seconds is not None:
+            self._drop_unused(now)
+        answers = self._shelves.get(shelf)
+        if answers is not None:
+            answers.used = now
+            self._shelves.move_to_end(shelf)
+        return answers
+
+    def _drop_unused(self, now: float) -> None:
+        """Drops the shelves that were not used for so long that all on them is too old."""
+        while self._shelves:
+            shelf, answers = next(iter(self._shelves.items()))
+            if not self._too_old(answers.used, now):
+                return
+            answers.operator.account.expired += len(answers.by_key)
+            self._drop_shelf(shelf, answers)
+
+    def _too_old(self, since: float, now: float) -> bool:
+        return self.oldest_seconds is not None and now - since > self.oldest_seconds
+
+    def _find(self, shelf: _ShelfKey, answers: _Answers, key: Key) -> Answer | None:
+        """A kept answer that is not too old."""
+        kept = answers.by_key.get(key)
+        if kept is None:
+            return None
+        if self._too_old(kept.since, answers.used):
+            answers.operator.account.expired += 1
+            self._drop(shelf, answers, key)
+            return None
+        answers.by_key.move_to_end(key)
+        return kept.answer
+
+    def _keep(self, operator: _Operator, shelf: _ShelfKey, key: Key, answer: Answer) -> None:
+        if operator.forgotten or answer.failure is not None or answer.cut:
+            return
+        answers = self._used(shelf)
+        if answers is not None and key in answers.by_key:
+            self._drop(shelf, answers, key)
+            answers = self._shelves.get(shelf)
+        answer = _without_seconds(answer)
+        size = answer_bytes(key, answer)
+        shelf_size = shelf_bytes(shelf[1])
+        if size + shelf_size > self.most_bytes:
+            return
+        if answers is None:
+            answers = self._shelves[shelf] = _Answers(operator, shelf_size)
+            answers.used = self._clock()
+            self._count(operator, shelf_size, 0)
+        answers.by_key[key] = _Kept(answer, answers.used, size)
+        self._count(operator, size, 1)
+        while self._bytes > self.most_bytes:
+            oldest, found = next(iter(self._shelves.items()))
+            found.operator.account.evictions += 1
+            self._drop(oldest, found, next(iter(found.by_key)))
+
+    def _drop(self, shelf: _ShelfKey, answers: _Answers, key: Key) -> None:
+        """Drops an answer, and its shelf with the last one."""
+        self._count(answers.operator, -answers.by_key.pop(key).size, -1)
+        if not answers.by_key:
+            self._drop_shelf(shelf, answers)
+
+    def _drop_shelf(self, shelf: _ShelfKey, answers: _Answers) -> None:
+        size = answers.size + sum(kept.size for kept in answers.by_key.values())
+        self._count(answers.operator, -size, -len(answers.by_key))
+        del self._shelves[shelf]
+
+    def _count(self, operator: _Operator, size: int, answers: int) -> None:
+        self._bytes += size
+        operator.account.bytes += size
+        operator.account.answers += answers
+
+
+class Shelf:
+    """What is known of an operator's answers about one event, and about all that equal it."""
+
+    __slots__ = ("_key", "_memo", "_operator")
+
+    def __init__(self, memo: Memo, operator: _Operator, key: _ShelfKey) -> None:
+        self._memo = memo
+        self._operator = operator
+        self._key = key
+
+    @property
+    def count(self) -> int:
+        """How many answers are kept; some may be too old."""
+        answers = self._memo._shelves.get(self._key)
+        return 0 if answers is None else len(answers.by_key)
+
+    def __iter__(self) -> Iterator[tuple[Key, Answer]]:
+        """The keys of calls and their answers, as they are known now; looking uses none."""
+        memo = self._memo
+        with memo._lock:
+            answers = memo._shelves.get(self._key)
+            if answers is None:
+                return iter(())
+            now = memo._clock()
+            return iter(
+                [
+                    (key, kept.answer)
+                    for key, kept in answers.by_key.items()
+                    if not memo._too_old(kept.since, now)
+                ]
+            )
+
+    def known(self, numbers: Mapping[Key, _Number]) -> list[tuple[_Number, Answer]]:
+        """The known answers to some calls, by what the caller names the calls' keys.
+
+        O(calls or kept answers, whichever are fewer)."""
+        memo = self._memo
+        if self._key not in memo._shelves:
+            return []
+        with memo._lock:
+            answers = memo._used(self._key)
+            if answers is None:
+                return []
+            found: list[tuple[_Number, Answer]] = []
+            kept = answers.by_key
+            fewer, more = (kept, numbers) if len(kept) < len(numbers) else (numbers, kept)
+            for key in [key for key in fewer if key in more]:
+                answer = memo._find(self._key, answers, key)
+                if answer is not None:
+                    found.append((numbers[key], answer))
+            self._operator.account.hits += len(found)
+            return found
+
+    def get(self, call: Call) -> Answer | None:
+        """The answer to a call, if it is known."""
+        with self._memo._lock:
+            answer = self._find(call.key)
+            if answer is None:
+                self._operator.account.misses += 1
+            else:
+                self._operator.account.hits += 1
+            return answer
+
+    def _find(self, key: Key) -> Answer | None:
+        answers = self._memo._used(self._key)
+        return None if answers is None else self._memo._find(self._key, answers, key)
+
+    def keep(self, call: Call, answer: Answer) -> None:
+        """Keeps an answer, unless it is a failure, was cut, is too large, or is to be forgotten."""
+        with self._memo._lock:
+            self._memo._keep(self._operator, self._key, call.key, answer)
+
+    # one flight
+
+    def compute(self, call: Call, make: Callable[[], Answer]) -> Given:
+        """The answer to a call: known, or awaited from the thread that makes it, or made here."""
+        return self.compute_many([call], lambda calls: [make()])[0]
+
+    def compute_many(
+        self, calls: Sequence[Call], make: Callable[[Sequence[Call]], Sequence[Answer]]
+    ) -> list[Given]:
+        """The answers to calls, in their order; `make` answers those that nobody else makes.
+
+        What another thread makes is awaited after that, for as long as such a call may take, and
+        its answer is this one's even if it is a failure: operators are deterministic, and to try
+        again would take the same time again, thread by thread. When the other thread was
+        interrupted, one of those that wait makes the call."""
+        given: dict[int, Given] = {}
+        patience = self._operator.patience_seconds
+        deadline = None
+        open_ = list(range(len(calls)))
+        while open_:
+            others = self._make_own(calls, open_, make, given)
+            if others and deadline is None and patience is not None:
+                deadline = time.monotonic() + patience + _GRACE_SECONDS
+            for at, flight in others.items():
+                if flight.is_own:
+                    # the operator asks for what it is asked for: it waits for nobody else
+                    given[at] = Given(make([calls[at]])[0], True)
+                    continue
+                answer = self._awaited(flight, deadline)
+                if answer is not None:
+                    given[at] = Given(answer, False)
+            open_ = [at for at in open_ if at not in given]
+        return [given[at] for at in range(len(calls))]
+
+    def _make_own(
+        self,
+        calls: Sequence[Call],
+        open_: list[int],
+        make: Callable[[Sequence[Call]], Sequence[Answer]],
+        given: dict[int, Given],
+    ) -> dict[int, Flight]:
+        """Gives what is known and makes what nobody makes; the flights of others for the rest."""
+        own: dict[int, Flight] = {}
+        answers: Sequence[Answer] = ()
+        try:
+            others = self._claim(calls, open_, own, given)
+            if own:
+                answers = make([calls[at] for at in own])
+                if len(answers) != len(own):
+                    raise ValueError(f"{len(own)} calls have {len(answers)} answers")
+                given.update((at, Given(each, True)) for at, each in zip(own, answers, strict=True))
+        finally:
+            if own:
+                self._land(calls, own, given)
+        return others
+
+    def _claim(
+        self,
+        calls: Sequence[Call],
+        open_: list[int],
+        own: dict[int, Flight],
+        given: dict[int, Given],
+    ) -> dict[int, Flight]:
+        memo, account = self._memo, self._operator.account
+        others: dict[int, Flight] = {}
+        with memo._lock:
+            for at in open_:
+                key = calls[at].key
+                answer = self._find(key)
+                if answer is not None:
+                    account.hits += 1
+                    given[at] = Given(answer, False)
+                    continue
+                flight = memo._flights.get((self._key, key))
+                if flight is None:
+                    # first known here, so that it lands even if it never takes off
+                    flight = own[at] = Flight(memo._lock)
+                    memo._flights[self._key, key] = flight
+                    account.misses += 1
+                else:
+                    others[at] = flight
+        return others
+
+    def _land(self, calls: Sequence[Call], own: dict[int, Flight], given: dict[int, Given]) -> None:
+        """Keeps the answers and lets go who waits for them; flights without any were given up."""
+        memo = self._memo
+        with memo._lock:
+            for at, flight in own.items():
+                key = calls[at].key
+                if memo._flights.get((self._key, key)) is flight:
+                    del memo._flights[self._key, key]
+                answer = given[at].answer if at in given else None
+                if answer is not None:
+                    memo._keep(self._operator, self._key, key, answer)
+                flight.land(answer)
+
+    def _awaited(self, flight: Flight, deadline: float | None) -> Answer | None:
+        """The answer of a flight once it has landed; `None` if it was given up."""
+        if not flight.wait(deadline):
+            patience = self._operator.patience_seconds
+            words = f"the same call by another thread gave no answer within {patience} s"
+            return Answer(failure=Failure(TIMED_OUT, words))
+        if flight.answer is None:
+            return None
+        with self._memo._lock:
+            self._operator.account.hits += 1
+        return _without_seconds(flight.answer)
+
+
+def _is_above_zero(number: object) -> bool:
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0
+
+
+def _all_inputs(specification: Specification) -> tuple[str, ...] | None:
+    """Everything that an answer depends on, in one order; `None` for the whole event."""
+    seen = [specification.visible, *(each.visible for each in specification.preparations)]
+    names: set[str] = set()
+    for inputs in seen:
+        if inputs is None:
+            return None
+        names.update(inputs)
+    return tuple(sorted(names))
+
+
+def _identity(specification: Specification, inputs: tuple[str, ...]) -> Key:
+    prepared = tuple(each.name for each in specification.preparations)
+    return (specification.name, specification.version, inputs, prepared)
+
+
+def _patience_seconds(specification: Specification) -> float | None:
+    """What one call may take: its place among those that run at once, preparation, the operator.
+
+    What waits for a worker process has bounds of its own, which are the gateway's."""
+    timeout = specification.timeout
+    if timeout is None or specification.calls_per_second is not None:
+        return None
+    if specification.isolation == PROCESS:
+        return None
+    if specification.concurrency is not None:
+        timeout += timeout
+    for each in specification.preparations:
+        if each.timeout is None:
+            return None
+        timeout += each.timeout
+    return timeout
+
+
+def _without_seconds(answer: Answer) -> Answer:
+    """The answer as it is given again; the most frequent ones take no memory."""
+    if answer.failure is not None or answer.cut:
+        return answer._replace(seconds=0.0)
+    if answer.solutions is None:
+        return _TRUE if answer.truth else _FALSE
+    return answer._replace(seconds=0.0) if answer.solutions else _NO_SOLUTION

@@ -1,0 +1,242 @@
+"""Which assignments satisfy several operator predicates at once: joins, bounded.
+
+Atoms are joined by hash on shared variables, constraints checked as soon as their variables are
+bound, depth first with a stack of our own, so that the first assignment comes early and a search
+may be cut. Cost: the sum of the atoms' solutions and the steps taken, at most `steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, pairwise, product
+
+from tamis.event import Event
+from tamis.language.constraint import Constraint, Reference, Values
+from tamis.language.values import Scalar, identity
+from tamis.operators.asking import Solution, Test, attribute_slots
+
+Relation = Sequence[Solution]
+
+_CHOICES = 16
+_PREFIXES = 32
+
+
+class JoinAtom:
+    """An operator predicate of an alternative: its test, and its variables by slot."""
+
+    __slots__ = ("names", "test")
+
+    def __init__(self, test: Test, names: tuple[str, ...]) -> None:
+        self.test = test
+        self.names = names
+
+
+class Search:
+    """One join being enumerated; `cut` says whether it stopped before its end."""
+
+    def __init__(self, assignments: Iterator[Solution], steps: int) -> None:
+        self._assignments = assignments
+        self.steps = steps
+        self.cut = False
+
+    def __iter__(self) -> Iterator[Solution]:
+        return self._assignments
+
+    def first(self) -> Solution | None:
+        """The first assignment, `None` if there is none or the search was cut."""
+        return next(self._assignments, None)
+
+
+class Join:
+    """Some atoms of an alternative together, with the constraints over their variables.
+
+    A constraint over the variables of one of the atoms has guarded its test already."""
+
+    def __init__(self, atoms: Sequence[JoinAtom], constraints: Sequence[Constraint]) -> None:
+        self.atoms = tuple(atoms)
+        self.variables = tuple(dict.fromkeys(name for atom in atoms for name in atom.names))
+        bound = set(self.variables)
+        covered = [
+            each
+            for each in constraints
+            if bound.issuperset(each.variables) and not _guards(each, atoms)
+        ]
+        self._attributes = tuple(
+            dict.fromkeys(name for each in covered for name in each.attributes)
+        )
+        slots = {Reference("?", name): at for at, name in enumerate(self.variables)}
+        slots |= attribute_slots(self._attributes, len(self.variables))
+        self._constraints = [(set(each.variables), each.compiled(slots)) for each in covered]
+
+    def search(self, relations: Sequence[Relation], event: Event, steps: int) -> Search:
+        """Enumerates the assignments, as values of `variables` in order."""
+        search = Search(iter(()), steps)
+        search._assignments = self._assignments(relations, event, search)
+        return search
+
+    def _assignments(
+        self, relations: Sequence[Relation], event: Event, search: Search
+    ) -> Iterator[Solution]:
+        places = {name: at for at, name in enumerate(self.variables)}
+        values: list[Scalar | None] = [None] * len(self.variables)
+        values += [event.scalar(name) for name in self._attributes]
+        stages = self._stages(relations, places)
+        last = len(stages) - 1
+        open_rows = [stages[0].rows(values)]
+        while open_rows:
+            depth = len(open_rows) - 1
+            stage = stages[depth]
+            row = next(open_rows[-1], None)
+            if row is None:
+                open_rows.pop()
+                continue
+            if search.steps <= 0:
+                search.cut = True
+                return
+            search.steps -= 1
+            for at, value in zip(stage.fills, row, strict=True):
+                values[at] = value
+            if not all(holds(values) for holds in stage.constraints):
+                continue
+            if depth == last:
+                yield tuple(values[: len(self.variables)])  # type: ignore[arg-type]
+            else:
+                open_rows.append(stages[depth + 1].rows(values))
+
+    def _stages(self, relations: Sequence[Relation], places: dict[str, int]) -> list[_Stage]:
+        """The atoms in order: the smallest first, then the smallest connected with it."""
+        left = list(range(len(self.atoms)))
+        bound: set[str] = set()
+        waiting = list(self._constraints)
+        stages = []
+        while left:
+            chosen = min(
+                left,
+                key=lambda at: (
+                    bool(bound) and bound.isdisjoint(self.atoms[at].names),
+                    len(relations[at]),
+                    at,
+                ),
+            )
+            left.remove(chosen)
+            names = self.atoms[chosen].names
+            shared = [at for at, name in enumerate(names) if name in bound]
+            fresh = [at for at, name in enumerate(names) if name not in bound]
+            bound.update(names)
+            ready = [holds for needed, holds in waiting if needed <= bound]
+            waiting = [each for each in waiting if not each[0] <= bound]
+            stages.append(
+                _Stage(
+                    relations[chosen],
+                    shared,
+                    fresh,
+                    [places[names[at]] for at in shared],
+                    [places[names[at]] for at in fresh],
+                    ready,
+                )
+            )
+        return stages
+
+
+def _guards(constraint: Constraint, atoms: Sequence[JoinAtom]) -> bool:
+    """Whether one of the atoms binds all variables of the constraint."""
+    return any(set(constraint.variables).issubset(atom.names) for atom in atoms)
+
+
+class _Stage:
+    """One atom on its turn: its rows by the values that are already bound."""
+
+    def __init__(
+        self,
+        relation: Relation,
+        shared: list[int],
+        fresh: list[int],
+        keys: list[int],
+        fills: list[int],
+        constraints: list[Callable[[Values], bool]],
+    ) -> None:
+        self.fills = fills
+        self.constraints = constraints
+        self._keys = keys
+        self._table: dict[tuple[object, ...], list[Solution]] = {}
+        for row in relation:
+            key = identity(tuple(row[at] for at in shared))
+            self._table.setdefault(key, []).append(tuple(row[at] for at in fresh))
+
+    def rows(self, values: Sequence[Scalar | None]) -> Iterator[Solution]:
+        key = identity(tuple(values[at] for at in self._keys))  # type: ignore[misc]
+        return iter(self._table.get(key, ()))
+
+
+class JoinPlan:
+    """How the operator predicates of one alternative hang together.
+
+    `components` share no variable and no constraint; `checks` are the joins that are looked at."""
+
+    def __init__(self, atoms: Sequence[JoinAtom], constraints: Sequence[Constraint]) -> None:
+        self.atoms = tuple(atoms)
+        self.constraints = tuple(constraints)
+        self._joins: dict[tuple[int, ...], Join] = {}
+        self.components = self._connected()
+        self.checks = self._worth_checking()
+        self.checks_of: list[list[tuple[int, ...]]] = [[] for _ in self.atoms]
+        for check in self.checks:
+            for at in check:
+                self.checks_of[at].append(check)
+
+    def _worth_checking(self) -> list[tuple[int, ...]]:
+        """The joins to look at as soon as all of their atoms are known.
+
+        Neighbors that share a variable, the atoms that may bind the variables of a constraint, what
+        is connected at the beginning of a component as written, and the component. A fixed set, so
+        that verdicts do not depend on the order of calls even when searches are cut."""
+        holders: dict[str, list[int]] = {}
+        for at, atom in enumerate(self.atoms):
+            for name in atom.names:
+                holders.setdefault(name, []).append(at)
+        checks: set[tuple[int, ...]] = {
+            pair for mine in holders.values() for pair in pairwise(mine)
+        }
+        for constraint in self.constraints:
+            choices = product(*(holders[name] for name in constraint.variables))
+            checks |= {tuple(sorted(set(each))) for each in islice(choices, _CHOICES)}
+        for group in self.components:
+            checks.add(group)
+            for end in range(3, min(len(group), _PREFIXES)):
+                beginning = group[:end]
+                names = set(self.atoms[beginning[-1]].names)
+                if any(names.intersection(self.atoms[at].names) for at in beginning[:-1]):
+                    checks.add(beginning)
+        return sorted(
+            (each for each in checks if len(each) > 1), key=lambda each: (len(each), each)
+        )
+
+    def join(self, group: tuple[int, ...]) -> Join:
+        """The join of some of the atoms."""
+        known = self._joins.get(group)
+        if known is None:
+            known = self._joins[group] = Join([self.atoms[at] for at in group], self.constraints)
+        return known
+
+    def _connected(self) -> list[tuple[int, ...]]:
+        """The atoms in components, by merging what a variable or a constraint connects."""
+        leader = list(range(len(self.atoms)))
+
+        def root(at: int) -> int:
+            while leader[at] != at:
+                leader[at] = leader[leader[at]]
+                at = leader[at]
+            return at
+
+        first_of: dict[str, int] = {}
+        for at, atom in enumerate(self.atoms):
+            for name in atom.names:
+                leader[root(at)] = root(first_of.setdefault(name, at))
+        for constraint in self.constraints:
+            names = constraint.variables
+            for name in names[1:]:
+                leader[root(first_of[name])] = root(first_of[names[0]])
+        groups: dict[int, list[int]] = {}
+        for at in range(len(self.atoms)):
+            groups.setdefault(root(at), []).append(at)
+        return sorted(tuple(group) for group in groups.values())

@@ -1,0 +1,392 @@
+"""What an alternative asks: its atoms bound to operators, its constraints to where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tamis.calling.isolation.isolation import shipped_call
+from tamis.catalog.joins import JoinAtom
+from tamis.errors import (
+    ArgumentError,
+    NeverMatches,
+    OperatorError,
+    SubscriptionError,
+    SubscriptionWarning,
+)
+from tamis.language import Condition, Leaf
+from tamis.language.comparison import Comparison
+from tamis.language.constraint import Constraint, Reference
+from tamis.language.contradiction import contradictory
+from tamis.language.predicate import AttributePredicate, OperatorPredicate, VariableArgument
+from tamis.language.text import constant_text, name_text
+from tamis.language.values import NUMBER, kind_of
+from tamis.nearest import did_you_mean
+from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.operators.specification import PROCESS, Specification, Variable
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An alternative that is ready for the catalog."""
+
+    predicates: tuple[AttributePredicate, ...]
+    edges: tuple[tuple[Test, int], ...]
+    tests: Mapping[int, Test]
+    """The test of each operator predicate by its place in the text."""
+    atoms: tuple[JoinAtom, ...]
+    conditions: tuple[EventConstraint, ...]
+    constraints: tuple[Constraint, ...]
+    """Those with variables; the ones over a single atom's variables guard its test too."""
+    never: bool
+    """Whether no event can satisfy it."""
+    empty: bool
+    """Whether its attribute predicates alone exclude every event."""
+
+
+class Resolver:
+    """Binds alternatives to operators; calls and tests that are known are used again.
+
+    Good for one batch of subscriptions: what is new in it is known to the rest of it."""
+
+    def __init__(
+        self,
+        operators: Operators,
+        known_call: Callable[[tuple[object, ...]], Call | None],
+        known_test: Callable[[tuple[object, ...]], Test | None],
+    ) -> None:
+        self._operators = operators
+        self._known_call = known_call
+        self._known_test = known_test
+        self._new_calls: dict[tuple[object, ...], Call] = {}
+        self._new_tests: dict[tuple[object, ...], Test] = {}
+        self._unguarded: dict[int, tuple[OperatorPredicate, Test]] = {}
+
+    def resolve(self, leaves: Sequence[Leaf], text: str) -> Asked:
+        """The alternative as it is asked; `SubscriptionError` where it cannot be."""
+        predicates: list[AttributePredicate] = []
+        constraints: list[tuple[Constraint, int]] = []
+        operators: list[Leaf] = []
+        for leaf in leaves:
+            if isinstance(leaf.atom, AttributePredicate):
+                predicates.append(leaf.atom)
+            elif isinstance(leaf.atom, Constraint):
+                constraints.append((leaf.atom, leaf.start))
+            else:
+                operators.append(leaf)
+        empty = _any_contradictory(
+            (predicate.attribute, predicate.comparison) for predicate in predicates
+        )
+        if not operators and not constraints:
+            return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
+        return self._with_operators(predicates, constraints, operators, text, empty)
+
+    def check(self, leaves: Sequence[Leaf], text: str, *, several: bool) -> None:
+        """Looks for unknown operators, and with `several` alternatives to come for all errors that
+        their operators have: an error costs little before anything is made of the leaves."""
+        asking = [leaf for leaf in leaves if type(leaf.atom) is OperatorPredicate]
+        for leaf in asking:
+            assert isinstance(leaf.atom, OperatorPredicate)
+            if leaf.atom.name not in self._operators.records:
+                self._unknown_operator(leaf.atom, text, leaf.start)
+        for leaf in asking if several else ():
+            assert isinstance(leaf.atom, OperatorPredicate)
+            self._call(leaf.atom, text, leaf.start)
+
+    def _with_operators(
+        self,
+        predicates: list[AttributePredicate],
+        constraints: list[tuple[Constraint, int]],
+        operators: list[Leaf],
+        text: str,
+        empty: bool,
+    ) -> Asked:
+        bound = {
+            name
+            for leaf in operators
+            if isinstance(leaf.atom, OperatorPredicate)
+            for name in leaf.atom.variables
+        }
+        for constraint, start in constraints:
+            self._check_bound(constraint, bound, text, start)
+        only = [constraint for constraint, _ in constraints]
+        conditions = tuple(EventConstraint(each) for each in only if not each.variables)
+        about = [each for each in only if each.variables]
+        edges: dict[tuple[Test, int], None] = {}
+        tests: dict[int, Test] = {}
+        atoms: list[JoinAtom] = []
+        by_variable: dict[str, list[Constraint]] = {}
+        for constraint in about:
+            by_variable.setdefault(constraint.variables[0], []).append(constraint)
+        for leaf in operators:
+            assert isinstance(leaf.atom, OperatorPredicate)
+            names = leaf.atom.variables
+            guards = [
+                each
+                for name in names
+                for each in by_variable.get(name, ())
+                if set(each.variables).issubset(names)
+            ]
+            test = tests[leaf.start] = self._test(leaf.atom, guards, text, leaf.start)
+            edges[(test, -1 if leaf.negated else 1)] = None
+            if names and not any(atom.test is test and atom.names == names for atom in atoms):
+                atoms.append(JoinAtom(test, names))
+        never = (
+            empty
+            or any((test, -sign) in edges for test, sign in edges)
+            or (bool(only) and _any_contradictory(_lone_comparisons(only)))
+            or any(_compares_arithmetic_with_no_number(each) for each in only)
+        )
+        return Asked(
+            tuple(predicates),
+            tuple(edges),
+            tests,
+            tuple(atoms),
+            conditions,
+            tuple(about),
+            never,
+            empty,
+        )
+
+    def _check_bound(self, constraint: Constraint, bound: set[str], text: str, start: int) -> None:
+        for name in constraint.variables:
+            if name not in bound:
+                raise SubscriptionError(
+                    f"?{name} is bound by no operator predicate of its alternative"
+                    f"{did_you_mean('?' + name, ['?' + each for each in bound])}",
+                    text=text,
+                    position=start,
+                )
+
+    def _test(
+        self, predicate: OperatorPredicate, guards: list[Constraint], text: str, start: int
+    ) -> Test:
+        if not guards:
+            # atoms are interned by their text: most are the very ones of subscriptions before
+            seen = self._unguarded.get(id(predicate))
+            if seen is not None:
+                return seen[1]
+            test = self._bound_test(predicate, guards, text, start)
+            self._unguarded[id(predicate)] = (predicate, test)
+            return test
+        return self._bound_test(predicate, guards, text, start)
+
+    def _bound_test(
+        self, predicate: OperatorPredicate, guards: list[Constraint], text: str, start: int
+    ) -> Test:
+        names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
+        renamed = {guard.text(): guard for guard in (each.renamed(names) for each in guards)}
+        texts = sorted(renamed)
+        key = (*_renamed_key(predicate, names), *texts)
+        known = self._known_test(key) or self._new_tests.get(key)
+        if known is not None:
+            return known
+        call, places = self._call(predicate, text, start)
+        words = ", ".join([predicate.text(names), *texts])
+        test = Test(key, call, places, tuple(renamed[each] for each in texts), words)
+        return self._new_tests.setdefault(key, test)
+
+    def _call(
+        self, predicate: OperatorPredicate, text: str, start: int
+    ) -> tuple[Call, tuple[Place, ...]]:
+        record = self._operators.records.get(predicate.name)
+        if record is None:
+            self._unknown_operator(predicate, text, start)
+        specification = record.specification
+        _check_arguments(predicate, specification, text, start)
+        given: list[object] = []
+        words: list[str] = []
+        key: list[object] = [predicate.name]
+        places: list[Place] = []
+        slots: dict[str, int] = {}
+        outputs = set(specification.outputs)
+        for at, argument in enumerate(predicate.arguments):
+            parameter = specification.parameters[at] if at < len(specification.parameters) else None
+            is_variable = isinstance(argument, VariableArgument)
+            if is_variable or (parameter is not None and parameter.name in outputs):
+                if isinstance(argument, VariableArgument):
+                    places.append(Place(slots.setdefault(argument.name, len(slots))))
+                else:
+                    places.append(Place(-1, argument))
+                given.append(Variable(len(places)))
+                words.append(f"?{len(places)}")
+                key.append(None)
+            else:
+                assert not isinstance(argument, VariableArgument)
+                given.append(argument)
+                words.append(constant_text(argument, bare=True))
+                key.append((kind_of(argument), argument))
+        call = self._known_call(tuple(key)) or self._new_calls.get(tuple(key))
+        if call is None:
+            try:
+                operator = self._operators.operator(predicate.name)
+            except OperatorError as failure:
+                raise SubscriptionError(str(failure), text=text, position=start) from failure
+            arguments = self._checked(operator.check, given, predicate, text, start)
+            call_text = f"{name_text(predicate.name)}({', '.join(words)})"
+            call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
+            if specification.isolation == PROCESS:
+                _ship(call, text, start)
+            self._new_calls[call.key] = call
+        return call, tuple(places)
+
+    def _unknown_operator(self, predicate: OperatorPredicate, text: str, start: int) -> NoReturn:
+        known = self._operators.records
+        says = {name: record.specification.description for name, record in known.items()}
+        hint = did_you_mean(predicate.name, known, says)
+        if not hint and len(known) <= 12:
+            hint = f" (known: {', '.join(sorted(known)) or 'none'})"
+        raise SubscriptionError(
+            f"unknown operator {name_text(predicate.name)}{hint}", text=text, position=start
+        )
+
+    @staticmethod
+    def _checked(
+        check: Callable[..., Sequence[object] | None],
+        given: list[object],
+        predicate: OperatorPredicate,
+        text: str,
+        start: int,
+    ) -> tuple[object, ...]:
+        """The arguments after the operator has looked at them."""
+        try:
+            compiled = check(*given)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as refusal:
+            at = refusal.argument if isinstance(refusal, ArgumentError) else 0
+            offsets = predicate.offsets
+            position = start + (offsets[at] if at < len(offsets) else 0)
+            problem = str(refusal)
+            if not isinstance(refusal, ValueError):
+                problem = f"could not check its arguments: {type(refusal).__name__}: {refusal}"
+            raise SubscriptionError(
+                f"{name_text(predicate.name)}: {problem}", text=text, position=position
+            ) from refusal
+        if compiled is None:
+            return tuple(given)
+        if isinstance(compiled, str) or not isinstance(compiled, Sequence):
+            compiled = ()
+        if len(compiled) != len(given):
+            raise SubscriptionError(
+                f"{predicate.name}: its check returns None, or as many arguments as it gets",
+                text=text,
+                position=start,
+            )
+        return tuple(compiled)
+
+
+def _ship(call: Call, text: str, start: int) -> None:
+    """Sees to it that a call can travel to another process."""
+    try:
+        shipped_call(call)
+    except OperatorError as failure:
+        raise SubscriptionError(str(failure), text=text, position=start) from failure
+
+
+def _renamed_key(predicate: OperatorPredicate, names: Mapping[str, str]) -> tuple[object, ...]:
+    """Equal exactly when predicates are, up to the names of their variables."""
+    return (
+        predicate.name,
+        *(
+            names[argument.name]
+            if isinstance(argument, VariableArgument)
+            else (kind_of(argument), argument)
+            for argument in predicate.arguments
+        ),
+        None,
+    )
+
+
+def _check_arguments(
+    predicate: OperatorPredicate, specification: Specification, text: str, start: int
+) -> None:
+    """Refuses arguments that the specification does not allow."""
+    parameters, given = specification.parameters, predicate.arguments
+    needed = sum(parameter.required for parameter in parameters)
+    if len(given) < needed or (len(given) > len(parameters) and not specification.variadic):
+        most = "at least " if specification.variadic else ""
+        some = needed if specification.variadic or len(given) < needed else len(parameters)
+        raise SubscriptionError(
+            f"{specification.signature} takes {most}{some} argument{'s' * (some != 1)}, "
+            f"not {len(given)}",
+            text=text,
+            position=start,
+        )
+    for at, (parameter, argument) in enumerate(zip(parameters, given, strict=False)):
+        problem = None
+        if isinstance(argument, VariableArgument):
+            if specification.outputs and parameter.name not in specification.outputs:
+                problem = f"takes a constant; variables stand for {_outputs(specification)}"
+            elif not specification.outputs and parameter.kinds is not None:
+                problem = f"{parameter.wanted()}, not a variable"
+        else:
+            problem = parameter.problem(argument)
+        if problem is not None:
+            raise SubscriptionError(
+                f"{parameter.name} of {specification.signature} {problem}",
+                text=text,
+                position=start + predicate.offsets[at],
+            )
+    if specification.outputs and specification.variadic:
+        for at in range(len(parameters), len(given)):
+            if isinstance(given[at], VariableArgument):
+                raise SubscriptionError(
+                    f"this place of {specification.signature} takes a constant; "
+                    f"variables stand for {_outputs(specification)}",
+                    text=text,
+                    position=start + predicate.offsets[at],
+                )
+
+
+def _outputs(specification: Specification) -> str:
+    return " and ".join(specification.outputs)
+
+
+def _lone_comparisons(constraints: Sequence[Constraint]) -> list[tuple[object, Comparison]]:
+    return [
+        (constraint.left.lone, constraint.comparison)
+        for constraint in constraints
+        if constraint.comparison is not None and isinstance(constraint.left.lone, Reference)
+    ]
+
+
+def _any_contradictory(comparisons: Iterable[tuple[object, Comparison]]) -> bool:
+    """Whether the comparisons of any one subject exclude each other."""
+    by_subject: dict[object, list[Comparison]] = {}
+    for subject, comparison in comparisons:
+        by_subject.setdefault(subject, []).append(comparison)
+    return any(contradictory(each) for each in by_subject.values())
+
+
+def _compares_arithmetic_with_no_number(constraint: Constraint) -> bool:
+    return (
+        constraint.comparison is not None
+        and constraint.left.lone is None
+        and all(kind_of(constant) != NUMBER for constant in constraint.comparison.constants)
+    )
+
+
+def doubts(id: str, condition: Condition, asked: Sequence[Asked]) -> list[SubscriptionWarning]:
+    """What is accepted and probably not meant."""
+    doubts = [
+        SubscriptionWarning(f"subscription {id!r}: column {position + 1}: {note}")
+        for note, position in condition.notes
+    ]
+    never = [
+        _joined(leaves)
+        for leaves, each in zip(condition.alternatives, asked, strict=True)
+        if each.never
+    ]
+    if never:
+        what = (
+            "never matches" if len(never) == len(asked) else "has an alternative that never holds"
+        )
+        doubts.append(NeverMatches(f"subscription {id!r} {what}: {never[0]}"))
+    return doubts
+
+
+def _joined(leaves: Iterable[Leaf], length: int = 160) -> str:
+    text = " and ".join(f"{'not ' if leaf.negated else ''}{leaf.atom.text()}" for leaf in leaves)
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,5 +1,0 @@
-"""Calls in worker processes: where they run, what travels, and what becomes of those that fail."""
-
-from tamis.engine.isolation.isolation import Isolation
-
-__all__ = ["Isolation"]

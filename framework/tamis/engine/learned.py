@@ -1,0 +1,367 @@
+"""What to expect of tests and calls, from history and from what this process has seen.
+
+Every outcome counts for selectivities, however it came about (called, shared, implied by another
+one, remembered): they are shares of events. Only calls that were made say what calls cost and how
+often they fail. Unknown outcomes count for no selectivity: a broken operator would look selective.
+
+What is not known of a test is taken from its call, then its operator, then the prior. History
+counts for so many outcomes at most, and for none once a test has drifted; what was not seen for
+long fades. State is kept by canonical text, so that what is subscribed again is known at once, and
+for so many tests at most.
+
+Invariant: expectations change no answer; before the first event they are those of history.
+Cost: O(outcomes) an event, a few microseconds each; O(tests) to be asked.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.engine.seen import SeenCall, SeenOperator, SeenTest, inherited
+from tamis.event import Event
+from tamis.operators.asking import Call, Test
+from tamis.operators.specification import Preparation, Specification
+from tamis.planning import UNKNOWN, Scenes
+from tamis.statistics.costs import Cost
+from tamis.statistics.history import PRIOR_SELECTIVITY, Statistics
+from tamis.statistics.predicates import PredicateStatistics
+
+if TYPE_CHECKING:
+    from tamis.calling.answers import Answer
+    from tamis.engine.decision import Decision
+
+Floats = NDArray[np.float64]
+
+CAPACITY = 1 << 18
+"""Tests (and calls) of which something is kept at most."""
+OPINION = 16.0
+"""Outcomes that a selectivity given without counts stands for."""
+_MOST_HISTORY = 128
+_COST_OPINION = 8.0
+_MOST_COST_HISTORY = 32
+_COST_FORGOTTEN = 4.0
+_CALL_OPINION = 2.0
+_LONGEST_PAUSE = 32
+_SURPRISING = 10.0
+_SURPRISING_SECONDS = 1e-3
+_ANSWERS = 16
+_SOLUTIONS = 64
+_SAMPLED_CALLS = 4096
+_CALLED = "called"
+
+_Kept = TypeVar("_Kept", SeenCall, SeenTest)
+
+
+class Learned:
+    """Expectations that follow the stream; it answers what `Statistics` answers."""
+
+    def __init__(self, history: Statistics | None = None, *, capacity: int = CAPACITY) -> None:
+        self.history = Statistics() if history is None else history
+        self.stamp = 0
+        """Changes when expectations have moved enough to make problems anew."""
+        self.events = 0
+        """How many events have taught something."""
+        self._capacity = capacity
+        self._lock = threading.Lock()
+        self._next_stamp = 1
+        self._averages = self.history.averages
+        self._operators: dict[str, SeenOperator] = {}
+        self._calls: dict[str, SeenCall] = {}
+        self._tests: dict[str, SeenTest] = {}
+        self._prices: dict[Preparation, Cost] = {}
+        self._sampled: deque[SeenCall] = deque()
+        self._known_costs: tuple[Sequence[Call], int, Floats] | None = None
+        self._no_event = Event.of({}, str, {})
+
+    # learning
+
+    def observe(self, decision: Decision) -> None:
+        """Takes what an event has shown."""
+        if not decision.outcomes:
+            return
+        skeleton = decision.skeleton
+        tests = skeleton.tests
+        with self._lock:
+            self.events += 1
+            moved = False
+            for number in decision.outcomes:
+                moved |= self._take_outcome(tests[number], decision.outcome[number])
+            for at in decision.made:
+                moved |= self._take_answer(skeleton.calls[at], decision.answers[at])
+            if moved or self.events >= self._next_stamp:
+                self.stamp += 1
+                self._next_stamp = self.events + min(self.events, _LONGEST_PAUSE)
+            self._tests = self._bounded(self._tests)
+            self._calls = self._bounded(self._calls)
+
+    def _take_outcome(self, test: Test, truth: int) -> bool:
+        """Counts an outcome; whether the test has drifted."""
+        seen = self._tests.get(test.text)
+        if seen is None:
+            seen = self._new_test(test)
+        seen.tested += 1
+        if truth == UNKNOWN:
+            seen.failed += 1
+            return False
+        return seen.take(truth, self.events)
+
+    def _take_answer(self, call: Call, answer: Answer) -> bool:
+        """Measures a call; whether it was a surprise."""
+        seen = self._seen_call(call)
+        operator = seen.operator
+        failed = answer.failure is not None
+        is_surprise = seen.take(failed, self.events)
+        if not failed:
+            self._take_solutions(seen, answer)
+        seconds = answer.seconds
+        for made in answer.prepared:
+            self._prices.setdefault(made.preparation, Cost()).add(made.seconds)
+        if failed and call.specification.preparation is not None:
+            return is_surprise  # it may never have come to the call
+        seen.measured += 1
+        seen.seconds += seconds
+        if call.batched:
+            operator.batch.add(answer.together, seconds * answer.together, 1.0 / answer.together)
+        if answer.together == 1:
+            if seconds > _SURPRISING_SECONDS:
+                is_surprise |= seconds > _SURPRISING * self._cost_of(call)
+            if seen.given:
+                operator.pace.add(seconds / seen.given)
+            seen.cost.add(seconds)
+            operator.cost.add(seconds)
+        return is_surprise
+
+    def _take_solutions(self, seen: SeenCall, answer: Answer) -> None:
+        """Keeps an answer for tests to come, of so many calls at most."""
+        if answer.solutions is None:
+            seen.satisfied += answer.truth
+            return
+        seen.satisfied += bool(answer.solutions)
+        if answer.cut:
+            return
+        if seen.answers is None:
+            seen.answers = deque(maxlen=_ANSWERS)
+            self._sampled.append(seen)
+            if len(self._sampled) > _SAMPLED_CALLS:
+                self._sampled.popleft().answers = None
+        seen.answers.append(answer.solutions[:_SOLUTIONS])
+
+    def _seen_operator(self, specification: Specification) -> SeenOperator:
+        seen = self._operators.get(specification.name)
+        if seen is None:
+            averages = [
+                self._averages.expected(specification.name, is_guarded, PRIOR_SELECTIVITY)
+                for is_guarded in (False, True)
+            ]
+            seen = self._operators[specification.name] = SeenOperator(*averages)
+        return seen
+
+    def _seen_call(self, call: Call) -> SeenCall:
+        seen = self._calls.get(call.text)
+        if seen is None:
+            operator = self._seen_operator(call.specification)
+            found = self.history.predicates.get(call.text)
+            seen = SeenCall(operator)
+            if found is not None and found.cost_seconds is not None:
+                seen.given = found.cost_seconds
+                seen.strength = float(min(found.measured or 0, _MOST_COST_HISTORY)) or _COST_OPINION
+            seen.at = self.events
+            self._calls[call.text] = seen
+        return seen
+
+    def _new_test(self, test: Test) -> SeenTest:
+        """A test as history has it, else as the latest answers of its call have it."""
+        call = self._seen_call(test.call)
+        seen = self._tests[test.text] = SeenTest(call, test.text != test.call.text)
+        seen.at = self.events
+        found = self.history.predicates.get(test.text)
+        if found is not None and found.share is not None:
+            seen.given = self.history.estimate(test)
+            seen.strength = float(min(found.known, _MOST_HISTORY)) or OPINION
+            return seen
+        if call.answers is not None and not test.attributes:
+            for solutions in list(call.answers):
+                seen.add(bool(test.select(solutions, self._no_event)))
+            return seen
+        tried = self.history.tried(test)
+        of_call = self.history.selectivity(test.call.text)
+        if tried is not None:
+            seen.given, seen.strength = tried.share, float(min(tried.events, _MOST_HISTORY))
+        elif of_call is not None:
+            seen.given, seen.strength = of_call, _CALL_OPINION
+        return seen
+
+    def _bounded(self, kept: dict[str, _Kept]) -> dict[str, _Kept]:
+        """The half that was seen last, where there is too much."""
+        if len(kept) <= self._capacity:
+            return kept
+        latest = sorted(kept.items(), key=lambda item: item[1].at)
+        return dict(latest[len(latest) // 2 :])
+
+    # expecting
+
+    def selectivities(self, tests: Sequence[Test]) -> Floats:
+        """The selectivity to expect of each test."""
+        if not self.events:
+            return self.history.selectivities(tests)
+        with self._lock:
+            return np.array([self._selectivity_of(test) for test in tests], np.float64)
+
+    def _selectivity_of(self, test: Test) -> float:
+        seen = self._tests.get(test.text)
+        if seen is None:
+            call = self._calls.get(test.call.text)
+            found = self.history.predicates.get(test.text)
+            if found is not None and found.share is not None:
+                return self.history.estimate(test)
+            if call is None or call.answers is None:
+                return self._unseen(test, call)
+            seen = self._new_test(test)
+        return seen.expected(self.events)
+
+    def _unseen(self, test: Test, call: SeenCall | None) -> float:
+        """What to expect of a test that neither history nor this process knows."""
+        tried = self.history.tried(test)
+        if tried is not None:
+            return tried.share
+        of_call = self.history.selectivity(test.call.text)
+        if of_call is not None:
+            return of_call
+        if call is None:
+            call = SeenCall(self._seen_operator(test.call.specification))
+        return inherited(call, test.text != test.call.text)
+
+    def costs(self, calls: Sequence[Call]) -> Floats:
+        """The expected seconds of each call."""
+        with self._lock:
+            return self._costs_of(calls)
+
+    def _costs_of(self, calls: Sequence[Call]) -> Floats:
+        known = self._known_costs
+        if known is None or known[0] is not calls or known[1] != self.events:
+            costs = np.array([self._cost_of(call) for call in calls], np.float64)
+            known = self._known_costs = (calls, self.events, costs)
+        return known[2].copy()
+
+    def _cost_of(self, call: Call) -> float:
+        seen = self._calls.get(call.text)
+        if seen is None:
+            found = self.history.predicates.get(call.text)
+            given = None if found is None else found.cost_seconds
+            operator = self._operators.get(call.specification.name)
+            if operator is None:
+                return call.specification.expected_cost_seconds if given is None else given
+        else:
+            operator, given = seen.operator, seen.given
+        if given is None:
+            prior, strength = self._cost_of_any(call, operator), 1.0
+        else:
+            prior = given * operator.pace.after_declared(1.0)
+            strength = 0.0 if seen is None else seen.strength
+        if seen is None or not seen.cost.weight:
+            return prior
+        return seen.cost.expected(prior, strength / (1.0 + seen.cost.weight / _COST_FORGOTTEN))
+
+    def _cost_of_any(self, call: Call, operator: SeenOperator) -> float:
+        """What a call of the operator costs."""
+        specification = call.specification
+        if call.batched and operator.batch.weight:
+            return operator.batch.line(
+                specification.expected_cost_seconds, specification.expected_marginal_seconds
+            )[0]
+        return operator.cost.after_declared(specification.expected_cost_seconds)
+
+    def marginal_costs(self, calls: Sequence[Call]) -> Floats:
+        """The expected seconds of each call when it is made together with others."""
+        with self._lock:
+            costs = self._costs_of(calls)
+            for at, call in enumerate(calls):
+                if call.batched:
+                    costs[at] = min(costs[at], self._marginal_of(call.specification))
+            return costs
+
+    def _marginal_of(self, specification: Specification) -> float:
+        marginal = specification.expected_marginal_seconds
+        operator = self._operators.get(specification.name)
+        if operator is None:
+            return marginal
+        return operator.batch.line(specification.expected_cost_seconds, marginal)[1]
+
+    def failures(self, calls: Sequence[Call]) -> Floats:
+        """The share of events for which each call is expected to fail."""
+        if not any(operator.failing.weight for operator in tuple(self._operators.values())):
+            return self.history.failures(calls)
+        with self._lock:
+            return np.array([self._failure_of(call) for call in calls], np.float64)
+
+    def _failure_of(self, call: Call) -> float:
+        found = self.history.predicates.get(call.text)
+        history = (found.failed or 0) / found.tested if found is not None and found.tested else 0.0
+        seen = self._calls.get(call.text)
+        if seen is not None:
+            return seen.failure(history, self.events)
+        operator = self._operators.get(call.specification.name)
+        return history if operator is None else max(history, operator.failure(self.events))
+
+    def prices(self, preparations: Sequence[Preparation]) -> Floats:
+        """The expected seconds of each preparation, with what it builds on."""
+        with self._lock:
+            return np.array(
+                [sum(map(self._price_of, each.chain)) for each in preparations], np.float64
+            )
+
+    def _price_of(self, preparation: Preparation) -> float:
+        """The expected seconds of a preparation by itself."""
+        price = self._prices.get(preparation)
+        declared = self.history.price_of(preparation)
+        return declared if price is None else price.after_declared(declared)
+
+    def scenes(self, tests: Sequence[Test]) -> Scenes | None:
+        """How the tests go together, where history knows; those that drifted are by themselves.
+
+        What was seen does not move the others: tests are asked after some came out as they did,
+        which makes their shares those of some scenes more than of others."""
+        scenes, sample = self.history.scenes(tests), self.history.sample
+        if scenes is None or sample is None:
+            return None
+        with self._lock:
+            for at, test in enumerate(tests):
+                seen = self._tests.get(test.text)
+                if test.text not in sample.places or (seen is not None and seen.has_drifted):
+                    scenes.selectivity[:, at] = self._selectivity_of(test)
+        return scenes
+
+    # keeping
+
+    def statistics(self) -> Statistics:
+        """History and all that was seen since, with counts: what to save.
+
+        What history has without counts counts as so many outcomes beside what was seen."""
+        seen = Statistics()
+        with self._lock:
+            for text, call in self._calls.items():
+                if call.failing.made:
+                    seen.predicates[text] = call.counted()
+            for text, test in self._tests.items():
+                if test.tested:
+                    own = self._calls.get(text)
+                    seen.predicates[text] = PredicateStatistics(
+                        tested=test.tested,
+                        satisfied=test.satisfied,
+                        failed=test.failed,
+                        cost_seconds=None if own is None else own.cost_seconds,
+                        measured=None if own is None else own.measured,
+                    )
+        for text, found in self.history.predicates.items():
+            if text in seen.predicates and not found.known and found.selectivity is not None:
+                opinion = PredicateStatistics(
+                    tested=round(OPINION), satisfied=round(OPINION * found.selectivity)
+                )
+                seen.predicates[text] = seen.predicates[text].merged(opinion)
+        return self.history.merged(seen)

@@ -1,0 +1,23 @@
+"""Says what an event is: its attributes and content, and what operators see of it."""
+
+from tamis.event.event import (
+    DerivedAttribute,
+    Event,
+    EventView,
+    ReadOnlyDict,
+    ReadOnlyList,
+    freeze,
+    is_facts_path,
+    read_event_line,
+)
+
+__all__ = [
+    "DerivedAttribute",
+    "Event",
+    "EventView",
+    "ReadOnlyDict",
+    "ReadOnlyList",
+    "freeze",
+    "is_facts_path",
+    "read_event_line",
+]

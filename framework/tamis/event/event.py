@@ -1,0 +1,313 @@
+"""What an event is: an object whose scalars are attributes and whose rest is content.
+
+Nothing is walked that nobody asks for. An event is never changed: operators get views that refuse.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from tamis.errors import EventError, PluginWarning
+from tamis.language.values import Scalar, as_scalar
+
+_ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
+_IMAGE, _FACTS = "image", "facts"
+_RDF_FILES = (".ttl", ".nt", ".rdf", ".owl", ".xml", ".jsonld", ".json")
+_NO_PATH = re.compile(r"[\r\n#<>\"]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_EMPTY: Mapping[str, DerivedAttribute] = {}
+
+
+@dataclass(frozen=True)
+class DerivedAttribute:
+    """A cheap scalar made from an event, computed only when a subscription names it."""
+
+    name: str
+    derive: Callable[[Event], Scalar | None]
+    description: str = ""
+
+
+class Event:
+    """One event on its way through a match."""
+
+    __slots__ = ("_known", "_views", "content", "derived", "folder", "id")
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        id: str,
+        derived: Mapping[str, DerivedAttribute] = _EMPTY,
+        folder: str = "",
+    ) -> None:
+        self.folder = folder
+        self.content = content
+        self.id = id
+        self.derived = derived
+        self._known: dict[str, Scalar | None] = {}
+        self._views: dict[tuple[str, ...] | None, EventView] = {}
+
+    @classmethod
+    def of(
+        cls,
+        document: object,
+        made_up_id: Callable[[], str],
+        derived: Mapping[str, DerivedAttribute] = _EMPTY,
+        folder: str = "",
+    ) -> Event:
+        """The event that a document holds; `EventError` if it holds none.
+
+        A relative path in `image` or `facts` is relative to the folder, for operators."""
+        if not isinstance(document, Mapping):
+            raise EventError(f"an event is an object, and this is {_article(document)}")
+        content = document
+        if "specversion" in content and "data" in content:
+            content = _opened(content)
+        id = content.get("id")
+        if type(id) is str:
+            return cls(content, id, derived, folder)
+        if _absent(id):
+            return cls(content, made_up_id(), derived, folder)
+        scalar = as_scalar(id)
+        if scalar is None or isinstance(scalar, bool):
+            raise EventError(f"the id of an event is a string or a number, not {_article(id)}")
+        text = str(scalar)
+        return cls({**content, "id": text}, text, derived, folder)
+
+    def value(self, name: str) -> object:
+        """The value of the key of that name, else along the path; `None` when absent."""
+        found = self.content.get(name)
+        if not _absent(found):
+            return found
+        if "." in name:
+            inner: object = self.content
+            for step in name.split("."):
+                inner = inner.get(step) if isinstance(inner, Mapping) else None
+                if inner is None:
+                    break
+            if not _absent(inner):
+                return inner
+        derived = self.derived.get(name)
+        return None if derived is None else self._derive(derived)
+
+    def _derive(self, derived: DerivedAttribute) -> Scalar | None:
+        """A derived attribute; absent, with a warning, when it cannot be derived."""
+        try:
+            value = derived.derive(self)
+            return None if _absent(value) else value
+        except Exception as failure:
+            warnings.warn(
+                f"the attribute {derived.name} is absent where it cannot be derived: "
+                f"{type(failure).__name__}: {failure}",
+                PluginWarning,
+                stacklevel=2,
+            )
+            return None
+
+    def scalar(self, name: str) -> Scalar | None:
+        """The attribute of that name, `None` when it is absent or no scalar."""
+        try:
+            return self._known[name]
+        except KeyError:
+            value = self._known[name] = as_scalar(self.value(name))
+            return value
+
+    def array(self, name: str) -> tuple[Scalar, ...] | None:
+        """The array of scalars of that name, without absent elements; `None` if it is none."""
+        value = self.value(name)
+        if not isinstance(value, (list, tuple)):
+            if getattr(value, "ndim", None) != 1 or not hasattr(value, "tolist"):
+                return None
+            value = value.tolist()
+        elements = []
+        for element in value:
+            scalar = as_scalar(element)
+            if scalar is not None:
+                elements.append(scalar)
+            elif not _absent(element):
+                return None
+        return tuple(elements)
+
+    def present(self, name: str) -> bool:
+        """Whether the event has any value of that name."""
+        return self.value(name) is not None
+
+    def view(self, inputs: tuple[str, ...] | None) -> EventView:
+        """What an operator with these inputs may see; one view for all of them."""
+        view = self._views.get(inputs)
+        if view is None:
+            view = self._views[inputs] = EventView(self, inputs)
+        return view
+
+
+class EventView(Mapping[str, Any]):
+    """The declared inputs of an event, or all of it, to read and not to change."""
+
+    __slots__ = ("_event", "_frozen", "_inputs", "prepared")
+
+    def __init__(self, event: Event, inputs: tuple[str, ...] | None) -> None:
+        self._event = event
+        self._inputs = inputs
+        self._frozen: dict[str, Any] = {}
+        self.prepared: object = None
+
+    @property
+    def id(self) -> str:
+        """The event's id."""
+        return self._event.id
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._frozen[name]
+        except KeyError:
+            pass
+        if self._inputs is not None and name not in self._inputs:
+            raise KeyError(f"the operator does not declare {name!r} among its inputs")
+        value = self._event.value(name)
+        if value is None:
+            raise KeyError(f"the event has no {name!r}")
+        if self._event.folder and isinstance(value, str) and _is_path(name, value):
+            value = _placed(value, self._event.folder)
+        frozen = self._frozen[name] = freeze(value)
+        return frozen
+
+    def __iter__(self) -> Iterator[str]:
+        if self._inputs is None:
+            return (name for name, value in self._event.content.items() if not _absent(value))
+        return (name for name in self._inputs if self._event.value(name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"<event {self.id} showing {', '.join(self) or 'nothing'}>"
+
+
+def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
+    raise TypeError("an operator cannot change the event")
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """An object of the event, to read only; a copy of it is a plain `dict`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (list(self.items()),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return {key: copy.deepcopy(value, memo) for key, value in self.items()}
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+
+class ReadOnlyList(list[Any]):
+    """An array of the event, to read only; a copy of it is a plain `list`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (tuple(self),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [copy.deepcopy(value, memo) for value in self]
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+
+def freeze(value: Any) -> Any:
+    """The value in a form that cannot be changed; arrays are shared, not copied."""
+    if isinstance(value, Mapping):
+        return ReadOnlyDict({key: freeze(inner) for key, inner in value.items()})
+    if isinstance(value, list):
+        return ReadOnlyList([freeze(inner) for inner in value])
+    if type(value) is tuple:
+        return tuple(freeze(inner) for inner in value)
+    if isinstance(value, (set, frozenset)):
+        return frozenset(freeze(inner) for inner in value)
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if hasattr(value, "setflags") and hasattr(value, "dtype"):
+        return _read_only(value)
+    return value
+
+
+def _read_only(array: Any) -> Any:
+    """The array over memory that cannot be made writable again; objects are copied."""
+    import numpy
+
+    if array.dtype.hasobject or array.dtype.kind in "mM":  # times have no plain memory
+        array = array.copy()
+        array.setflags(write=False)
+        return array.view()
+    return numpy.asarray(memoryview(array).toreadonly())
+
+
+def _is_path(name: str, value: str) -> bool:
+    """Whether an input, as the contract has it, is a path."""
+    return name == _IMAGE or (name == _FACTS and is_facts_path(value))
+
+
+def _placed(path: str, folder: str) -> str:
+    """A relative path from the folder; URIs and absolute paths as they are."""
+    if not path or os.path.isabs(path) or _SCHEME.match(path):
+        return path
+    return os.path.join(folder, path)
+
+
+def is_facts_path(facts: str) -> bool:
+    """Whether facts are the path of an RDF file, and not Turtle text.
+
+    A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
+    for a comment it ends in a period or in `>`."""
+    return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
+
+
+def read_event_line(line: str) -> Any:
+    """The JSON of one line; integers beyond what Python reads are infinite."""
+    try:
+        return json.loads(line, parse_int=_integer)
+    except RecursionError:
+        raise EventError("the event is nested too deep") from None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 1001 else float(digits)
+
+
+def _opened(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The event inside a CloudEvents envelope."""
+    data = envelope["data"]
+    if not isinstance(data, Mapping):
+        raise EventError(f"the data of a CloudEvents envelope is an object, not {_article(data)}")
+    outer = {
+        name: envelope[name] for name in _ENVELOPE_ATTRIBUTES if not _absent(envelope.get(name))
+    }
+    over = {name: envelope[name] for name in ("id", "time") if not _absent(envelope.get(name))}
+    inner = {name: value for name, value in data.items() if not _absent(value) or name not in outer}
+    return {**outer, **inner, **over}
+
+
+def _absent(value: object) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return value != value
+    return getattr(value, "shape", None) == () and bool(value != value)
+
+
+def _article(value: object) -> str:
+    names = {
+        list: "an array",
+        str: "a string",
+        bool: "a boolean",
+        type(None): "null",
+        dict: "an object",
+    }
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return "a number"
+    return names.get(type(value), f"a {type(value).__name__}")

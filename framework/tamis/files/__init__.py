@@ -1,0 +1,1 @@
+"""Reads and writes files: events and subscriptions, results, tables, manifests."""

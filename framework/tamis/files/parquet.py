@@ -1,0 +1,85 @@
+"""What the rows of a Parquet file are as events: plain values, times as RFC 3339 text.
+
+pyarrow is imported when the first such file is read. Cost: one batch of rows in memory.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterator
+from typing import Any
+
+_BATCH = 1024
+
+
+def require_arrow() -> Any:
+    """pyarrow with its Parquet reader, or a sentence on how to get it."""
+    from tamis.files.reading import ReadingError
+
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ReadingError(
+            "events in .parquet files need pyarrow: pip install 'tamis[parquet]'"
+        ) from None
+    return pyarrow
+
+
+def rows(file: str) -> Iterator[tuple[float, dict[str, Any]]]:
+    """Each row, and how much of the file has been read with it."""
+    from tamis.files.reading import ReadingError
+
+    arrow = require_arrow()
+    done = 0
+    try:
+        with arrow.parquet.ParquetFile(file) as table:
+            total = table.metadata.num_rows or 1
+            for batch in table.iter_batches(_BATCH):
+                for row in dicts(batch):
+                    done += 1
+                    yield done / total, row
+    except (OSError, ValueError, arrow.ArrowException) as bad:
+        place = f" after row {done:,}" if done else ""
+        raise ReadingError(f"{file} cannot be read as Parquet{place}: {bad}") from bad
+
+
+def dicts(batch: Any) -> list[dict[str, Any]]:
+    """The rows of a batch as events; times are cut to the microseconds that Python has."""
+    arrow = require_arrow()
+    for at, field in enumerate(batch.schema):
+        shorter = _microseconds(arrow, field.type)
+        if shorter is not None:
+            batch = batch.set_column(at, field.name, batch.column(at).cast(shorter, safe=False))
+    try:
+        found: list[dict[str, Any]] = batch.to_pylist(maps_as_pydicts="lossy")
+    except TypeError:  # a pyarrow that does not know the setting gives maps as pairs
+        found = batch.to_pylist()
+    return [{name: plain(value) for name, value in row.items()} for row in found]
+
+
+def _microseconds(arrow: Any, kind: Any) -> Any:
+    types = arrow.types
+    if types.is_timestamp(kind) and kind.unit == "ns":
+        return arrow.timestamp("us", kind.tz)
+    if types.is_time64(kind) and kind.unit == "ns":
+        return arrow.time64("us")
+    if types.is_duration(kind) and kind.unit == "ns":
+        return arrow.duration("us")
+    return None
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON would have it, where JSON has it: text for times, numbers for decimals."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value

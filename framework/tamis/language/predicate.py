@@ -1,0 +1,98 @@
+"""The atoms of a condition: attribute predicates, operator predicates, and constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tamis.language.comparison import Comparison
+from tamis.language.constraint import Constraint
+from tamis.language.text import constant_text, marked_text, name_text
+from tamis.language.values import Scalar, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class AttributePredicate:
+    """A comparison of an attribute with constants; cheap, and decided by the index."""
+
+    attribute: str
+    comparison: Comparison
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal exactly when the predicates are."""
+        return (self.attribute, *self.comparison.key)
+
+    def text(self) -> str:
+        """Canonical text."""
+        return self.comparison.text(name_text(self.attribute))
+
+
+@dataclass(frozen=True, slots=True)
+class VariableArgument:
+    """A variable in an operator predicate, by the name the user gave it."""
+
+    name: str
+
+
+Argument = Scalar | VariableArgument
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorPredicate:
+    """An operator with its arguments; expensive, and decided by a call."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    offsets: tuple[int, ...] = field(default=(), compare=False)
+    """Where each argument begins, counted from the beginning of the atom."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal exactly when the predicates are, letter by letter in their variables."""
+        return (
+            self.name,
+            *(
+                argument
+                if isinstance(argument, VariableArgument)
+                else (kind_of(argument), argument)
+                for argument in self.arguments
+            ),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OperatorPredicate) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of its variables, each once, in order."""
+        return tuple(
+            dict.fromkeys(
+                argument.name
+                for argument in self.arguments
+                if isinstance(argument, VariableArgument)
+            )
+        )
+
+    def text(self, names: Mapping[str, str] | None = None) -> str:
+        """Canonical text, with its variables renamed when names are given."""
+        words = ", ".join(
+            marked_text("?", argument.name if names is None else names[argument.name])
+            if isinstance(argument, VariableArgument)
+            else constant_text(argument, bare=True)
+            for argument in self.arguments
+        )
+        return f"{name_text(self.name)}({words})"
+
+
+Atom = AttributePredicate | OperatorPredicate | Constraint
+
+
+def atom_key(atom: Atom, *, negated: bool) -> tuple[object, ...]:
+    """Equal exactly when two atoms of one sign are the same."""
+    if isinstance(atom, Constraint):
+        return ("constraint", atom.text())
+    return (negated, *atom.key)

@@ -1,0 +1,1 @@
+"""Compiles kernels, grows arrays, and lets many read while one writes."""

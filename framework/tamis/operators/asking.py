@@ -1,0 +1,219 @@
+"""What is asked of operators: calls, and the tests that a call decides.
+
+A call is an operator with its constants; its answer is a truth, or solutions for its asked places.
+A test is what an alternative wants to know of a call: constants and repeated variables at asked
+places, and the constraints that need only its own variables and the event's attributes (guards).
+A test is decided the moment its call returns.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from tamis.errors import OperatorError, PluginError
+from tamis.event import Event
+from tamis.language.constraint import Constraint, Reference, Values
+from tamis.language.values import Scalar, identity, kind_of
+from tamis.operators import Operator, OperatorRecord
+from tamis.operators.specification import Specification
+
+Solution = tuple[Scalar, ...]
+
+
+class Operators:
+    """The operators of a matcher by name; each is made when it is first needed."""
+
+    def __init__(
+        self,
+        records: Iterable[OperatorRecord],
+        expect: Callable[[OperatorRecord], object] = lambda record: None,
+    ) -> None:
+        self.records: dict[str, OperatorRecord] = {}
+        self._expect = expect
+        """Is told of each operator that is asked for, before its first call."""
+        self._made: dict[str, Operator] = {}
+        self._lock = threading.Lock()
+        for record in records:
+            name = record.specification.name
+            if self.records.setdefault(name, record) is not record:
+                raise PluginError(f"two of the given operators are named {name}")
+
+    def operator(self, name: str) -> Operator:
+        """The operator of a known name."""
+        made = self._made.get(name)
+        if made is None:
+            with self._lock:
+                made = self._made.get(name)
+                if made is None:
+                    made = self._made[name] = self._make(name)
+        return made
+
+    def _make(self, name: str) -> Operator:
+        record = self.records[name]
+        missing = record.specification.missing
+        if missing is not None:
+            raise OperatorError(missing)
+        self._expect(record)
+        try:
+            made = record.factory()
+        except OperatorError as failure:
+            if record.trouble:
+                raise
+            raise OperatorError(f"{name} could not be set up: {failure}") from failure
+        except Exception as failure:
+            raise OperatorError(
+                f"{name} cannot be made: {type(failure).__name__}: {failure}"
+            ) from failure
+        if not isinstance(made, Operator):
+            raise OperatorError(f"the factory of {name} made {made!r}, which is no tamis.Operator")
+        return made
+
+
+class Call:
+    """An operator with its constants; `width` places are asked for."""
+
+    __slots__ = (
+        "arguments",
+        "asynchronous",
+        "asynchronous_together",
+        "batched",
+        "key",
+        "number",
+        "operator",
+        "shipped",
+        "specification",
+        "text",
+        "width",
+    )
+
+    def __init__(
+        self,
+        key: tuple[object, ...],
+        operator: Operator,
+        specification: Specification,
+        arguments: tuple[object, ...],
+        width: int,
+        text: str,
+    ) -> None:
+        self.key = key
+        self.operator = operator
+        self.asynchronous = inspect.iscoroutinefunction(operator.solve)
+        self.batched = operator.answers_many
+        self.asynchronous_together = inspect.iscoroutinefunction(operator.solve_many)
+        self.specification = specification
+        self.arguments = arguments
+        self.width = width
+        self.text = text
+        self.number = -1
+        self.shipped: Shipped | None = None
+
+
+class Shipped(NamedTuple):
+    """A call as worker processes know it: its number there, and its arguments as bytes."""
+
+    number: int
+    arguments: bytes
+
+
+class Place(NamedTuple):
+    """What a test wants at an asked place: a slot for a variable, or (slot -1) a constant."""
+
+    slot: int
+    constant: Scalar | None = None
+
+
+class Test:
+    """What an alternative wants to know of a call, whatever its sign."""
+
+    __slots__ = (
+        "_attributes",
+        "_guards",
+        "call",
+        "guards",
+        "key",
+        "number",
+        "places",
+        "slots",
+        "text",
+    )
+    __test__ = False
+
+    def __init__(
+        self,
+        key: tuple[object, ...],
+        call: Call,
+        places: tuple[Place, ...],
+        guards: tuple[Constraint, ...],
+        text: str,
+    ) -> None:
+        self.key = key
+        self.call = call
+        self.places = places
+        self.guards = guards
+        self.slots = 1 + max((place.slot for place in places), default=-1)
+        self.text = text
+        self.number = -1
+        attributes = dict.fromkeys(name for guard in guards for name in guard.attributes)
+        self._attributes = tuple(attributes)
+        slots = {Reference("?", str(slot + 1)): slot for slot in range(self.slots)}
+        slots |= attribute_slots(self._attributes, self.slots)
+        self._guards = tuple(guard.compiled(slots) for guard in guards)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of the event that its guards read."""
+        return self._attributes
+
+    def select(self, solutions: Iterable[Solution], event: Event) -> list[Solution]:
+        """The values of its variables in those solutions that it accepts, each once."""
+        if all(place.slot == at for at, place in enumerate(self.places)):
+            rows: Iterable[Solution | None] = solutions
+        else:
+            rows = map(self._slotted, solutions)
+        found: dict[tuple[object, ...], Solution] = {}
+        attributes = tuple(event.scalar(name) for name in self._attributes)
+        for row in rows:
+            if row is not None and self._passes(row, attributes):
+                found.setdefault(identity(row), row)
+        return list(found.values())
+
+    def _passes(self, row: Solution, attributes: Values) -> bool:
+        if not self._guards:
+            return True
+        values = (*row, *attributes) if attributes else row
+        return all(guard(values) for guard in self._guards)
+
+    def _slotted(self, solution: Solution) -> Solution | None:
+        """The solution by slots, `None` where it contradicts a constant or itself."""
+        row: list[Scalar | None] = [None] * self.slots
+        for place, value in zip(self.places, solution, strict=True):
+            wanted = place.constant if place.slot < 0 else row[place.slot]
+            if wanted is None:
+                row[place.slot] = value
+            elif kind_of(wanted) != kind_of(value) or wanted != value:
+                return None
+        return tuple(row)  # type: ignore[arg-type]
+
+
+class EventConstraint:
+    """A constraint that needs only the event: no variable, so no call."""
+
+    __slots__ = ("_attributes", "_holds", "constraint", "text")
+
+    def __init__(self, constraint: Constraint) -> None:
+        self.constraint = constraint
+        self.text = constraint.text()
+        self._attributes = constraint.attributes
+        self._holds = constraint.compiled(attribute_slots(self._attributes, 0))
+
+    def holds(self, event: Event) -> bool:
+        """Whether the event satisfies it."""
+        return self._holds([event.scalar(name) for name in self._attributes])
+
+
+def attribute_slots(names: Iterable[str], first: int) -> dict[Reference, int]:
+    """Slots for attributes behind those of variables."""
+    return {Reference("$", name): first + at for at, name in enumerate(names)}

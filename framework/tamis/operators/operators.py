@@ -1,0 +1,314 @@
+"""What answers: an operator, the record that makes one when it is first needed, and what a user's
+function or class becomes.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple, overload
+
+from tamis.errors import OperatorError
+from tamis.language.values import BOOLEAN, NUMBER, STRING
+from tamis.nearest import did_you_mean
+from tamis.operators.specification import Parameter, Preparation, Specification, names_of
+
+_ANNOTATIONS: dict[str, frozenset[int]] = {
+    "bool": frozenset({BOOLEAN}),
+    "int": frozenset({NUMBER}),
+    "float": frozenset({NUMBER}),
+    "str": frozenset({STRING}),
+}
+
+
+class Operator:
+    """The whole of an operator: subclass it, set `specification`, and answer in `solve`.
+
+    Only `solve` is required. It may be `async`."""
+
+    specification: Specification
+
+    def check(self, *arguments: Any) -> Sequence[object] | None:
+        """Looks at the arguments when a subscription comes in, variables as `Variable`.
+
+        Raise `ArgumentError` (or any `ValueError`) to refuse them. What it returns stands in the
+        place of the arguments in every call: a compiled form; `None` leaves them as they are."""
+        return None
+
+    def solve(self, event: Any, *arguments: Any) -> Any:
+        """Answers: a bool, or the solutions of the variables asked for."""
+        raise OperatorError(f"{self.specification.name} does not define solve")
+
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """Answers several argument lists about one event at once."""
+        return [self.solve(event, *arguments) for arguments in lists]
+
+    @property
+    def answers_many(self) -> bool:
+        """Whether it has a `solve_many` of its own."""
+        return self._defines("solve_many")
+
+    @property
+    def implies(self) -> bool:
+        """Whether it has `implications` of its own."""
+        return self._defines("implications")
+
+    def _defines(self, name: str) -> bool:
+        return name in vars(self) or getattr(type(self), name) is not getattr(Operator, name)
+
+    def solve_events(self, events: Sequence[Any], arguments: Sequence[Any]) -> Sequence[Any]:
+        """Answers one argument list about several events at once."""
+        return [self.solve(event, *arguments) for event in events]
+
+    def implications(
+        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
+    ) -> Iterable[Implication]:
+        """What an answer to `arguments` says of the other argument lists.
+
+        Only lists without variables are asked about, as `check` returned them."""
+        return ()
+
+    def samples(self) -> Iterable[Sample]:
+        """Predicates and events to try it with: by the conformance kit, and by `tamis doctor`."""
+        return ()
+
+
+class Implication(NamedTuple):
+    """When the predicate is `truth`, the other one (by its place) is `conclusion`."""
+
+    truth: bool
+    other: int
+    conclusion: bool
+
+
+class Sample(NamedTuple):
+    """A predicate as a subscription writes it, an event, and the answer where it is known.
+
+    The answer is a bool, or the list of solutions: `Sample("near(?m)", {"m": 3}, [3])`."""
+
+    predicate: str
+    event: Mapping[str, Any]
+    answer: object = ...
+
+
+class FunctionOperator(Operator):
+    """An operator made of one function; calling it calls the function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        specification: Specification,
+        check: Callable[..., Sequence[object] | None] | None = None,
+        solve_many: Callable[..., Sequence[Any]] | None = None,
+        implications: Callable[..., Iterable[Implication]] | None = None,
+        samples: Iterable[Sample] = (),
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.specification = specification
+        self.solve = function  # type: ignore[method-assign]
+        if check is not None:
+            self.check = check  # type: ignore[method-assign]
+        if solve_many is not None:
+            self.solve_many = solve_many  # type: ignore[method-assign]
+        if implications is not None:
+            self.implications = implications  # type: ignore[method-assign]
+        self._samples = tuple(samples)
+
+    def samples(self) -> Iterable[Sample]:
+        """Predicates and events to try it with."""
+        return self._samples
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function."""
+        return self.solve(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.specification.signature}>"
+
+
+@dataclass(frozen=True)
+class OperatorRecord:
+    """An operator to be: its specification, and where its code comes from when first needed."""
+
+    specification: Specification
+    factory: Callable[[], Operator]
+    trouble: str = ""
+    """Why it cannot be set up, in words that say what to do; empty where nothing is known."""
+
+    def refused(self, trouble: str) -> OperatorRecord:
+        """The operator as one that cannot be set up: it is listed, and refuses subscriptions."""
+        name = self.specification.name
+        return replace(
+            self,
+            factory=functools.partial(_refuse, f"{name} could not be set up: {trouble}"),
+            trouble=trouble,
+        )
+
+
+@overload
+def operator(function: Callable[..., Any], /) -> FunctionOperator: ...
+
+
+@overload
+def operator(
+    *,
+    name: str | None = None,
+    version: str = "1",
+    description: str = ...,
+    inputs: Iterable[str] | None = None,
+    optional_inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    cost_seconds: float | None = None,
+    marginal_cost_seconds: float | None = None,
+    timeout: float | None = None,
+    deterministic: bool = False,
+    isolation: str = "inline",
+    memory_bytes: int | None = None,
+    concurrency: int | None = None,
+    calls_per_second: float | None = None,
+    preparation: Preparation | None = None,
+    extra: str | None = None,
+    modules: Iterable[str] = (),
+    lacking: str | None = None,
+    check: Callable[..., Sequence[object] | None] | None = None,
+    solve_many: Callable[..., Sequence[Any]] | None = None,
+    implications: Callable[..., Iterable[Implication]] | None = None,
+    samples: Iterable[Sample] = (),
+) -> Callable[[Callable[..., Any]], FunctionOperator]: ...
+
+
+def operator(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    inputs: Iterable[str] | None = None,
+    optional_inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    check: Callable[..., Sequence[object] | None] | None = None,
+    solve_many: Callable[..., Sequence[Any]] | None = None,
+    implications: Callable[..., Iterable[Implication]] | None = None,
+    samples: Iterable[Sample] = (),
+    **rest: Any,
+) -> FunctionOperator | Callable[[Callable[..., Any]], FunctionOperator]:
+    """Makes an operator of a function of the event and its arguments.
+
+    >>> @operator(inputs=("loudness",))
+    ... def louderThan(event, level):
+    ...     return event["loudness"] > level
+    >>> louderThan
+    <operator louderThan(level)>
+    """
+
+    def decorate(function: Callable[..., Any]) -> FunctionOperator:
+        given = name if name is not None else getattr(function, "__name__", "")
+        for what, part in (
+            ("check", check), ("solve_many", solve_many), ("implications", implications),
+        ):  # fmt: skip
+            if part is not None and not callable(part):
+                raise OperatorError(f"{what} of {given} is a function, not {part!r:.80}")
+        parameters, variadic = signature_of(function, given)
+        for setting in rest:
+            if setting not in _SETTINGS:
+                raise OperatorError(
+                    f"an operator has no setting {setting!r}{did_you_mean(setting, _SETTINGS)}"
+                )
+        rest.setdefault("description", (inspect.getdoc(function) or "").partition("\n")[0])
+        specification = Specification(
+            name=given,
+            parameters=parameters,
+            variadic=variadic,
+            inputs=None if inputs is None else names_of(inputs, "inputs", given),
+            optional_inputs=names_of(optional_inputs, "optional_inputs", given),
+            outputs=names_of(outputs, "outputs", given),
+            **rest,
+        )
+        return FunctionOperator(function, specification, check, solve_many, implications, samples)
+
+    return decorate if function is None else decorate(function)
+
+
+_SETTINGS = tuple(
+    each.name
+    for each in fields(Specification)
+    if each.name not in ("name", "parameters", "variadic", "inputs", "optional_inputs", "outputs")
+)
+
+
+def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], bool]:
+    """The parameters after the event, and whether any number more may follow."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise OperatorError(f"{name or function!r} is not a function of the event") from None
+    variadic = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    positional = [
+        each
+        for each in parameters
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    for each in parameters:
+        if each.kind is each.KEYWORD_ONLY and each.default is each.empty:
+            raise OperatorError(
+                f"{name} has the keyword-only parameter {each.name!r} without default"
+            )
+    if not positional and not variadic:
+        raise OperatorError(f"{name} takes no parameter: an operator is a function of the event")
+    return tuple(_parameter(each) for each in positional[1:]), variadic
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    annotation = parameter.annotation
+    words = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    names = [word.strip() for word in words.split("|")]
+    kinds: frozenset[int] | None = None
+    if all(word in _ANNOTATIONS for word in names):
+        kinds = frozenset().union(*(_ANNOTATIONS[word] for word in names))
+    return Parameter(
+        parameter.name,
+        kinds,
+        whole=names == ["int"],
+        required=parameter.default is parameter.empty,
+    )
+
+
+def _refuse(problem: str) -> Operator:
+    raise OperatorError(problem)
+
+
+def records_of(operators: Iterable[object]) -> list[OperatorRecord]:
+    """Operators in any of the forms a user may give them, as records."""
+    if isinstance(operators, (Mapping, str)):
+        raise OperatorError("operators are a list: pass [myOperator, …]")
+    return [record_of(each) for each in operators]
+
+
+def record_of(given: object) -> OperatorRecord:
+    """An operator, its class, or its record, as a record."""
+    if isinstance(given, OperatorRecord):
+        return given
+    if isinstance(given, type) and issubclass(given, Operator):
+        return OperatorRecord(_specified(given), given)
+    if isinstance(given, Operator):
+        return OperatorRecord(_specified(given), lambda: given)
+    if callable(given):
+        name = getattr(given, "__name__", repr(given))
+        raise OperatorError(f"{name} is a plain function: put @tamis.operator above it")
+    raise OperatorError(f"{given!r} is not an operator")
+
+
+def _specified(given: Operator | type[Operator]) -> Specification:
+    """Its specification, with the parameters of `solve` where it names none."""
+    name = given.__name__ if isinstance(given, type) else type(given).__name__
+    specification = getattr(given, "specification", None)
+    if not isinstance(specification, Specification):
+        raise OperatorError(f"{name} has no specification: set it to a tamis.Specification")
+    if specification.parameters or specification.variadic:
+        return specification
+    solve: Callable[..., Any] = given.solve
+    if isinstance(given, type):
+        solve = functools.partial(solve, given)
+    parameters, variadic = signature_of(solve, specification.name)
+    return replace(specification, parameters=parameters, variadic=variadic)

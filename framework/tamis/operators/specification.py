@@ -1,0 +1,264 @@
+"""What an operator is: a frozen specification of everything that is known without running it.
+
+An operator is a function of the event's declared inputs and its constants. It keeps no state
+between calls. What the specification says beyond names and inputs never changes an answer: costs,
+shared preparations, batches and implications only tell planners what is worth asking when.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tamis.errors import OperatorError
+from tamis.language.text import RESERVED
+from tamis.language.values import KIND_NAMES, Scalar, kind_of
+from tamis.nearest import did_you_mean
+
+DEFAULT_COST_SECONDS = 0.001
+_LONGEST_SECONDS = 1_000_000
+PROCESS = "process"
+ISOLATIONS = ("inline", "thread", PROCESS)
+_COSTS = ("cost_seconds", "marginal_cost_seconds")
+
+
+class Variable(NamedTuple):
+    """What an operator gets in the place of a variable: its number, never its name."""
+
+    number: int
+
+    def __repr__(self) -> str:
+        return f"?{self.number}"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A place of an operator's arguments: its name, and which kinds of constants it takes."""
+
+    name: str
+    kinds: frozenset[int] | None = None
+    whole: bool = False
+    required: bool = True
+
+    def problem(self, value: Scalar) -> str | None:
+        """Why a constant cannot stand here, `None` if it can."""
+        if self.kinds is None:
+            return None
+        if kind_of(value) not in self.kinds:
+            return self.wanted()
+        if self.whole and isinstance(value, float):
+            return "is a whole number"
+        return None
+
+    def wanted(self) -> str:
+        """What stands here, in words."""
+        kinds = self.kinds or frozenset(range(len(KIND_NAMES)))
+        return f"is a {' or a '.join(KIND_NAMES[kind] for kind in sorted(kinds))}"
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Work that operators share, done at most once an event (decode, detect, project).
+
+    What `prepare` returns is `event.prepared` for every operator that names it. A preparation may
+    build on another one: what that gave is `event.prepared` of the view that `prepare` gets."""
+
+    name: str
+    prepare: Callable[[Any], object]
+    inputs: tuple[str, ...] | None = None
+    cost_seconds: float = DEFAULT_COST_SECONDS
+    timeout: float | None = None
+    """Its own: whether it is late must not depend on which operator asks first."""
+    after: Preparation | None = None
+    optional_inputs: tuple[str, ...] = ()
+    """What it reads where the event has it."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or not callable(self.prepare):
+            raise OperatorError("a preparation has a name and a function of the event")
+        if self.inputs is not None:
+            object.__setattr__(self, "inputs", names_of(self.inputs, "inputs", self.name))
+        optional = names_of(self.optional_inputs, "optional_inputs", self.name)
+        object.__setattr__(self, "optional_inputs", optional)
+        if self.after is not None and not isinstance(self.after, Preparation):
+            raise OperatorError(f"the preparation {self.name} comes after a tamis.Preparation")
+        _check_numbers(self, self.name, "timeout", "cost_seconds")
+
+    @property
+    def visible(self) -> tuple[str, ...] | None:
+        """The names it may read, `None` for all."""
+        return None if self.inputs is None else (*self.inputs, *self.optional_inputs)
+
+    @property
+    def chain(self) -> tuple[Preparation, ...]:
+        """What has to be prepared, in order: what it builds on, and last itself."""
+        return (self,) if self.after is None else (*self.after.chain, self)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Everything that is known of an operator without running it."""
+
+    name: str
+    version: str = "1"
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    variadic: bool = False
+    outputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] | None = None
+    optional_inputs: tuple[str, ...] = ()
+    cost_seconds: float | None = None
+    marginal_cost_seconds: float | None = None
+    """Of one more argument list in `solve_many`; as much as a call of its own when not given."""
+    timeout: float | None = None
+    deterministic: bool = False
+    """Whether equal inputs give equal answers for ever: then answers may be kept."""
+    isolation: str = "inline"
+    """Where it runs: in the calling thread, in a thread that may be late, or in a worker process
+    that is killed when it is late, crashes or swells, and that has no network."""
+    memory_bytes: int | None = None
+    """What a worker process of it may take, all that it imported included."""
+    concurrency: int | None = None
+    calls_per_second: float | None = None
+    preparation: Preparation | None = None
+    extra: str | None = None
+    """What `pip install` has to bring for it: `tamis[spatial]`."""
+    modules: tuple[str, ...] = ()
+    """What it imports that may be missing: `("shapely", "pyproj")`."""
+    lacking: str | None = None
+    """What has to be set up before it can be used, in words: `set TAMIS_EMBEDDING to …`."""
+
+    def __post_init__(self) -> None:
+        name = self.name
+        if not isinstance(name, str) or not name:
+            raise OperatorError(f"the name of an operator is a non-empty string, not {name!r}")
+        if name.lower() in RESERVED:
+            raise OperatorError(f"{name} is a keyword of the language: name the operator otherwise")
+        known = [parameter.name for parameter in self.parameters]
+        for output in self.outputs:
+            if output not in known:
+                raise OperatorError(
+                    f"{name} declares the output {output!r}, which is not one of its parameters "
+                    f"({', '.join(known) or 'it has none'}){did_you_mean(output, known)}"
+                )
+        if len(set(self.outputs)) != len(self.outputs):
+            raise OperatorError(f"{name} declares an output twice")
+        _check_numbers(self, name, "timeout", "concurrency", "calls_per_second", *_COSTS)
+        if not isinstance(self.deterministic, bool):
+            raise OperatorError(
+                f"deterministic of {name} is True or False, not {self.deterministic!r}"
+            )
+        if isinstance(self.concurrency, float):
+            raise OperatorError(
+                f"concurrency of {name} is a whole number above 0, not {self.concurrency!r}"
+            )
+        if self.preparation is not None and not isinstance(self.preparation, Preparation):
+            raise OperatorError(f"preparation of {name} is a tamis.Preparation")
+        object.__setattr__(self, "modules", names_of(self.modules, "modules", name))
+        if self.extra is not None and (not isinstance(self.extra, str) or not self.extra):
+            raise OperatorError(f"extra of {name} is what pip installs for it, as tamis[spatial]")
+        if self.lacking is not None and (not isinstance(self.lacking, str) or not self.lacking):
+            raise OperatorError(f"lacking of {name} says what has to be set up, in words")
+        if self.isolation not in ISOLATIONS:
+            raise OperatorError(
+                f"isolation of {name} is one of {', '.join(ISOLATIONS)}, not {self.isolation!r}"
+            )
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        memory = self.memory_bytes
+        if memory is None:
+            return
+        if type(memory) is not int or memory < 1:
+            raise OperatorError(
+                f"memory_bytes of {self.name} is a whole number above 0, not {memory!r}"
+            )
+        if self.isolation != PROCESS:
+            raise OperatorError(
+                f'memory_bytes of {self.name} bounds a worker process: set isolation="process" too'
+            )
+
+    @property
+    def preparations(self) -> tuple[Preparation, ...]:
+        """What is prepared for it, in order."""
+        return () if self.preparation is None else self.preparation.chain
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The inputs without which it is not called: its own, and those of its preparations."""
+        return (
+            *(self.inputs or ()),
+            *(name for each in self.preparations for name in each.inputs or ()),
+        )
+
+    @property
+    def missing(self) -> str | None:
+        """What is not installed or set up and how to mend that; `None` where all is there."""
+        missing = [name for name in self.modules if not _is_installed(name)]
+        if not missing:
+            return self.lacking and f"{self.name}: {self.lacking}"
+        install = f": pip install '{self.extra}'" if self.extra else ""
+        verb = "are" if len(missing) > 1 else "is"
+        return f"{self.name} needs {' and '.join(missing)}, which {verb} not installed{install}"
+
+    @property
+    def visible(self) -> tuple[str, ...] | None:
+        """The names an operator may read, `None` for all."""
+        if self.inputs is None:
+            return None
+        return (*self.inputs, *self.optional_inputs)
+
+    @property
+    def expected_cost_seconds(self) -> float:
+        """The cost prior of a call."""
+        return DEFAULT_COST_SECONDS if self.cost_seconds is None else self.cost_seconds
+
+    @property
+    def expected_marginal_seconds(self) -> float:
+        """The cost prior of a call made together with others."""
+        if self.marginal_cost_seconds is None:
+            return self.expected_cost_seconds
+        return min(self.marginal_cost_seconds, self.expected_cost_seconds)
+
+    @property
+    def signature(self) -> str:
+        """How it is written: `distanceFrom(place, ?metres)`."""
+        words = [
+            f"?{parameter.name}" if parameter.name in self.outputs else parameter.name
+            for parameter in self.parameters
+        ]
+        return f"{self.name}({', '.join([*words, *(['…'] if self.variadic else [])])})"
+
+
+def names_of(names: object, what: str, owner: str) -> tuple[str, ...]:
+    """Names as a tuple; one string is a mistake."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise OperatorError(f"{what} of {owner} are a tuple of names: write ({names!r},)")
+    found = tuple(names)
+    if not all(isinstance(name, str) and name for name in found):
+        raise OperatorError(f"{what} of {owner} are names: {found!r}")
+    return found
+
+
+def _is_installed(module: str) -> bool:
+    """Whether a module could be imported, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):  # its package is missing, or it stands half made
+        return module in sys.modules
+
+
+def _check_numbers(record: object, owner: str, *fields_: str) -> None:
+    """Refuses settings that are no number above 0 (a cost may be 0)."""
+    for what in fields_:
+        value = getattr(record, what)
+        if value is None:
+            continue
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if number and value > _LONGEST_SECONDS:
+            raise OperatorError(f"{what} of {owner} is at most {_LONGEST_SECONDS:,}, not {value!r}")
+        if not number or not (value > 0 or (value == 0 and what in _COSTS)):
+            raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")

@@ -1,0 +1,1 @@
+"""Finds what plugins bring, and says which hooks they have."""

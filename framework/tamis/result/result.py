@@ -1,0 +1,373 @@
+"""What matching one event gave: its matches, what stayed undetermined, and the account.
+
+A result is lazy: it holds arrays and a lease on the rows they name, counts for nothing, and makes
+records when they are read. It stays right whatever is subscribed or cancelled afterwards.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.catalog.catalog import Catalog
+from tamis.catalog.epochs import Lease
+from tamis.engine.decision import IMPLIED, MEMO, Decision, distinct_assignments
+from tamis.event import Event
+from tamis.language.values import Scalar
+from tamis.planning import FALSE, TRUE
+from tamis.result.account import Account, account_operators, naive_expected, needed_at_least
+
+if TYPE_CHECKING:
+    from tamis.result.explain import Explanation
+
+
+_MOST_KILLED = 10
+_MOST_NAMED = 5
+
+
+class CallRecord(NamedTuple):
+    """A call that was made: its predicate in canonical text, and how long it took."""
+
+    predicate: str
+    seconds: float
+
+
+class Evaluation(NamedTuple):
+    """An operator predicate that was decided, and how: `called`, `shared` (with another one's
+    call), `implied` or `memo`."""
+
+    predicate: str
+    truth: bool | None
+    how: str
+
+
+class Undetermined(NamedTuple):
+    """A subscription that is neither matched nor not, and why."""
+
+    subscription: str
+    reason: str
+
+
+class Rejection(NamedTuple):
+    """A candidate that did not match, and what was false: of each alternative, the first found."""
+
+    subscription: str
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a result is made of."""
+
+    event: Event
+    catalog: Catalog
+    lease: Lease
+    version: int
+    subscriptions: int
+    candidates: int
+    plain: NDArray[Any]
+    """Subscription rows that match by their attributes alone."""
+    decision: Decision | None
+    seconds: dict[str, float]
+    explain: Callable[[Result, str], Explanation]
+    has_statistics: bool
+
+
+class Match:
+    """A subscription that the event satisfies."""
+
+    __slots__ = ("_result", "_row", "subscription")
+
+    def __init__(self, result: Result, row: int, subscription: str) -> None:
+        self._result = result
+        self._row = row
+        self.subscription = subscription
+
+    @property
+    def bindings(self) -> list[dict[str, Scalar]]:
+        """All assignments of its variables, each once; `[{}]` when it has none."""
+        return [dict(each) for each in self._result._bindings(self._row)[0]]
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there are more assignments than `bindings` lists."""
+        return self._result._bindings(self._row)[1]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether an alternative with variables is unknown, so that assignments may lack."""
+        return self._result._is_incomplete(self._row)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The other keys of the subscription."""
+        return self._result._seen.catalog.data_of(self._row)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The match as the command line writes it."""
+        plain: dict[str, Any] = {"subscription": self.subscription, "bindings": self.bindings}
+        if self._result._seen.decision is not None:
+            plain |= {name: True for name in ("incomplete", "truncated") if getattr(self, name)}
+        data = self.data
+        return plain | {"data": data} if data else plain
+
+    def __repr__(self) -> str:
+        return f"<match {self.subscription} {self.bindings}>"
+
+
+class Matches(Sequence[Match]):
+    """The matches sorted by id; counting them sorts nothing."""
+
+    def __init__(self, result: Result, rows: NDArray[Any]) -> None:
+        self._result = result
+        self._rows = rows
+
+    @cached_property
+    def _sorted(self) -> list[tuple[str, int]]:
+        name = self._result._seen.catalog.id_of
+        return sorted((name(row), row) for row in self._rows.tolist())
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Match: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Match]: ...
+    def __getitem__(self, at: int | slice) -> Match | list[Match]:
+        if isinstance(at, slice):
+            return [Match(self._result, row, id) for id, row in self._sorted[at]]
+        id, row = self._sorted[at]
+        return Match(self._result, row, id)
+
+    def __iter__(self) -> Iterator[Match]:
+        return (Match(self._result, row, id) for id, row in self._sorted)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The subscription rows, in ascending order."""
+        return self._rows
+
+    def of_row(self, row: int) -> Match | None:
+        """The match of a subscription row, if it is one."""
+        at = int(np.searchsorted(self._rows, row))
+        if at == len(self._rows) or int(self._rows[at]) != row:
+            return None
+        return Match(self._result, row, self._result._seen.catalog.id_of(row))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} matches>"
+
+
+class Result:
+    """What matching one event gave."""
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+        self._bound: dict[int, tuple[list[dict[str, Scalar]], bool]] = {}
+
+    @property
+    def event(self) -> str:
+        """The event's id."""
+        return self._seen.event.id
+
+    @cached_property
+    def matches(self) -> Matches:
+        """The subscriptions that the event satisfies, sorted by id."""
+        decision = self._seen.decision
+        rows = self._seen.plain
+        if decision is not None and decision.matched:
+            owners = np.fromiter(decision.matched, np.int64, len(decision.matched))
+            rows = np.union1d(rows, decision.skeleton.subscriptions[owners])
+        return Matches(self, rows)
+
+    @cached_property
+    def undetermined(self) -> list[Undetermined]:
+        """The subscriptions that failing operators left open, sorted by id, with reasons."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        reasons: dict[int, list[str]] = {}
+        plain = set(self._seen.plain.tolist())
+        for alternative in sorted(decision.unknown):
+            owner = decision.skeleton.owners[alternative]
+            row = int(decision.skeleton.subscriptions[owner])
+            if owner not in decision.matched and row not in plain:
+                reasons.setdefault(row, []).extend(
+                    f"{predicate}: {failure}"
+                    for predicate, failure in decision.unknown_reasons(alternative)
+                )
+        return sorted(
+            Undetermined(self._seen.catalog.id_of(row), "; ".join(dict.fromkeys(each)))
+            for row, each in reasons.items()
+        )
+
+    @cached_property
+    def rejections(self) -> list[Rejection]:
+        """The candidates of the index that did not match, sorted by id, and what was false."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        reasons: dict[int, list[str]] = {}
+        kept = {decision.skeleton.owners[alternative] for alternative in decision.unknown}
+        plain = set(self._seen.plain.tolist())
+        for alternative, verdict in enumerate(decision.verdict):
+            owner = decision.skeleton.owners[alternative]
+            if verdict == FALSE and owner not in decision.matched and owner not in kept:
+                row = int(decision.skeleton.subscriptions[owner])
+                if row not in plain:
+                    reasons.setdefault(row, []).append(decision.false_reason(alternative))
+        name = self._seen.catalog.id_of
+        return sorted(
+            Rejection(name(row), tuple(dict.fromkeys(each))) for row, each in reasons.items()
+        )
+
+    @property
+    def calls(self) -> list[CallRecord]:
+        """The operator calls that were made, in order."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        calls = decision.skeleton.calls
+        return [
+            CallRecord(calls[at].text, decision.answers[at].whole_seconds) for at in decision.made
+        ]
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """The operator predicates that were decided, in order."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        return [
+            Evaluation(decision.skeleton.tests[test].text, decision.truth_of(test), how)
+            for test, how in decision.outcomes.items()
+        ]
+
+    @cached_property
+    def account(self) -> Account:
+        """What it took."""
+        seen, decision = self._seen, self._seen.decision
+        account = Account(
+            events=1,
+            subscriptions=seen.subscriptions,
+            candidates=seen.candidates,
+            matches=len(self.matches),
+            undetermined=len(self.undetermined),
+            seconds=dict(seen.seconds),
+        )
+        if decision is not None:
+            account.calls = len(decision.made)
+            account.evaluations = len(decision.outcomes)
+            account.spared = len(decision.skeleton.calls) - len(decision.made)
+            hows = Counter(decision.outcomes.values())
+            account.implied, account.memoized = hows[IMPLIED], hows[MEMO]
+            account.needed_at_least = needed_at_least(decision)
+            account.operators = account_operators(decision)
+            account.invocations = sum(each.invocations for each in account.operators.values())
+        if seen.has_statistics:
+            account.naive_expected = 0.0 if decision is None else naive_expected(decision)
+        return account
+
+    def explain(self, subscription: str) -> Explanation:
+        """Why a subscription did or did not match; `KeyError` if it was not there."""
+        return self._seen.explain(self, subscription)
+
+    @property
+    def decision(self) -> Decision | None:
+        """The verdicts of its calls; `None` if no operator was asked anything."""
+        return self._seen.decision
+
+    @property
+    def needless(self) -> Sequence[int]:
+        """The alternatives that cannot change the result: their subscriptions match already."""
+        decision, plain = self._seen.decision, self._seen.plain
+        return decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
+
+    def decided_as(self, decision: Decision) -> Result:
+        """The result if the same event had been decided so."""
+        return Result(replace(self._seen, decision=decision))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line that the command line writes for the event."""
+        return {
+            "event": self.event,
+            "matches": [match.as_dict() for match in self.matches],
+            "undetermined": [each._asdict() for each in self.undetermined],
+        }
+
+    def __str__(self) -> str:
+        """What became of the event and what it took, in a few lines."""
+        account = self.account
+        lines = [f"{self.event}: {account.outcome_text}", account.calls_text]
+        killed = Counter(reason for each in self.rejections for reason in each.because)
+        lines += [
+            f"  {count:,} rejected by {reason}"
+            for reason, count in killed.most_common(_MOST_KILLED)
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(each.subscription for each in self.matches[:_MOST_NAMED])
+        more = ", …" if len(self.matches) > _MOST_NAMED else ""
+        named = f" ({shown}{more})" if shown else ""
+        left = f", {len(self.undetermined):,} undetermined" if self.undetermined else ""
+        return f"<result of {self.event}: {len(self.matches):,} matches{named}{left}>"
+
+    def _repr_html_(self) -> str:
+        from tamis.result.notebook import result_html
+
+        return result_html(self)
+
+    def _owner(self, row: int) -> int | None:
+        """The number of a subscription row in the decision, if any of its alternatives is."""
+        decision = self._seen.decision
+        if decision is None:
+            return None
+        rows = decision.skeleton.subscriptions
+        at = int(np.searchsorted(rows, row))
+        return at if at < len(rows) and int(rows[at]) == row else None
+
+    def _bindings(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
+        """The assignments of a matched subscription, and whether some were cut."""
+        if self._seen.decision is None:
+            return [{}], False
+        known = self._bound.get(row)
+        if known is None:
+            known = self._bound[row] = self._bind(row)
+        return known
+
+    def _bind(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
+        decision, owner = self._seen.decision, self._owner(row)
+        if decision is None or owner is None:
+            return [{}], False
+        skeleton = decision.skeleton
+        true = [
+            at
+            for at in skeleton.alternatives_of(owner)
+            if decision.verdict[at] == TRUE and skeleton.binds[at]
+        ]
+        if not true:
+            return [{}], False
+        found: list[dict[str, Scalar]] = []
+        truncated = False
+        for alternative in true:
+            assignments, cut = decision.assignments(alternative)
+            found.extend(assignments)
+            truncated |= cut
+        unique = distinct_assignments(found)
+        limit = decision.limits.assignments
+        return unique[:limit], truncated or len(unique) > limit
+
+    def _is_incomplete(self, row: int) -> bool:
+        decision, owner = self._seen.decision, self._owner(row)
+        if decision is None or owner is None:
+            return False
+        skeleton = decision.skeleton
+        return any(skeleton.binds[at] and skeleton.owners[at] == owner for at in decision.unknown)
