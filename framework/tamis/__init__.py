@@ -34,6 +34,7 @@ from tamis.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from tamis import index, spark, testing
+    from tamis.advising.shadow import Shadows
     from tamis.indexing import Index, IndexRecord
     from tamis.matcher import Matcher
     from tamis.planning import Planner, PlannerRecord, Problem, Run
@@ -57,6 +58,7 @@ _LAZY = {
     "Problem": "planning",
     "Result": "result",
     "Run": "planning",
+    "Shadows": "advising.shadow",
     "Statistics": "statistics",
 }
 _SUBMODULES = ("index", "spark", "testing")
@@ -92,6 +94,7 @@ __all__ = [
     "Result",
     "Run",
     "Sample",
+    "Shadows",
     "SparkError",
     "Specification",
     "Statistics",

@@ -6,17 +6,13 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
-
-if TYPE_CHECKING:
-    from tamis.index.columns import Columns
-    from tamis.statistics import Statistics
 
 Rows = NDArray[np.int64]
 Entry = tuple[int, Sequence[AttributePredicate]]
@@ -34,8 +30,8 @@ class Index(Protocol):
         for row, predicates in entries:
             self.insert(row, predicates)
 
-    def build_columns(self, rows: Rows, columns: Columns) -> None:
-        """The same for closed ranges of numbers in columns, whose ids do not matter here."""
+    def build_columns(self, rows: Rows, columns: Any) -> None:
+        """The same for `tamis.index.Columns`, whose ids do not matter here."""
         self.build(zip(rows.tolist(), columns.predicates(), strict=True))
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
@@ -49,8 +45,8 @@ class Index(Protocol):
         for row in rows.tolist():
             self.delete(row)
 
-    def inform(self, statistics: Statistics) -> None:
-        """Takes what is known of events, to choose by it; answers never change."""
+    def inform(self, statistics: Any) -> None:
+        """Takes what is known of events, a `tamis.Statistics`; answers never change."""
 
     def match(self, event: Event) -> Rows:
         """The rows whose predicates the event satisfies, each once, in any order."""

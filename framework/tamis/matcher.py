@@ -51,7 +51,6 @@ from tamis.statistics import Statistics
 if TYPE_CHECKING:
     import networkx
 
-    from tamis.advising.shadow import Known, Shadow, Shadows
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "savings"
@@ -442,48 +441,6 @@ class Matcher:
         return matcher
 
     # for people
-
-    def shadows(self, planners: Iterable[str] | None = None) -> Shadows:
-        """What runs other planners (all that are not for small problems alone) beside its own."""
-        from tamis.advising.shadow import Shadows
-
-        plugins = installed()
-        all_ = (name for name, record in plugins.planners.items() if not record.is_small)
-        names = sorted(all_) if planners is None else list(planners)
-        return Shadows(
-            plugins, self._catalog, self._gateway, names, self._statistics, self._contradicted
-        )
-
-    def shadow(self, result: Result, shadows: Shadows) -> Shadow:
-        """What other planners would have called for an event that was matched just now.
-
-        Everything is evaluated for it; what is declared and not true is reported."""
-        with self._changing, self._lock.reading():
-            shadows.follow()
-        return shadows.of(result._seen.decision, result.needless)
-
-    def evaluated(self, result: Result) -> Known | None:
-        """All answers about an event that was matched just now; `None` if no operator is asked.
-
-        Calls that were not made are made now; nothing is learned from them."""
-        from tamis.advising.shadow import Known
-
-        decision = result._seen.decision
-        return None if decision is None else Known(decision, self._gateway)
-
-    @property
-    def expected(self) -> Learned | Statistics:
-        """What calls and tests are expected to be by now."""
-        return self._learned or self._statistics
-
-    def followed(self, planner: str) -> Following:
-        """Another planner by its name, told of what is subscribed now and of nothing later."""
-        with self._changing, self._lock.reading():
-            following = Following(
-                installed(), planner, self._catalog, self._statistics, DEFAULT_PLANNER
-            )
-            following.reset(self._statistics)
-        return following
 
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""

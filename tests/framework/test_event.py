@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tamis import DerivedAttribute, Event, EventError
-from tamis.event import EventView, freeze, read_event_line
+from tamis.event import EventView, freeze
+from tamis.files.reading import read_event_line
 
 
 def event(document: object, **derived: Any) -> Event:

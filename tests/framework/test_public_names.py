@@ -14,7 +14,8 @@ PUBLIC = {
         IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator
         OperatorAccount OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord
         PluginError
-        PluginWarning Preparation Problem Result Run Sample SparkError Specification Statistics
+        PluginWarning Preparation Problem Result Run Sample Shadows SparkError Specification
+        Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
         UnknownPlugin Variable
         hookimpl index operator spark testing

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis.advising.shadow import Shadow
+from tamis.advising.shadow import Shadow, Shadows
 from tamis.plugins.loader import installed
 from tamis.testing import counting, truth_table
 
@@ -44,13 +44,13 @@ def matcher_of(planner: str, seed: int, **settings: Any) -> tamis.Matcher:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_calls_of_each_planner_are_those_it_makes(seed: int) -> None:
     matcher = matcher_of("sequential", seed)
-    shadows = matcher.shadows(PLANNERS)
+    shadows = Shadows(matcher, PLANNERS)
     total = Shadow()
     calls = dict.fromkeys(PLANNERS, 0)
     for number in range(3):
         event = event_of(10 * seed + number)
         result = matcher.match(event)
-        total.add(matcher.shadow(result, shadows))
+        total.add(shadows.of(result))
         for planner in PLANNERS:
             other = matcher_of("naive", seed)
             other.planner = planner
@@ -71,7 +71,7 @@ def test_a_shadow_leaves_no_trace() -> None:
     matcher.subscribe("seen(a) and seen(b)", id="s1")
     result = matcher.match({"id": "e", "seen": {}})
     learned = matcher.learned().predicates
-    shadow = matcher.shadow(result, matcher.shadows(["naive"]))
+    shadow = Shadows(matcher, ["naive"]).of(result)
     assert operator.calls == [("e", ("a",)), ("e", ("b",))]
     assert (shadow.every, shadow.calls, shadow.clairvoyant) == (2, {"naive": 1}, 1.0)
     assert result.account.calls == 1
@@ -93,23 +93,23 @@ def test_what_is_declared_is_held_against_all_answers() -> None:
     matcher = tamis.Matcher([Lying()])
     matcher.subscribe_many([{"where": "at(1)"}, {"where": "at(2)"}])
     result = matcher.match({"id": "e"})
-    shadows = matcher.shadows(["naive"])
+    shadows = Shadows(matcher, ["naive"])
     with pytest.warns(tamis.PluginWarning, match="at contradicts the implications it declares"):
-        shadow = matcher.shadow(result, shadows)
+        shadow = shadows.of(result)
     assert shadow.contradictions == {"at(1) and at(2)": 1}
     assert shadow.clairvoyant is None
     result = matcher.match({"id": "e2"})
     assert (len(result.matches), result.account.implied) == (2, 0)
-    assert matcher.shadow(result, shadows).contradictions == {}
+    assert shadows.of(result).contradictions == {}
 
 
 def test_events_without_calls_and_subscriptions_that_change() -> None:
     matcher = matcher_of("naive", 1)
-    shadows = matcher.shadows()
-    assert matcher.shadow(matcher.match({}), shadows).every == 0
+    shadows = Shadows(matcher)
+    assert shadows.of(matcher.match({})).every == 0
     matcher.subscribe("seen(k1) and altitude < 3", id="late")
     event = {**event_of(4), "altitude": 1}
-    shadow = matcher.shadow(matcher.match(event), shadows)
+    shadow = shadows.of(matcher.match(event))
     assert set(shadow.calls) == set(installed().planners) - {"optimal"}
     assert shadow.left_out == {}
     assert shadow.calls["naive"] == matcher.match(event).account.calls

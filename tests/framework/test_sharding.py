@@ -42,7 +42,7 @@ def test_what_belongs_together_stays_together() -> None:
         for _, places in [towns[at % 8]]
     ]
     matcher.subscribe_many(entries)
-    cut = cut_of(matcher, 4)
+    cut = cut_of(matcher._catalog, 4)
     assert sorted(id for ids in cut.ids for id in ids) == sorted(matcher)
     assert cut.calls == 96
     assert cut.hashed == 4 * cut.calls

@@ -45,8 +45,8 @@ class Comparing:
     """Runs other planners on what was matched, beside the matching; for `with`."""
 
     def __init__(self, matcher: Matcher, run: Run) -> None:
-        self._matcher, self._run = matcher, run
-        self._shadows = matcher.shadows(PLANNERS)
+        self._run = run
+        self._shadows = tamis.Shadows(matcher, PLANNERS)
         self._waiting: queue.Queue[Result | None] = queue.Queue(_WAITING)
         self._stopped = False
         self._offered = 0
@@ -69,7 +69,7 @@ class Comparing:
             if self._stopped or self.trouble is not None:
                 continue
             try:
-                shadow = self._matcher.shadow(result, self._shadows)
+                shadow = self._shadows.of(result)
             except Exception as trouble:
                 self.trouble = trouble
                 continue

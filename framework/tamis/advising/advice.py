@@ -20,7 +20,7 @@ from tamis.advising.chosen import Document, Sample
 from tamis.advising.hints import Found, Hint, hints
 from tamis.advising.indexes import IndexCost, IndexTrial
 from tamis.advising.planners import PlannerCost, PlannerTrial
-from tamis.advising.shadow import Known
+from tamis.advising.shadow import Known, evaluated
 from tamis.advising.stopwatch import Stopwatch
 from tamis.advising.tally import Tally
 from tamis.catalog import Catalog
@@ -267,7 +267,7 @@ class _Evaluation:
         wall, waited = stopwatch.read()
         self._wall += wall
         self._waited += waited
-        known = self._matcher.evaluated(result)
+        known = evaluated(self._matcher, result)
         self.tally.take(result, known)
         if known is not None:
             needless = result.needless

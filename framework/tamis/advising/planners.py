@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tamis.advising.shadow import Known
+from tamis.advising.shadow import Known, follower_of
 from tamis.calling.answers import Answer
 from tamis.calling.executor import Inline
 from tamis.calling.gateway import Asking
@@ -103,7 +103,7 @@ class Costs:
     """What was learned of calls and preparations."""
 
     def __init__(self, matcher: Matcher, calls: Iterable[Call]) -> None:
-        known = matcher.expected
+        known = matcher._learned or matcher.statistics
         listed = list(calls)
         self.alone = dict(zip(listed, known.costs(listed).tolist(), strict=True))
         self.margin = dict(zip(listed, known.marginal_costs(listed).tolist(), strict=True))
@@ -145,7 +145,9 @@ class PlannerTrial:
         for name in [*self.costs, DEFAULT_PLANNER]:
             cost = self.costs.get(name)
             try:
-                self._followings[name] = self._matcher.followed(name)
+                self._followings[name] = each = follower_of(self._matcher, name)
+                with self._matcher._changing, self._matcher._lock.reading():
+                    each.reset(each.statistics)
             except TamisError as problem:
                 if cost is None:
                     raise

@@ -20,17 +20,17 @@ from tamis.calling.answers import Answer
 from tamis.calling.executor import Inline
 from tamis.calling.gateway import Asking, Gateway
 from tamis.calling.memo import Memo
-from tamis.catalog import Catalog
 from tamis.engine.deciding import Answered, Decider
 from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
 from tamis.engine.following import Following
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.errors import PlannerError
+from tamis.matcher import Matcher
 from tamis.operators.asking import Call
 from tamis.planning import UNKNOWN, Planner
-from tamis.plugins.loader import Plugins
-from tamis.statistics import Statistics
+from tamis.plugins.loader import installed
+from tamis.result import Result
 
 
 @dataclass
@@ -79,48 +79,46 @@ def _no_time() -> float:
 
 
 class Shadows:
-    """The planners that are run beside that of a matcher."""
+    """Runs other planners beside that of a matcher: all, but those for small problems alone."""
 
-    def __init__(
-        self,
-        plugins: Plugins,
-        catalog: Catalog,
-        gateway: Gateway,
-        planners: Iterable[str],
-        statistics: Statistics,
-        contradicted: Callable[[Decision, ContradictionError], None],
-    ) -> None:
+    def __init__(self, matcher: Matcher, planners: Iterable[str] | None = None) -> None:
         scipy_part("optimize")  # before any event is matched
-        self._contradicted = contradicted
-        self._catalog = catalog
-        self._gateway = gateway
+        self._matcher = matcher
+        records = installed().planners
+        large = sorted(name for name, record in records.items() if not record.is_small)
         self._followings = {
-            name: Following(plugins, name, catalog, statistics, name) for name in planners
+            name: follower_of(matcher, name) for name in (large if planners is None else planners)
         }
         self._version = -1
 
-    def follow(self) -> None:
-        """Tells the planners what is subscribed; called with the catalog at rest."""
-        if self._version != self._catalog.version:
-            for following in self._followings.values():
-                following.reset(following.statistics)
-            self._version = self._catalog.version
+    def _follow(self) -> None:
+        """Tells the planners what is subscribed."""
+        matcher = self._matcher
+        with matcher._changing, matcher._lock.reading():
+            if self._version != matcher._catalog.version:
+                for each in self._followings.values():
+                    each.reset(each.statistics)
+                self._version = matcher._catalog.version
 
-    def of(self, decision: Decision | None, needless: Sequence[int]) -> Shadow:
-        """The shadow of one event that was decided."""
+    def of(self, result: Result) -> Shadow:
+        """Returns what they would have called for an event that was matched just now.
+
+        Everything is evaluated for it; what is declared and not true is reported."""
+        self._follow()
         shadow = Shadow(events=1)
-        if decision is None:
+        known = evaluated(self._matcher, result)
+        if known is None:
             return shadow
-        known = Known(decision, self._gateway)
+        decision, needless = known.decision, result.needless
         shadow.every = len(known.answers)
         found = known.contradictions()
         texts = [test.text for test in decision.skeleton.tests]
         shadow.contradictions = {f"{texts[test]} and {texts[other]}": 1 for test, other in found}
         if found:
-            self._contradicted(decision, ContradictionError(*found[0]))
-        for name, following in self._followings.items():
+            self._matcher._contradicted(decision, ContradictionError(*found[0]))
+        for name, each in self._followings.items():
             try:
-                made = known.replayed(following, needless)
+                made = known.replayed(each, needless)
             except PlannerError as problem:
                 shadow.left_out[name] = str(problem)
                 continue
@@ -130,6 +128,19 @@ class Shadows:
         if not shadow.contradictions:  # what is not true bounds nothing
             shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
         return shadow
+
+
+def follower_of(matcher: Matcher, planner: str) -> Following:
+    """Returns another planner by its name, to be told of what is subscribed."""
+    return Following(installed(), planner, matcher._catalog, matcher.statistics, planner)
+
+
+def evaluated(matcher: Matcher, result: Result) -> Known | None:
+    """Returns all answers about an event that was matched just now, if operators were asked any.
+
+    Calls that were not made are made now; nothing is learned from them."""
+    decision = result.decision
+    return None if decision is None else Known(decision, matcher._gateway)
 
 
 class Known:

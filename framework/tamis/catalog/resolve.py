@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from tamis.calling.isolation.isolation import shipped_call
 from tamis.catalog.joins import JoinAtom
 from tamis.errors import (
     ArgumentError,
@@ -23,7 +22,14 @@ from tamis.language.predicate import AttributePredicate, OperatorPredicate, Vari
 from tamis.language.text import constant_text, name_text
 from tamis.language.values import NUMBER, kind_of
 from tamis.nearest import did_you_mean
-from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.operators.asking import (
+    Call,
+    EventConstraint,
+    Operators,
+    Place,
+    Test,
+    shipped_call,
+)
 from tamis.operators.specification import PROCESS, Specification, Variable
 
 

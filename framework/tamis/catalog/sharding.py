@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.matcher import Matcher
+from tamis.catalog.catalog import Catalog
 
 _SLACK = 1.05
 _PASSES = 4
@@ -47,9 +47,8 @@ class Cut(NamedTuple):
         )
 
 
-def cut_of(matcher: Matcher, shards: int) -> Cut:
+def cut_of(catalog: Catalog, shards: int) -> Cut:
     """Cuts what is subscribed into so many shards at most."""
-    catalog = matcher._catalog
     ids = list(catalog.rows)
     held = []
     for row in catalog.rows.values():

@@ -107,8 +107,7 @@ def explain(
 def _event(argument: str) -> tuple[Mapping[str, Any], str]:
     """The event that the argument is or names, and the folder it is in."""
     from tamis.errors import EventError
-    from tamis.event import read_event_line
-    from tamis.files.reading import ReadingError, read_whole
+    from tamis.files.reading import ReadingError, read_event_line, read_whole
 
     place, text = "--event", argument
     if argument == "-" or argument.startswith(_FILE):

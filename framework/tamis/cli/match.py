@@ -135,7 +135,7 @@ def _match_here(
 ) -> None:
     """Matches in this process."""
     started = time.perf_counter()
-    from tamis.advising.shadow import Shadow
+    from tamis.advising.shadow import Shadow, Shadows
     from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.loading import make_matcher, subscribe
     from tamis.cli.progress import Progress
@@ -151,7 +151,7 @@ def _match_here(
     )
     if shadow and report is None:
         raise MisuseError("--shadow writes its figures to the report: give --report FILE")
-    shadows = matcher.shadows() if shadow else None
+    shadows = Shadows(matcher) if shadow else None
     source = reading.Events(events)
     read = [subscriptions, *source.files, *(operators or ())]
     refuse_collisions(subscriptions, source.files, read, output, rejects, report)
@@ -254,7 +254,7 @@ class _Run:
                 )
             if self.shadow is not None:
                 assert self.shadows is not None
-                self.shadow.add(self._matcher.shadow(result, self.shadows))
+                self.shadow.add(self.shadows.of(result))
             for each in result.undetermined:
                 self.first_undetermined = self.first_undetermined or (
                     f"{each.subscription} for {result.event}, {each.reason}"

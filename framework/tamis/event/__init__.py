@@ -8,7 +8,6 @@ from tamis.event.event import (
     ReadOnlyList,
     freeze,
     is_facts_path,
-    read_event_line,
 )
 
 __all__ = [
@@ -19,5 +18,4 @@ __all__ = [
     "ReadOnlyList",
     "freeze",
     "is_facts_path",
-    "read_event_line",
 ]

@@ -6,7 +6,6 @@ Nothing is walked that nobody asks for. An event is never changed: operators get
 from __future__ import annotations
 
 import copy
-import json
 import os
 import re
 import warnings
@@ -265,18 +264,6 @@ def is_facts_path(facts: str) -> bool:
     A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
     for a comment it ends in a period or in `>`."""
     return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
-
-
-def read_event_line(line: str) -> Any:
-    """The JSON of one line; integers beyond what Python reads are infinite."""
-    try:
-        return json.loads(line, parse_int=_integer)
-    except RecursionError:
-        raise EventError("the event is nested too deep") from None
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= 1001 else float(digits)
 
 
 def _opened(envelope: Mapping[str, Any]) -> Mapping[str, Any]:

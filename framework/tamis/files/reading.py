@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from tamis.errors import EventError, TamisError
-from tamis.event import read_event_line
 
 STANDARD_INPUT = "-"
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
@@ -151,6 +150,18 @@ def _line(file: str, number: int, raw: bytes) -> Line:
     except ValueError as bad:
         reason = f"not valid JSON: {bad}"
     return Line(file, number, None, reason, text)
+
+
+def read_event_line(line: str) -> Any:
+    """Returns the JSON of one line; integers beyond what Python reads are infinite."""
+    try:
+        return json.loads(line, parse_int=_integer)
+    except RecursionError:
+        raise EventError("the event is nested too deep") from None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 1001 else float(digits)
 
 
 def _not_utf8(bad: UnicodeDecodeError) -> str:

@@ -9,6 +9,8 @@ A test is decided the moment its call returns.
 from __future__ import annotations
 
 import inspect
+import itertools
+import pickle
 import threading
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -18,9 +20,12 @@ from tamis.event import Event
 from tamis.language.constraint import Constraint, Reference, Values
 from tamis.language.values import Scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
+from tamis.operators.shipping import packed_value
 from tamis.operators.specification import Specification
 
 Solution = tuple[Scalar, ...]
+
+_numbers = itertools.count()
 
 
 class Operators:
@@ -217,3 +222,16 @@ class EventConstraint:
 def attribute_slots(names: Iterable[str], first: int) -> dict[Reference, int]:
     """Slots for attributes behind those of variables."""
     return {Reference("$", name): first + at for at, name in enumerate(names)}
+
+
+def shipped_call(call: Call) -> Shipped:
+    """A call as workers get it; `OperatorError` where its arguments cannot travel."""
+    name = call.specification.name
+    try:
+        arguments = pickle.dumps(call.arguments, 5)
+    except Exception:
+        arguments = packed_value(
+            call.arguments, f"the arguments of {name}, as its check made them,"
+        )
+    shipped = call.shipped = Shipped(next(_numbers), arguments)
+    return shipped

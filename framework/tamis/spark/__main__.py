@@ -1,8 +1,7 @@
 """Runs `tamis learn`, for `spark-submit` and `python -m tamis.spark`."""
 
 import sys
+from importlib import import_module
 
 if __name__ == "__main__":
-    from tamis.cli import main
-
-    sys.exit(main(["learn", *sys.argv[1:]]))
+    sys.exit(import_module("tamis.cli").main(["learn", *sys.argv[1:]]))

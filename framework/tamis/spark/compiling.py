@@ -47,7 +47,7 @@ class Compiled:
         records = list(matcher.operators.records.values())
         parts = [matcher]
         if shards > 1:
-            self.cut = cut_of(matcher, shards)
+            self.cut = cut_of(matcher._catalog, shards)
             parts = self._parts(matcher, self.cut, records, index, limits)
         self.fingerprints = tuple(
             part.save(self.folder / f"shard-{at}") for at, part in enumerate(parts)

@@ -8,9 +8,7 @@ Cost: a look-up a call.
 
 from __future__ import annotations
 
-import itertools
 import os
-import pickle
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -26,15 +24,13 @@ from tamis.calling.isolation.processes import ForkServer, StartError
 from tamis.errors import OperatorError
 from tamis.limits import Limits
 from tamis.operators import Operator, OperatorRecord
-from tamis.operators.asking import Call, Shipped
-from tamis.operators.shipping import packed_value
+from tamis.operators.asking import Call, shipped_call
 from tamis.operators.specification import PROCESS, Preparation, Specification
 
 if TYPE_CHECKING:
     from tamis.calling.gateway import Asking
 
 _TRIES = 5
-_numbers = itertools.count()
 
 
 class Isolation:
@@ -169,16 +165,3 @@ def _itself(operator: Operator) -> Operator:
 def _root(specification: Specification) -> Preparation | None:
     """What makes a class of operators, if not one of them by itself."""
     return next(iter(specification.preparations), None)
-
-
-def shipped_call(call: Call) -> Shipped:
-    """A call as workers get it; `OperatorError` where its arguments cannot travel."""
-    name = call.specification.name
-    try:
-        arguments = pickle.dumps(call.arguments, 5)
-    except Exception:
-        arguments = packed_value(
-            call.arguments, f"the arguments of {name}, as its check made them,"
-        )
-    shipped = call.shipped = Shipped(next(_numbers), arguments)
-    return shipped
