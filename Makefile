@@ -7,7 +7,7 @@ EXAMPLE := examples/surveillance
 PROCESSES ?= 2
 SOURCES := framework operators planners examples tests
 CONSTRAINTS := $(abspath framework/constraints.txt)
-KERNELS := $(shell grep -rlE 'from tamis.kernels import|numba.extending' framework planners \
+KERNELS := $(shell grep -rlE 'numeric.kernels import|import .*portable|numba.extending' framework planners \
 	--include='*.py')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KNOWN = PIP_CONSTRAINT=$(CONSTRAINTS) PIP_BUILD_CONSTRAINT=$(CONSTRAINTS) $(INSTALL)

@@ -20,6 +20,20 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "UNKNOWN",
+    "Expected",
+    "FollowingPlanner",
+    "Planner",
+    "PlannerRecord",
+    "Problem",
+    "Run",
+    "Scenes",
+    "Standing",
+]
+
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 
 

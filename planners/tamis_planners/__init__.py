@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tamis import hookimpl
 from tamis.planning import Planner, PlannerRecord
-from tamis.plugins.hookspecs import hookimpl
 
 
 def _naive() -> Planner:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from tamis.kit import COMPILING, waiting_for
 from tamis.planning import Problem, Run
-from tamis.waiting import COMPILING, waiting_for
 
 if TYPE_CHECKING:
     from tamis_planners.adaptive_form import Form

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamis.numeric.kernels import compiled, view_of
+from tamis.kit import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
 from tamis_planners.adaptive_shape import lists_by_number, needs_and_edges

@@ -8,7 +8,7 @@ blocks of units.
 
 from __future__ import annotations
 
-from tamis.numeric.kernels import portable
+from tamis.kit import portable
 from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED, Ints
 from tamis_planners.adaptive_state import (
     ASKED,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tamis.numeric.kernels import portable
+from tamis.kit import portable
 from tamis.planning import Scenes
 from tamis_planners.adaptive_shape import Ints
 from tamis_planners.adaptive_state import Bytes, Floats, State

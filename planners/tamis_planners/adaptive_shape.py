@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.kernels import portable
+from tamis.kit import portable
 from tamis.planning import Problem
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.kernels import portable
+from tamis.kit import portable
 from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED, Ints
 
 Bytes = NDArray[np.int8]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from tamis.errors import PlannerError
+from tamis import PlannerError
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
 
 CALLS = 12

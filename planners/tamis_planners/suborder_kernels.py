@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.kernels import compiled, portable, view_of
-from tamis.waiting import COMPILING, waiting_for
+from tamis.kit import COMPILING, compiled, portable, view_of, waiting_for
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.growing import Growing
+from tamis.kit import Growing
 from tamis.planning import Standing
 from tamis_planners.suborder_kernels import Chains, Ints, ordered, saved_before
 

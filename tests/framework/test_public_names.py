@@ -20,6 +20,14 @@ PUBLIC = {
         UnknownPlugin Variable
         hookimpl index operator spark testing
     """,
+    "tamis.kit": """
+        COMPILING GRACE NUMBER STRING Growing Lanes Needles Scalar Throttle awaited compiled
+        did_you_mean is_facts_path kind_of late portable view_of waiting_for
+    """,
+    "tamis.planning": """
+        Expected FALSE FollowingPlanner Planner PlannerRecord Problem Run Scenes Standing TRUE
+        UNKNOWN
+    """,
     "tamis.index": "AttributeIndex Columns build open",
     "tamis.spark": "Java SparkError java_found learn match session stream",
     "tamis.testing": """

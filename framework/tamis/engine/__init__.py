@@ -1,1 +1,1 @@
-"""How one event is decided: calls, tests, joins, and the state between them."""
+"""Decides one event: its problem, the planner's run, verdicts, and what is learned from them."""

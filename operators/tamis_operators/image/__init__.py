@@ -7,8 +7,7 @@ Nothing heavy is imported before a frame is looked at.
 
 from __future__ import annotations
 
-from tamis.operators import OperatorRecord
-from tamis.plugins.hookspecs import hookimpl
+from tamis import OperatorRecord, hookimpl
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Box, Detection, DetectionError, Detector
 from tamis_operators.image.pixels import pixel_operators

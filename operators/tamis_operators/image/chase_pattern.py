@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis import Implication, Operator, Parameter, Specification
-from tamis.language.values import STRING
+from tamis.kit import STRING
 from tamis_operators.image.asking import check_told, specified
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, DetectionError, Detections

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis import OperatorError
-from tamis.nearest import did_you_mean
+from tamis.kit import did_you_mean
 from tamis_operators.image.labels import PERSON, canonical
 
 if TYPE_CHECKING:

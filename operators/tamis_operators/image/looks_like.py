@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis import ArgumentError, Operator, Parameter, Sample, Specification
-from tamis.language.values import STRING
+from tamis.kit import STRING
 from tamis_operators.image.gray import EXTRA, FEATURES, MODULES
 from tamis_operators.image.pictures import Gallery, Picture, digest_of
 

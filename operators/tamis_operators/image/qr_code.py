@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tamis import Operator, Parameter, Sample, Specification
-from tamis.language.values import STRING
+from tamis.kit import STRING
 from tamis_operators.image.gray import EXTRA, GRAY, MODULES
 from tamis_operators.image.vision import opencv
 

@@ -17,7 +17,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from tamis import ArgumentError, Operator, Parameter, Sample, Specification
-from tamis.language.values import STRING
+from tamis.kit import STRING
 from tamis_operators.image.asking import check_told, samples_of, specified
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, DetectionError, Detections

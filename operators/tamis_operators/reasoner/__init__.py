@@ -9,9 +9,7 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
-from tamis.operators import OperatorRecord
-from tamis.operators.specification import Parameter, Preparation, Specification
-from tamis.plugins.hookspecs import hookimpl
+from tamis import OperatorRecord, Parameter, Preparation, Specification, hookimpl
 from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
 from tamis_operators.reasoner.settings import settings_of

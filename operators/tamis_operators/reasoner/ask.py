@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis.errors import ArgumentError
-from tamis.operators import Operator, Sample
-from tamis.operators.specification import Specification, Variable
+from tamis import ArgumentError, Operator, Sample, Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.queries import checked_query

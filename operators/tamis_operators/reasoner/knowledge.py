@@ -13,7 +13,7 @@ from functools import partial
 
 import pyoxigraph as ox
 
-from tamis.errors import OperatorError
+from tamis import OperatorError
 from tamis_operators.reasoner import vocabulary as v
 from tamis_operators.reasoner.closing import Closure, ContradictionError
 from tamis_operators.reasoner.compiling import Triple

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 
 import pyoxigraph as ox
 
-from tamis.errors import ArgumentError
-from tamis.language.values import Scalar
+from tamis import ArgumentError
+from tamis.kit import Scalar
 from tamis_operators.reasoner import vocabulary as v
 from tamis_operators.reasoner.closing import Closure
 from tamis_operators.reasoner.terms import Term, Terms, literal_value

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 import pyoxigraph as ox
 
-from tamis.errors import ArgumentError
+from tamis import ArgumentError
 
 _TOKENS = re.compile(
     r"""

@@ -11,10 +11,8 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from tamis.errors import ArgumentError
-from tamis.language.values import Scalar, kind_of
-from tamis.operators import Operator, Sample
-from tamis.operators.specification import Specification, Variable
+from tamis import ArgumentError, Operator, Sample, Specification, Variable
+from tamis.kit import Scalar, kind_of
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.holds import Wanted
 from tamis_operators.reasoner.knowledge import knowledge

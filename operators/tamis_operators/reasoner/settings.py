@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamis.errors import OperatorError
-from tamis.nearest import did_you_mean
+from tamis import OperatorError
+from tamis.kit import did_you_mean
 
 ENVIRONMENT = "TAMIS_ONTOLOGY"
 BUNDLED = str(Path(__file__).with_name("surveillance.ttl"))

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 import pyoxigraph as ox
 
-from tamis.language.values import Scalar, kind_of
+from tamis.kit import Scalar, kind_of
 from tamis_operators.reasoner.vocabulary import DATATYPES, INTERNAL, IRIS, SUPERTYPES, XSD
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal

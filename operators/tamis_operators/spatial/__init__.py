@@ -9,8 +9,7 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
-from tamis.operators import OperatorRecord
-from tamis.plugins.hookspecs import hookimpl
+from tamis import OperatorRecord, hookimpl
 from tamis_operators.spatial import distance_from, intersects, loc_in, loc_within, nearest
 from tamis_operators.spatial.common import preparation
 from tamis_operators.spatial.configuration import MOST_VERTICES, configured

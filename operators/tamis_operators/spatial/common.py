@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tamis.language.values import NUMBER, STRING
-from tamis.operators import Operator
-from tamis.operators.specification import Parameter, Preparation, Specification
+from tamis import Operator, Parameter, Preparation, Specification
+from tamis.kit import NUMBER, STRING
 from tamis_operators.spatial.configuration import Configuration
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tamis.errors import OperatorError
+from tamis import OperatorError
 
 VARIABLE = "TAMIS_GAZETTEER"
 DATA = Path(__file__).with_name("data")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.errors import OperatorError
+from tamis import OperatorError
 
 
 class GeometryError(ValueError):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from tamis.errors import ArgumentError
+from tamis import ArgumentError
 from tamis_operators.spatial.configuration import VARIABLE, Configuration, digest_of
 from tamis_operators.spatial.distance import apart, between_points, widest_chord
 from tamis_operators.spatial.errors import GazetteerError

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis.operators import Implication, Sample
-from tamis.operators.specification import Parameter, Preparation, Specification
+from tamis import Implication, Parameter, Preparation, Sample, Specification
 from tamis_operators.spatial.common import NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis.errors import ArgumentError
-from tamis.operators import Implication, Sample
-from tamis.operators.specification import Parameter, Preparation, Specification
+from tamis import ArgumentError, Implication, Parameter, Preparation, Sample, Specification
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 

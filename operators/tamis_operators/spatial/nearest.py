@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis.operators import Sample
-from tamis.operators.specification import Parameter, Preparation, Specification
+from tamis import Parameter, Preparation, Sample, Specification
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 

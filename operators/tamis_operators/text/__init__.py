@@ -7,8 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from tamis.operators import OperatorRecord
-from tamis.plugins.hookspecs import hookimpl
+from tamis import OperatorRecord, hookimpl
 from tamis_operators.text import mentions, similar_to
 from tamis_operators.text.embedding import VARIABLE, Embedding
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis import OperatorError
-from tamis.nearest import did_you_mean
+from tamis.kit import did_you_mean
 
 VARIABLE = "TAMIS_EMBEDDING"
 HOW = (

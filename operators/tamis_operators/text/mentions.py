@@ -21,7 +21,7 @@ from tamis import (
     Sample,
     Specification,
 )
-from tamis.language.values import STRING
+from tamis.kit import STRING
 from tamis_operators.text.folding import folded, marked
 from tamis_operators.text.phrases import Phrases
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tamis_operators.text.folding import folded, marked
 
 if TYPE_CHECKING:
-    from tamis.index.needles import Needles
+    from tamis.kit import Needles
 
 _MOST = 250_000
 
@@ -78,7 +78,7 @@ class Phrases:
 
     def _settle(self) -> tuple[Needles, int]:
         """What looks for all phrases, beside what others are looking with."""
-        from tamis.index.needles import Needles
+        from tamis.kit import Needles
 
         needles = Needles() if self._needles is None else copy.copy(self._needles)
         names = list(self._numbers)

@@ -20,7 +20,7 @@ from tamis import (
     Sample,
     Specification,
 )
-from tamis.language.values import NUMBER, STRING
+from tamis.kit import NUMBER, STRING
 from tamis_operators.text.embedding import HOW, Embedding
 from tamis_operators.text.vectors import Vectors
 

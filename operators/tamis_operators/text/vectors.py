@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis import Specification
-from tamis.calling.lanes import GRACE, Lanes, Throttle, awaited
+from tamis.kit import GRACE, Lanes, Throttle, awaited
 from tamis_operators.text.embedding import Embedding, Function
 
 if TYPE_CHECKING:

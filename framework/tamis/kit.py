@@ -1,0 +1,56 @@
+"""Lends authors of plugins what the bundled ones use; each is imported with its first use."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tamis.calling.lanes import GRACE, Lanes, Throttle, awaited, late
+    from tamis.event import is_facts_path
+    from tamis.index.needles import Needles
+    from tamis.language.values import NUMBER, STRING, Scalar, kind_of
+    from tamis.nearest import did_you_mean
+    from tamis.numeric.growing import Growing
+    from tamis.numeric.kernels import compiled, portable, view_of
+    from tamis.waiting import COMPILING, waiting_for
+
+_HOMES = {
+    **dict.fromkeys(("GRACE", "Lanes", "Throttle", "awaited", "late"), "calling.lanes"),
+    "is_facts_path": "event",
+    "Needles": "index.needles",
+    **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
+    "did_you_mean": "nearest",
+    "Growing": "numeric.growing",
+    **dict.fromkeys(("compiled", "portable", "view_of"), "numeric.kernels"),
+    **dict.fromkeys(("COMPILING", "waiting_for"), "waiting"),
+}
+
+__all__ = [
+    "COMPILING",
+    "GRACE",
+    "NUMBER",
+    "STRING",
+    "Growing",
+    "Lanes",
+    "Needles",
+    "Scalar",
+    "Throttle",
+    "awaited",
+    "compiled",
+    "did_you_mean",
+    "is_facts_path",
+    "kind_of",
+    "late",
+    "portable",
+    "view_of",
+    "waiting_for",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tamis.kit' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f"tamis.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,38 @@
+"""The packages of the core lie on floors: imports go down, and never in a circle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx
+import pytest
+
+import tamis
+
+grimp = pytest.importorskip("grimp", reason="pip install import-linter brings it")
+
+PACKAGE = Path(next(iter(tamis.__path__)))
+OUTSIDE = ("bench",)
+"""What measures is started by the command line alone, and imports all of it."""
+
+
+def packages() -> networkx.DiGraph:
+    """Which package of the core imports which, type-checking imports counted."""
+    modules = grimp.build_graph("tamis", exclude_type_checking_imports=False, cache_dir=None)
+    drawn = networkx.DiGraph()
+    for importer in modules.modules:
+        for imported in modules.find_modules_directly_imported_by(importer):
+            ends = [name.split(".")[1] for name in (importer, imported) if "." in name]
+            if len(ends) == 2 and ends[0] != ends[1] and not set(ends) & set(OUTSIDE):
+                drawn.add_edge(*ends)
+    return drawn
+
+
+def test_packages_import_each_other_in_no_circle() -> None:
+    drawn = packages()
+    assert len(drawn) > 15
+    assert list(networkx.simple_cycles(drawn)) == []
+
+
+def test_few_modules_lie_flat() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 15
