@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PATIENCE_SECONDS = 240
+STRICT = ("-W", "error", "-W", "ignore::DeprecationWarning")
+"""No warning but of what libraries say of each other."""
 
 
 class Ended(NamedTuple):

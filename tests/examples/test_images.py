@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.running import EXAMPLES, Ended, run, shown
+from tests.examples.running import EXAMPLES, STRICT, Ended, run, shown
 from tests.fetching import fetched
 
 IMAGES = EXAMPLES / "images"
@@ -41,7 +41,7 @@ def ran(command: str, folder: Path) -> Ended:
         return Ended(0, "", "")
     if program == "tamis":
         arguments = ["-m", "tamis", *arguments]
-    return run("-W", "error", *arguments, folder=folder, **environment)
+    return run(*STRICT, *arguments, folder=folder, **environment)
 
 
 def test_what_it_draws_is_matched_as_its_readme_says(copy: Path) -> None:

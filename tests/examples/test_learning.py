@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.examples.running import EXAMPLES, run, shown
+from tests.examples.running import EXAMPLES, STRICT, run, shown
 
 LEARNING = EXAMPLES / "learning"
 
@@ -41,7 +41,7 @@ def test_its_readme_is_right(copy: Path) -> None:
             lines = "\n".join(json.dumps({"id": str(each), "load": 5}) for each in range(20))
             (copy / "history.jsonl").write_text(lines + "\n{")
             arguments[arguments.index("--events") + 1] = "history.jsonl"
-        ended = run("-W", "error", *arguments, folder=copy)
+        ended = run(*STRICT, *arguments, folder=copy)
         assert ended.status == 0, ended.err
         if program != "tamis":
             _check_script(ended.out, copy / "learned")
@@ -70,6 +70,6 @@ def test_the_cells_of_the_notebook_run(copy: Path) -> None:
     program += "\nsavings = [each.total for each in found['savings']]"
     program += "\nassert savings[1] <= 0.8 * savings[0], savings"
     program += "\nimport shutil; shutil.rmtree(folder)"
-    ended = run("-W", "error", "-c", program, folder=copy)
+    ended = run(*STRICT, "-c", program, folder=copy)
     assert ended.status == 0, ended.err
     assert "3000 events, 1 rejected" in ended.out

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.running import EXAMPLES, run, shown
+from tests.examples.running import EXAMPLES, STRICT, run, shown
 
 RDF = EXAMPLES / "rdf"
 
@@ -35,7 +35,7 @@ def test_its_readme_is_right(copy: Path) -> None:
         target = arguments.index(">") if ">" in arguments else len(arguments)
         to = arguments[target + 1 :]
         arguments = ["-m", "tamis", *arguments] if program == "tamis" else arguments[:target]
-        ended = run("-W", "error", *arguments, folder=copy, **environment)
+        ended = run(*STRICT, *arguments, folder=copy, **environment)
         assert ended.status == 0, ended.err
         assert ended.out
         assert not output or ended.out == output

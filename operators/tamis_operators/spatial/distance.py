@@ -297,7 +297,9 @@ def _slope(x: Floats, y: Floats, piece: Pieces, at: Floats) -> tuple[Floats, Flo
     """The distance from points to places of pieces, and how it changes a metre along them."""
     along_x, along_y = piece.x2 - piece.x1, piece.y2 - piece.y1
     to_x, to_y = piece.x1 + at * along_x, piece.y1 + at * along_y
-    _, back, distance = geod().inv(x, y, to_x, to_y)
+    # pyproj would take arrays of one element for numbers
+    lists = (x, y, to_x, to_y) if len(x) > 1 else map(np.ndarray.tolist, (x, y, to_x, to_y))
+    _, back, distance = geod().inv(*lists)
     latitude = np.radians(to_y)
     flat = 1 - _SQUARED * np.sin(latitude) ** 2
     east = np.cos(latitude) * along_x / np.sqrt(flat)
