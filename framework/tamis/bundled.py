@@ -23,18 +23,11 @@ def _scan() -> Index:
     return Scan()
 
 
-def _pstbloom(
-    signature: str | None = None, vector: bool | None = None, scan_up_to: int = MOST_SCANNED
-) -> Index:
-    if signature not in (None, "bloom"):
-        raise ValueError(f"signature is 'bloom' or None, not {signature!r}")
-    if signature is not None and vector is not None:
-        raise ValueError("the form with signatures has no vectors to choose")
-
+def _pstbloom(vector: bool | None = None, scan_up_to: int = MOST_SCANNED) -> Index:
     def large() -> Index:
-        from tamis.index.pstbloom import pstbloom
+        from tamis.index.pstbloom import PSTBloom
 
-        return pstbloom(signature, vector)
+        return PSTBloom(vector=vector)
 
     return _scan_first(large, scan_up_to)
 

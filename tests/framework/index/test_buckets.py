@@ -26,7 +26,6 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("pstbloom", {"vector": False}),
     ("psthash", {"accesses": 2, "short_list": 0}),
     ("psthash", {"accesses": 3, "short_list": 2, "vector": False}),
-    ("pstbloom", {"signature": "bloom"}),
     ("pstbloom", {"scan_up_to": 40}),
 ]
 Clauses = list[tuple[str, str, Any]]
@@ -410,8 +409,6 @@ def test_unknown_options_are_named() -> None:
         build("psthash", [], colour="red")
     with pytest.raises(ValueError, match="accesses is from 1"):
         build("psthash", [], accesses=0)
-    with pytest.raises(ValueError, match="signature is 'bloom' or None"):
-        build("pstbloom", [], signature="sketch")
 
 
 def test_the_path_is_chosen_by_the_processor() -> None:
