@@ -54,7 +54,7 @@ format: $(VENV)/.developed
 	$(BIN)/ruff format $(SOURCES)
 
 bench: $(VENV)/.developed
-	$(BIN)/python -m tamis.bench.engine
+	$(BIN)/tamis bench engine
 
 sizes: $(VENV)/.developed
 	$(BIN)/python -m tests.sizes

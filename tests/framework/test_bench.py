@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import GUARDED, OVER_BOUND, Ratio, judged
-from tamis.bench.planner_sections import SECTIONS, TITLES
-from tamis.bench.planners import FIGURES, measure, run
-from tamis.bench.workloads import MATCH_RATIO, UNIFORM, Shape, Workload
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import GUARDED, OVER_BOUND, Ratio, judged
+from tamis_bench.planner_sections import SECTIONS, TITLES
+from tamis_bench.planners import FIGURES, measure, run
+from tamis_bench.workloads import MATCH_RATIO, UNIFORM, Shape, Workload
 
 SMALL = Shape(300, 1_200)
 SMALL_EFFORT = Effort(seed=2, scale=0.15, events=6, workloads=2)
@@ -70,8 +70,8 @@ def test_planners_stand_as_the_paper_and_the_bounds_say(spread: float) -> None:
 
 
 def test_large_workloads_have_fewer_events_and_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.bench.planners._LARGE", 600)
-    monkeypatch.setattr("tamis.bench.planners._BOUNDED_WHERE_LARGE", 3)
+    monkeypatch.setattr("tamis_bench.planners._LARGE", 600)
+    monkeypatch.setattr("tamis_bench.planners._BOUNDED_WHERE_LARGE", 3)
     row = measure(SMALL, ["naive"], Effort(events=16, workloads=2))
     assert (row["events"], row["workloads"], row["bounded_events"]) == (8, 1, 3)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -73,12 +74,12 @@ def planners(
 
     Costs stand beside bounds that hold for every method, and beside the goals.
     """
-    from tamis.bench.effort import Effort
-    from tamis.bench.planner_sections import SECTIONS, TITLES, measured
-    from tamis.bench.planner_tables import closing, cost_lines, header, section_lines
-    from tamis.bench.planners import ON_THE_BOUNDS, ON_THE_UNIFORM_FIGURES
     from tamis.cli.saying import put, put_json, say
     from tamis.plugins.loader import installed
+    from tamis_bench.effort import Effort
+    from tamis_bench.planner_sections import SECTIONS, TITLES, measured
+    from tamis_bench.planner_tables import closing, cost_lines, header, section_lines
+    from tamis_bench.planners import ON_THE_BOUNDS, ON_THE_UNIFORM_FIGURES
 
     chosen = _chosen("--figures", figures, TITLES)
     for name in planner or ():
@@ -87,7 +88,7 @@ def planners(
         scale, events = 0.05, 8
     effort = Effort(seed, scale, events, workloads, say if sys.stderr.isatty() else _quiet)
     if plots is not None:
-        from tamis.bench.plots import drawable
+        from tamis_bench.plots import drawable
 
         drawable()
     rows = []
@@ -109,7 +110,7 @@ def planners(
             put(f"\n{ON_THE_UNIFORM_FIGURES}")
         put(closing(rows))
     if plots is not None:
-        from tamis.bench.plots import draw
+        from tamis_bench.plots import draw
 
         for path in draw(rows, plots):
             say(f"drew {path}")
@@ -162,12 +163,12 @@ def index_(
     Workloads of the paper's Table 1 come of its parameters, each with one value or several:
     tamis bench index --zipf 0 1 2 --dimensions 1000
     """
-    from tamis.bench import begen
-    from tamis.bench.indexes import WORKLOADS, begen_plan, plan, run
-    from tamis.bench.rivals import SCANS
-    from tamis.bench.tables import closing, table
     from tamis.cli.saying import put, put_json, say
     from tamis.plugins.loader import installed
+    from tamis_bench import begen
+    from tamis_bench.indexes import WORKLOADS, begen_plan, plan, run
+    from tamis_bench.rivals import SCANS
+    from tamis_bench.tables import closing, table
 
     given = {
         "subscriptions": subscriptions, "zipf": zipf, "dimensions": dimensions,
@@ -231,10 +232,10 @@ def spark(
     Spark runs before anything is timed. Reading the texts of subscriptions is no part of it.
     Events and predicates are those of learning.
     """
-    from tamis.bench import spark_matching
-    from tamis.bench.spark_learning import EVENTS, FEW, MANY, closing, judged, measured, table
     from tamis.cli.saying import put, put_json, say
     from tamis.spark.session import session
+    from tamis_bench import spark_matching
+    from tamis_bench.spark_learning import EVENTS, FEW, MANY, closing, judged, measured, table
 
     if quick:
         events, predicates, passes = [5_000, 20_000], [1_000, 50_000], 1
@@ -270,6 +271,39 @@ def spark(
         put_json(head | {"rows": rows, "goals": goals, "matching": matched, "matching_goals": held})
     elif matched:
         put(f"{spark_matching.table(matched)}\n\n{spark_matching.closing(held)}")
+
+
+_PARTS = {
+    "engine": "Measure what matching costs besides operators, and subscribing.",
+    "isolation": "Measure calls in worker processes, and how late a kill comes.",
+    "spaces": "Measure predicate spaces: sorted blocks beside the digit trie of the paper.",
+    "places": "Measure spatial operators: what answers cost, what one query for many saves.",
+    "pictures": "Measure detectors on frames of known truth: precision, recall, seconds.",
+    "facts": "Measure reasoning: closing events over ontologies, queries.",
+    "phrases": "Measure the search for many phrases in texts.",
+}
+_MODULES = {
+    "places": "spatial_operators",
+    "pictures": "image_operators",
+    "facts": "reasoner_operators",
+    "phrases": "text_operators",
+}
+
+
+def _add_part(name: str, words: str) -> None:
+    """Adds a measurement that reads its own options: `tamis bench NAME --help` has them."""
+
+    def run(context: typer.Context) -> None:
+        part = import_module(f"tamis_bench.{_MODULES.get(name, name)}")
+        part.main(context.args)
+
+    run.__doc__ = words
+    settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    bench.command(name, context_settings=settings)(run)
+
+
+for _name, _words in _PARTS.items():
+    _add_part(_name, _words)
 
 
 def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[str]:

@@ -15,8 +15,8 @@ import tamis
 from examples.uav.detector import SimulatedView
 from examples.uav.operators import tamis_operators
 from examples.uav.shades import in_daylight
+from tamis_bench.image_operators import Scores
 from tamis_operators.image import Box, Detection, DetectionError
-from tamis_operators.image.bench import Scores
 from tests.examples.uav.scenes import (
     THINGS,
     Placed,

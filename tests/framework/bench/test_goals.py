@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tamis.bench.goals import GOALS, INDEXES, PORTABLE, judged, said
-from tamis.bench.indexes import WORKLOADS
-from tamis.bench.tables import closing
+from tamis_bench.goals import GOALS, INDEXES, PORTABLE, judged, said
+from tamis_bench.indexes import WORKLOADS
+from tamis_bench.tables import closing
 
 LANES: dict[str, Any] = {
     "times": {"compiled": 180.0},

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.bench import indexes, mixed, rivals, timing
-from tamis.bench.boxes import SHAPES, Boxes
-from tamis.bench.goals import LANES, PORTABLE
-from tamis.bench.tables import table
-from tamis.bench.timing import Method
 from tamis.index import AttributeIndex
 from tamis.index.buckets.bits import has_vectors
 from tamis.plugins.loader import installed
+from tamis_bench import indexes, mixed, rivals, timing
+from tamis_bench.boxes import SHAPES, Boxes
+from tamis_bench.goals import LANES, PORTABLE
+from tamis_bench.tables import table
+from tamis_bench.timing import Method
 
 SCANS = ["naive", "column", "numpy"]
 

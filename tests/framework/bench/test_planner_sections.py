@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.bench import groups, learning, rounds, scenes
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import GROUPED, JUDGED, ROUNDS
-from tamis.bench.planners import measure
-from tamis.bench.workloads import Shape, Workload
+from tamis_bench import groups, learning, rounds, scenes
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import GROUPED, JUDGED, ROUNDS
+from tamis_bench.planners import measure
+from tamis_bench.workloads import Shape, Workload
 
 EFFORT = Effort(seed=3, scale=0.05, events=6, workloads=2)
 SMALL = Shape(250, 1_000)

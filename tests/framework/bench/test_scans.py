@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tamis.bench import mixed
-from tamis.bench.boxes import Boxes, BoxShape
-from tamis.bench.coded import Coded, coded
-from tamis.bench.column_scan import column_scan
-from tamis.bench.duck import duckdb_scan
-from tamis.bench.rivals import SCANS
-from tamis.bench.scans import Scan
 from tamis.index.buckets.bits import has_vectors
+from tamis_bench import mixed
+from tamis_bench.boxes import Boxes, BoxShape
+from tamis_bench.coded import Coded, coded
+from tamis_bench.column_scan import column_scan
+from tamis_bench.duck import duckdb_scan
+from tamis_bench.rivals import SCANS
+from tamis_bench.scans import Scan
 
 EVENTS = 8
 SHAPES = {

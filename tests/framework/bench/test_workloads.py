@@ -8,12 +8,12 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from tamis.bench import begen, mixed
-from tamis.bench.boxes import SHAPES, SPARE, Boxes
-from tamis.bench.coded import coded
-from tamis.bench.draws import Groups
-from tamis.bench.indexes import WORKLOADS, plan
-from tamis.bench.scans import compiled_scan
+from tamis_bench import begen, mixed
+from tamis_bench.boxes import SHAPES, SPARE, Boxes
+from tamis_bench.coded import coded
+from tamis_bench.draws import Groups
+from tamis_bench.indexes import WORKLOADS, plan
+from tamis_bench.scans import compiled_scan
 
 SMALL = 4_000
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tamis.bench import digit_trie
-from tamis.bench.spaces import METHODS, WORKLOADS, run
 from tamis.index.ps_tree import PSTree, keys_of
+from tamis_bench import digit_trie
+from tamis_bench.spaces import METHODS, WORKLOADS, run
 
 values = st.one_of(st.integers(-9, 9).map(float), st.floats(allow_nan=False, allow_infinity=False))
 ranges = st.tuples(values, values).map(lambda pair: (min(pair), max(pair)))
@@ -27,7 +27,17 @@ def test_all_give_the_same_answers(workload: str) -> None:
 
 
 def test_the_command_prints_figures_as_a_table_and_as_json() -> None:
-    command = [sys.executable, "-m", "tamis.bench.spaces", "--boundaries", "200", "--passes", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "tamis",
+        "bench",
+        "spaces",
+        "--boundaries",
+        "200",
+        "--passes",
+        "1",
+    ]
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "us locate" in table
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)

@@ -23,8 +23,9 @@ import tamis
 from tamis.operators import OperatorRecord, Sample
 from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
+from tamis_bench import reasoner_operators as bench
 from tamis_operators import reasoner
-from tamis_operators.reasoner import bench, sparql
+from tamis_operators.reasoner import sparql
 from tamis_operators.reasoner.facts import prepared_facts
 from tamis_operators.reasoner.settings import settings_of
 from tests.operators.reasoner.asking import holds, matcher_of, solutions, written

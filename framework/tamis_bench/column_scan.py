@@ -21,12 +21,12 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from tamis.bench.boxes import RANGE, Extra, Sets
-from tamis.bench.coded import Coded, Codes
-from tamis.bench.draws import Ints
-from tamis.bench.scans import Scan, Starts, holds
 from tamis.index.buckets.bits import has_vectors
 from tamis.numeric.kernels import kernel
+from tamis_bench.boxes import RANGE, Extra, Sets
+from tamis_bench.coded import Coded, Codes
+from tamis_bench.draws import Ints
+from tamis_bench.scans import Scan, Starts, holds
 
 Bytes = NDArray[np.uint8]
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.bench.draws import Floats, Groups, Ints
 from tamis.numeric.kernels import kernel
+from tamis_bench.draws import Floats, Groups, Ints
 
 Clause = tuple[str, str, Any]
 Extra = NDArray[np.int32]

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import JUDGED, Ratio
-from tamis.bench.workloads import Shape, Workload
 from tamis.matcher import Matcher
 from tamis.operators import FunctionOperator, operator
 from tamis.statistics import Statistics
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import JUDGED, Ratio
+from tamis_bench.workloads import Shape, Workload
 
 SHAPES = (Shape(5_000, 20_000), Shape(5_000, 20_000, spread=1.0))
 AFTER = (0, 10, 30, 100, 300)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from tamis.bench.boxes import Boxes
-from tamis.bench.coded import Coded
-from tamis.bench.column_scan import column_scan
-from tamis.bench.duck import MISSING, duckdb_scan
-from tamis.bench.goals import COMPILED
-from tamis.bench.scans import Scan, compiled_scan, naive_scan, numpy_scan
+from tamis_bench.boxes import Boxes
+from tamis_bench.coded import Coded
+from tamis_bench.column_scan import column_scan
+from tamis_bench.duck import MISSING, duckdb_scan
+from tamis_bench.goals import COMPILED
+from tamis_bench.scans import Scan, compiled_scan, naive_scan, numpy_scan
 
 DUCKDB = "duckdb"
 SCANS: dict[str, Callable[[Boxes, Coded], Scan]] = {

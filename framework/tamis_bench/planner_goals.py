@@ -62,7 +62,7 @@ class Ratio:
 def goal(
     workload: str, method: str, what: str, figure: float, must: float, *, more: bool = False
 ) -> dict[str, Any]:
-    """A figure beside what it must be, in the words of `tamis.bench.goals`."""
+    """A figure beside what it must be, in the words of `tamis_bench.goals`."""
     beyond = (figure - must) / must if more else (must - figure) / must
     return {
         "workload": workload,

@@ -1,4 +1,4 @@
-"""What spatial answers cost: `python -m tamis_operators.spatial.bench [--json] [--seed N]`.
+"""What spatial answers cost: `tamis bench places [--json] [--seed N]`.
 
 Each figure is the median of several passes in one process; what is compared alternates. Answers are
 compared too: a figure for wrong answers is not printed.
@@ -27,7 +27,8 @@ Row = tuple[str, float]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    words = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="tamis bench places", description=words)
     parser.add_argument("--json", action="store_true", help="print them as JSON")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
@@ -118,7 +119,3 @@ def _alternating(works: dict[str, Callable[[], object]]) -> dict[str, float]:
             work()
             taken[what].append(time.perf_counter() - started)
     return {what: statistics.median(each) for what, each in taken.items()}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,11 @@
 """How fast the engine starts, loads and calls: the figures of the path outside indexes.
 
-`python -m tamis.bench.engine` prints minimum and median of several passes.
+`tamis bench engine` prints minimum and median of several passes.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import random
 import statistics
@@ -12,21 +13,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tamis import Matcher, operator
-from tamis.bench.workloads import UNIFORM, Shape, Workload
 from tamis.language import Language
+from tamis_bench.workloads import UNIFORM, Shape, Workload
 
 PASSES = 7
 _HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
+    parser = argparse.ArgumentParser(prog="tamis bench engine", description=__doc__)
+    parser.parse_args(arguments)
     threads = statistics.median(two_threads())
     rows = [
         ("import tamis", "s", 0.15, measure(lambda: started("import tamis"))),
@@ -207,7 +210,3 @@ def loading(subscriptions: int = 20_000, predicates: int = 5_000) -> list[float]
         return time.perf_counter() - begun
 
     return measure(run)
-
-
-if __name__ == "__main__":
-    main()

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from tamis import index as attribute_indexes
-from tamis.bench.boxes import Boxes, Clause
-from tamis.bench.coded import selected
-from tamis.bench.draws import Ints
-from tamis.bench.timing import Method
 from tamis.index import Columns
+from tamis_bench.boxes import Boxes, Clause
+from tamis_bench.coded import selected
+from tamis_bench.draws import Ints
+from tamis_bench.timing import Method
 
 COMPILED = ("lanes", "pstbloom", "psthash")
 Source = Columns | list[tuple[int, list[Clause]]]

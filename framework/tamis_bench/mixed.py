@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis.bench.boxes import DIFFERENT, RANGE, Boxes, BoxShape, Clause, Extra, Sets
-from tamis.bench.draws import Ints
+from tamis_bench.boxes import DIFFERENT, RANGE, Boxes, BoxShape, Clause, Extra, Sets
+from tamis_bench.draws import Ints
 
 NAME = "mixed"
 SHAPE = BoxShape(1_000_000)

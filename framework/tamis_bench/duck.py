@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tamis.bench.boxes import DIFFERENT
-from tamis.bench.coded import Coded
-from tamis.bench.draws import Ints
-from tamis.bench.scans import Scan
+from tamis_bench.boxes import DIFFERENT
+from tamis_bench.coded import Coded
+from tamis_bench.draws import Ints
+from tamis_bench.scans import Scan
 
 MISSING = "DuckDB is not installed: pip install 'tamis[bench]'"
 _NOWHERE = -1

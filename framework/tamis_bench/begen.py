@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from tamis.bench.boxes import BoxShape
+from tamis_bench.boxes import BoxShape
 
 NAME = "begen"
 _SPREAD = 0.4

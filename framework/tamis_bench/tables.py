@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tamis.bench.goals import said
+from tamis_bench.goals import said
 
 _OFF = 1.5
 """From how far off the wanted match rate a word is said."""

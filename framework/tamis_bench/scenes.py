@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import JUDGED, RECOVERED, SCENES_MATTER, Ratio, goal
-from tamis.bench.workloads import Shape, Workload
 from tamis.matcher import Matcher
 from tamis.operators.asking import Test
 from tamis.planning import Scenes
 from tamis.statistics import Statistics
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import JUDGED, RECOVERED, SCENES_MATTER, Ratio, goal
+from tamis_bench.workloads import Shape, Workload
 
 SHAPES = tuple(
     Shape(5_000, 20_000, scenes=scenes, contrast=contrast)

@@ -1,7 +1,7 @@
 """What an event costs by its own consequences, against closing everything again with owlrl; and a
 query over both graphs, against rdflib's engine.
 
-    python -m tamis_operators.reasoner.bench [--quick | --long] [--json] [--seed N]
+    tamis bench facts [--quick | --long] [--json] [--seed N]
 
 Times are medians of several events, measured in turn in one process and one thread; owlrl's of one
 event, for the smaller ontology. With `--quick` owlrl is left out, with `--long` it also closes the
@@ -191,7 +191,7 @@ def _owlrl(path: Path, text: str, each: Facts, known: Knowledge) -> dict[str, fl
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(prog="python -m tamis_operators.reasoner.bench")
+    parser = argparse.ArgumentParser(prog="tamis bench facts")
     much = parser.add_mutually_exclusive_group()
     much.add_argument("--quick", action="store_true", help="without owlrl")
     much.add_argument("--long", action="store_true", help="with owlrl for the larger ontology too")
@@ -225,7 +225,3 @@ def _cell(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
-
-
-if __name__ == "__main__":
-    main()

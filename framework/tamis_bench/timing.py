@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tamis.bench.draws import Floats, Ints
+from tamis_bench.draws import Floats, Ints
 
 Matching = Callable[[int], Ints]
 

@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import (
+from tamis.matcher import Matcher
+from tamis.operators import FunctionOperator, operator
+from tamis.planning import Planner, Problem, Run
+from tamis.plugins.loader import installed
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import (
     JUDGED,
     ONE_AT_A_TIME,
     OVER_ONE_AT_A_TIME,
@@ -21,11 +25,7 @@ from tamis.bench.planner_goals import (
     Ratio,
     goal,
 )
-from tamis.bench.workloads import Shape, Workload
-from tamis.matcher import Matcher
-from tamis.operators import FunctionOperator, operator
-from tamis.planning import Planner, Problem, Run
-from tamis.plugins.loader import installed
+from tamis_bench.workloads import Shape, Workload
 
 SHAPE = Shape(5_000, 20_000)
 WORKERS = (1, 8, 32, 128)

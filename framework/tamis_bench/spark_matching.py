@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tamis.bench.spark_goals import goal_lines
 from tamis.operators import operator
+from tamis_bench.spark_goals import goal_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

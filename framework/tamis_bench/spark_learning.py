@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.bench.spark_goals import goal_lines
 from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.learning.chunks import chunks_of, counts_of
 from tamis.learning.counts import Counts
 from tamis.learning.learner import Task
 from tamis.learning.predicates import Questions
+from tamis_bench.spark_goals import goal_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

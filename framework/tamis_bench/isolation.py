@@ -1,6 +1,6 @@
 """What a call in a worker process costs over one in the calling thread, and how late a kill comes.
 
-`python -m tamis.bench.isolation [--json]` prints medians of calls of one gateway, in turns of both
+`tamis bench isolation [--json]` prints medians of calls of one gateway, in turns of both
 kinds: about the same event (what it needs is there), and about a new event each time, whose input
 of so many bytes travels too. A call of an operator that is hung is measured from its deadline on
 until the answer is there; then its worker has been killed, and the next call is made by another
@@ -13,7 +13,7 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,13 +44,13 @@ def hung(event: Any, level: int) -> bool:
     return True
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the table, or the figures as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="tamis bench isolation", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--kills", type=int, default=KILLS)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     figures = measured(given.calls, given.kills)
     if given.json:
         print(json.dumps(figures, indent=2))
@@ -134,7 +134,3 @@ def _call(record: OperatorRecord) -> Call:
 
 def _event(content: object, at: int) -> Event:
     return Event({"id": f"e{at}", "shot": content}, f"e{at}")
-
-
-if __name__ == "__main__":
-    main()

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.bench.boxes import DIFFERENT, RANGE, Boxes, Extra, Sets
-from tamis.bench.coded import Coded, Codes
-from tamis.bench.draws import Ints
 from tamis.numeric.kernels import kernel
+from tamis_bench.boxes import DIFFERENT, RANGE, Boxes, Extra, Sets
+from tamis_bench.coded import Coded, Codes
+from tamis_bench.draws import Ints
 
 Scan = Callable[[int], Ints]
 Starts = NDArray[np.int32]

@@ -12,9 +12,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from tamis.bench.planner_sections import TITLES
-from tamis.bench.planners import FIGURES
 from tamis.errors import TamisError
+from tamis_bench.planner_sections import TITLES
+from tamis_bench.planners import FIGURES
 
 _MARKS = "os^Dv<>pX*"
 _LABEL = 18

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from tamis.advising.bounds import Requirements
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import GROUPED, JUDGED, ONE_AT_A_TIME, OVER_UNGROUPED, Ratio, goal
-from tamis.bench.workloads import Shape, Workload
 from tamis.matcher import Matcher
 from tamis.operators import FunctionOperator, operator
 from tamis.operators.specification import Preparation
 from tamis.statistics import Statistics
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import GROUPED, JUDGED, ONE_AT_A_TIME, OVER_UNGROUPED, Ratio, goal
+from tamis_bench.workloads import Shape, Workload
 
 SHAPE = Shape(5_000, 20_000)
 SIZES = (4, 16, 64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tamis.bench.goals import said
+from tamis_bench.goals import said
 
 _WORKLOAD, _NAME, _COLUMN = 34, 18, 13
 

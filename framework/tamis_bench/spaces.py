@@ -1,5 +1,5 @@
 """What predicate spaces cost in blocks of sorted boundaries, beside the digit trie of the paper:
-`python -m tamis.bench.spaces`.
+`tamis bench spaces`.
 
 All are compiled, given the same predicates one by one in the same order, and asked the same
 values; every answer is compared. Passes alternate, the fastest counts; a time is that of one
@@ -12,13 +12,14 @@ import argparse
 import gc
 import json
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.bench import digit_trie
 from tamis.index.ps_tree import PSTrees, keys_of
+from tamis_bench import digit_trie
 
 Floats = NDArray[np.float64]
 Leaves = NDArray[np.int32]
@@ -200,14 +201,14 @@ def _table(row: dict[str, Any]) -> str:
     return "\n".join([*lines, f"{'all at once':<16}{row['build_us']:>12,.3f}"])
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prints a table a workload, or all as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m tamis.bench.spaces", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tamis bench spaces", description=__doc__)
     parser.add_argument("--boundaries", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     rows = []
     for workload in WORKLOADS:
         row = run(workload, boundaries=asked.boundaries, seed=asked.seed, passes=asked.passes)
@@ -216,7 +217,3 @@ def main() -> None:
             print(_table(row))
     if asked.json:
         print(json.dumps({"seed": asked.seed, "rows": rows}))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How well a detector finds what is there: precision and recall by label, on frames of known truth.
 
-    python -m tamis_operators.image.bench --truth truth.jsonl --detector hog --detector model.onnx
+    tamis bench pictures --truth truth.jsonl --detector hog --detector model.onnx
 
 A line of the truth is a frame: `{"image": PATH, "things": [["person", x, y, width, height], …],
 "ignored": [[x, y, width, height], …], "meters_per_pixel": …}`, boxes in pixels, paths relative to
@@ -159,7 +159,7 @@ def as_data(scores: Scores) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the scores of detectors on a truth."""
-    parser = argparse.ArgumentParser(prog="python -m tamis_operators.image.bench")
+    parser = argparse.ArgumentParser(prog="tamis bench pictures")
     parser.add_argument("--truth", type=Path, required=True, help="frames of known truth, .jsonl")
     parser.add_argument("--detector", action="append", help="as TAMIS_DETECTOR; several in a row")
     parser.add_argument("--json", action="store_true", help="as data")
@@ -174,7 +174,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps({name: as_data(scores) for name, scores in results.items()}))
     else:
         print("\n".join(table(name, scores) for name, scores in results.items()))
-
-
-if __name__ == "__main__":
-    main()

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.bench.boxes import Boxes, Extra, Sets
-from tamis.bench.draws import Floats, Ints
 from tamis.numeric.kernels import kernel
+from tamis_bench.boxes import Boxes, Extra, Sets
+from tamis_bench.draws import Floats, Ints
 
 Codes = NDArray[Any]
 

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from tamis.bench import begen, mixed
-from tamis.bench.boxes import SHAPES, Boxes, BoxShape
-from tamis.bench.coded import coded
-from tamis.bench.draws import Ints
-from tamis.bench.goals import COMPILED, LANES, PORTABLE, judged
-from tamis.bench.rivals import SCANS, chosen_indexes, chosen_scans, shown
-from tamis.bench.scans import compiled_scan
-from tamis.bench.subjects import Source, Subject, source
-from tamis.bench.timing import Method, beyond, check, compare, figures, time_all, times
 from tamis.index.buckets.bits import has_vectors
 from tamis.plugins.loader import installed
+from tamis_bench import begen, mixed
+from tamis_bench.boxes import SHAPES, Boxes, BoxShape
+from tamis_bench.coded import coded
+from tamis_bench.draws import Ints
+from tamis_bench.goals import COMPILED, LANES, PORTABLE, judged
+from tamis_bench.rivals import SCANS, chosen_indexes, chosen_scans, shown
+from tamis_bench.scans import compiled_scan
+from tamis_bench.subjects import Source, Subject, source
+from tamis_bench.timing import Method, beyond, check, compare, figures, time_all, times
 
 Progress = Callable[[str], None]
 

@@ -1,6 +1,6 @@
 """What `mentions` costs by the number of phrases, beside one regular expression a phrase.
 
-`python -m tamis_operators.text.bench [--seed N]`: both ways read the same texts in one run, in
+`tamis bench phrases [--seed N]`: both ways read the same texts in one run, in
 turns, and the least of several passes counts; that they agree is checked.
 """
 
@@ -21,7 +21,7 @@ _WORDS, _LONG, _TEXTS, _PASSES = 5_000, 60, 20, 5
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints a line for each number of phrases."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="tamis bench phrases", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     seed = parser.parse_args(arguments).seed
     print(f"texts of {_LONG} words, µs each: the least of {_PASSES} passes over {_TEXTS}")
@@ -62,7 +62,3 @@ def _seconds(way: Callable[[str], int], texts: Sequence[str]) -> float:
     for text in texts:
         way(text)
     return time.perf_counter() - started
-
-
-if __name__ == "__main__":
-    main()

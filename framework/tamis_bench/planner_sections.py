@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tamis.bench import groups, learning, rounds, scenes
-from tamis.bench import planners as figures
-from tamis.bench.effort import Effort
+from tamis_bench import groups, learning, rounds, scenes
+from tamis_bench import planners as figures
+from tamis_bench.effort import Effort
 
 SECTIONS: dict[str, Callable[[Effort], Iterator[dict[str, Any]]]] = {
     "groups": groups.run,

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from tamis.advising.bounds import Requirements
-from tamis.bench.effort import Effort
-from tamis.bench.planner_goals import JUDGED, Ratio, has_goal, judged
-from tamis.bench.workloads import UNIFORM, Shape, Workload
 from tamis.matcher import Matcher
 from tamis.planning import Floats
 from tamis.plugins.loader import installed
+from tamis_bench.effort import Effort
+from tamis_bench.planner_goals import JUDGED, Ratio, has_goal, judged
+from tamis_bench.workloads import UNIFORM, Shape, Workload
 
 FIGURES: dict[str, list[Shape]] = {
     "4": [Shape(40_000, each, zipf=UNIFORM) for each in (2_000, 20_000, 40_000, 80_000)],
