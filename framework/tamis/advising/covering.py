@@ -189,5 +189,5 @@ def scipy_part(part: str) -> Any:
         return importlib.import_module(f"scipy.{part}")
     except ImportError:
         raise TamisError(
-            "bounds are linear programs, solved by SciPy: pip install 'tamis[bench]'"
+            "bounds and tests of significance are SciPy's: pip install 'tamis[bench]'"
         ) from None

@@ -1,4 +1,4 @@
-"""`tamis planners`: which planners there are."""
+"""Lists planners, but those that are yardsticks for small problems."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ def planners(json: Json = False, debug: Debug = False) -> None:
     from tamis.matcher import DEFAULT_PLANNER
     from tamis.plugins.loader import installed
 
-    show("planner", installed().planners.values(), DEFAULT_PLANNER, json=json)
+    chosen_from = [each for each in installed().planners.values() if not each.is_small]
+    show("planner", chosen_from, DEFAULT_PLANNER, json=json)
