@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from tamis.language.values import NUMBER, STRING, Scalar, kind_of
     from tamis.nearest import did_you_mean
     from tamis.numeric.growing import Growing
-    from tamis.numeric.kernels import compiled, portable, view_of
+    from tamis.numeric.kernels import (
+        compiled,
+        inlined,
+        kernel,
+        portable,
+        portable_parts,
+        view_of,
+    )
+    from tamis.numeric.views import bare
     from tamis.waiting import COMPILING, waiting_for
 
 _HOMES = {
@@ -22,7 +30,11 @@ _HOMES = {
     **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
     "did_you_mean": "nearest",
     "Growing": "numeric.growing",
-    **dict.fromkeys(("compiled", "portable", "view_of"), "numeric.kernels"),
+    **dict.fromkeys(
+        ("compiled", "inlined", "kernel", "portable", "portable_parts", "view_of"),
+        "numeric.kernels",
+    ),
+    "bare": "numeric.views",
     **dict.fromkeys(("COMPILING", "waiting_for"), "waiting"),
 }
 
@@ -37,12 +49,16 @@ __all__ = [
     "Scalar",
     "Throttle",
     "awaited",
+    "bare",
     "compiled",
     "did_you_mean",
+    "inlined",
     "is_facts_path",
+    "kernel",
     "kind_of",
     "late",
     "portable",
+    "portable_parts",
     "view_of",
     "waiting_for",
 ]

@@ -31,16 +31,18 @@ class Form(NamedTuple):
     advance: Callable[..., Any]
 
 
-FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    needs_and_edges,
-    lists_by_number,
-    weigh_all,
-    learn_scene,
-    advance,
-)
-INTERPRETED = Form(view_of, *FUNCTIONS)
+INTERPRETED = Form(view_of, needs_and_edges, lists_by_number, weigh_all, learn_scene, advance)
 
 
 def compiled_form() -> Form:
     """Returns the compiled form; each function is compiled with its first call."""
-    return Form(np.asarray, *(compiled(each) for each in FUNCTIONS))
+    from tamis_planners.adaptive_compiled import advance_compiled, weigh_all_compiled
+
+    return Form(
+        np.asarray,
+        compiled(needs_and_edges),
+        compiled(lists_by_number),
+        weigh_all_compiled,
+        compiled(learn_scene),
+        advance_compiled,
+    )

@@ -21,8 +21,9 @@ PUBLIC = {
         hookimpl index operator spark testing
     """,
     "tamis.kit": """
-        COMPILING GRACE NUMBER STRING Growing Lanes Needles Scalar Throttle awaited compiled
-        did_you_mean is_facts_path kind_of late portable view_of waiting_for
+        COMPILING GRACE NUMBER STRING Growing Lanes Needles Scalar Throttle awaited bare compiled
+        did_you_mean inlined is_facts_path kernel kind_of late portable portable_parts view_of
+        waiting_for
     """,
     "tamis.planning": """
         Expected FALSE FollowingPlanner Planner PlannerRecord Problem Run Scenes Standing TRUE

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.views import bare
 
 SmallInts = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -107,8 +108,9 @@ def contained(
     ends[0] = nodes[0, LONGEST]
     ended = 1 if ends[0] else 0
     node = 0
+    all_nodes, first = bare(nodes), bare(root)
     for at in range(len(text)):
-        node = following(nodes, root, node, text[at])
+        node = following(all_nodes, first, node, text[at])
         ends[ended] = nodes[node, LONGEST]
         if ends[ended]:
             ended += 1

@@ -46,6 +46,13 @@ def portable(function: F) -> F:
     return function
 
 
+def portable_parts() -> None:
+    """Lets kernels call all portable functions there are."""
+    with _compiling:
+        while _portable:
+            inlined(_portable.pop())
+
+
 def view_of(array: NDArray[Any]) -> Any:
     """Returns what the interpreter reads faster than an array: a view whose items are numbers."""
     return array.data
@@ -53,9 +60,8 @@ def view_of(array: NDArray[Any]) -> Any:
 
 def compiled(function: F) -> F:
     """Returns the kernel of a portable function."""
+    portable_parts()
     with _compiling:
-        while _portable:
-            inlined(_portable.pop())
         if function not in _kernels:
             _kernels[function] = kernel(function)
         return cast(F, _kernels[function])

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import SKIPPED, Batch, dimension_of, low_of, width_of
 from tamis.index.buckets.hashing import node_number, point, space_number
 from tamis.index.buckets.store import (
@@ -36,6 +37,7 @@ from tamis.index.buckets.store import (
 )  # fmt: skip
 from tamis.index.terms import ANY, IN, OUTSIDE, RANGE, Ints, Terms
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.views import bare
 
 BLOOM, HASH, LANES = range(3)
 MOST_REPLICAS = 16
@@ -244,7 +246,7 @@ def _is_implied(terms: Terms, term: int, whole: bool, spaces: int) -> bool:
 @kernel
 def count_rarest(store: Store, terms: Terms) -> None:
     """Adds up for how many rows each dimension is the rarest."""
-    _count_rarest(store, terms)
+    _count_rarest(bare_store(store), bare_terms(terms))
 
 
 @inlined
@@ -255,29 +257,41 @@ def _count_rarest(store: Store, terms: Terms) -> None:
             store.dimensions[terms.dimension[term], ALONE] += 1
 
 
-@kernel
-def assign(
-    store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
-    node_of: Ints,
-) -> tuple[int, int]:  # fmt: skip
-    """The nodes of the rows from `begin` on, and what being in them implies.
+Use = tuple[Ints, Flags, Ints, Ints, Ints]
+"""What is noted of one row while its nodes are sought."""
 
-    Gives the first row for which room is lacking, and how many replicas were written."""
+
+def new_use() -> Use:
+    """Returns room for one row."""
     most = MOST_ACCESSES
-    use = (
+    return (
         np.zeros(most, np.int64),
         np.zeros(most, np.bool_),
         np.zeros((most, MOST_REPLICAS), np.int64),
         np.ones(most, np.int64),
         np.zeros(most, np.int64),
     )
-    return _assign(store, batch, begin, rule, accesses, short, row_of, node_of, use)
+
+
+@kernel
+def assign(
+    store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
+    node_of: Ints, use: Use,
+) -> tuple[int, int]:  # fmt: skip
+    """The nodes of the rows from `begin` on, and what being in them implies.
+
+    Gives the first row for which room is lacking, and how many replicas were written."""
+    views = bare(use[0]), bare(use[1]), bare(use[2]), bare(use[3]), bare(use[4])
+    return _assign(
+        bare_store(store), bare_batch(batch), begin, rule, accesses, short, bare(row_of),
+        bare(node_of), views,
+    )  # fmt: skip
 
 
 @inlined
 def _assign(
     store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
-    node_of: Ints, use: tuple[Ints, Flags, Ints, Ints, Ints],
+    node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
     terms, filled = batch.terms, 0
     picked, whole, spaces, counts, turn = use

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
@@ -51,7 +52,14 @@ _AHEAD = 16
 def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int) -> Ints:
     """The replicas sorted by node, recorded or not, and lanes."""
     by_class, ordered = np.empty(len(row_of), np.int64), np.empty(len(row_of), np.int64)
-    _sort(batch, row_of, node_of, np.zeros(nodes + 1 + _CLASSES, np.int64), by_class, ordered)
+    _sort(
+        bare_batch(batch),
+        row_of,
+        node_of,
+        np.zeros(nodes + 1 + _CLASSES, np.int64),
+        by_class,
+        ordered,
+    )
     return ordered
 
 
@@ -90,7 +98,9 @@ def lay_out(
 ) -> None:  # fmt: skip
     """Makes segments of sorted replicas; without `write`, only counts what they take."""
     stamp = np.full(len(store.dimensions), -1, np.int64)
-    _lay_out(store, batch, ordered, row_of, node_of, segment_of, write, stamp)
+    _lay_out(
+        bare_store(store), bare_batch(batch), ordered, row_of, node_of, segment_of, write, stamp
+    )
 
 
 @inlined
@@ -167,7 +177,7 @@ def _is_first_place(store: Store, row: int, segment: int) -> bool:
 @kernel
 def read_back(store: Store, terms: Terms, write: bool) -> tuple[int, int, int]:
     """Writes all rows that have terms, or counts them: how many rows, terms and members."""
-    return _read_back(store, terms, write)
+    return _read_back(bare_store(store), bare_terms(terms), write)
 
 
 @inlined

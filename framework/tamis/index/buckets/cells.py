@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import Batch, code_for
 from tamis.index.buckets.store import (
     CELLS,
@@ -23,6 +24,7 @@ from tamis.index.buckets.store import (
 )  # fmt: skip
 from tamis.index.terms import IN, RANGE, Bytes, Floats, Ints, Terms
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.views import bare
 
 _SAMPLE = 8_192
 
@@ -114,11 +116,26 @@ def _count_bounds(terms: Terms, bounds: Ints) -> None:
         bounds[terms.dimension[term]] += 2
 
 
+@inlined
+def bare_cuts(cuts: Cuts) -> Cuts:
+    """Returns cuts of views."""
+    return Cuts(
+        bare(cuts.start),
+        bare(cuts.cells),
+        bare(cuts.cuts),
+        bare(cuts.coarse),
+        bare(cuts.table_start),
+        bare(cuts.table),
+        bare(cuts.ranks),
+    )
+
+
 @kernel
 def find_cuts(terms: Terms, dimensions: int) -> Cuts:
     """The cuts of each dimension."""
     bounds = np.zeros(dimensions, np.int64)
-    _count_bounds(terms, bounds)
+    views = bare_terms(terms)
+    _count_bounds(views, bounds)
     table_start = np.zeros(dimensions + 1, np.int64)
     for dimension in range(dimensions):
         size = 2
@@ -127,7 +144,7 @@ def find_cuts(terms: Terms, dimensions: int) -> Cuts:
         table_start[dimension + 1] = table_start[dimension] + size
     table = np.full(table_start[-1], np.nan)
     found = np.zeros(dimensions, np.int64)
-    _distinct_cuts(terms, table_start, table, found)
+    _distinct_cuts(views, table_start, table, found)
     start = np.zeros(dimensions + 1, np.int64)
     coarse = found >= MOST_CELLS
     for dimension in range(dimensions):
@@ -141,7 +158,7 @@ def find_cuts(terms: Terms, dimensions: int) -> Cuts:
             slots += 1
     sample = np.empty((slots, _SAMPLE + 1))
     taken, seen = np.zeros(len(sample), np.int64), np.zeros(dimensions, np.int64)
-    _samples(terms, 1 + bounds // _SAMPLE, slot, sample, seen, taken)
+    _samples(views, 1 + bounds // _SAMPLE, slot, sample, seen, taken)
     ranks = np.zeros(len(table), np.uint8)
     for dimension in range(dimensions):
         first, last = table_start[dimension], table_start[dimension + 1]
@@ -203,7 +220,7 @@ def code_of(store: Store, dimension: int, value: float) -> int:
 @kernel
 def encode(store: Store, batch: Batch) -> None:
     """The cells that each term covers, and whether codes decide it."""
-    _encode(store, batch)
+    _encode(bare_store(store), bare_batch(batch))
 
 
 @inlined
@@ -215,7 +232,7 @@ def _encode(store: Store, batch: Batch) -> None:
 @kernel
 def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
     """The same, sooner for terms whose bounds are among the cuts."""
-    _encode_all(store, batch, cuts)
+    _encode_all(bare_store(store), bare_batch(batch), bare_cuts(cuts))
 
 
 @inlined

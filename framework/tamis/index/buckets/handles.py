@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
 from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
 from tamis.index.terms import Ints
 from tamis.numeric.kernels import inlined
+from tamis.numeric.views import pointer
 
 
 def handle_of(arrays: tuple[Any, ...]) -> Ints:
@@ -23,39 +23,29 @@ def handle_of(arrays: tuple[Any, ...]) -> Ints:
     return np.array([number for array in arrays for number in (array.ctypes.data, len(array))])
 
 
-@intrinsic
-def _pointer(typing: Any, address: Any) -> Any:
-    """An address as a pointer."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.intp), generate
-
-
 @inlined
 def _ints(handle: Ints, place: int) -> Any:
-    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int64)
+    return carray(pointer(handle[2 * place]), (handle[2 * place + 1],), np.int64)
 
 
 @inlined
 def _small_ints(handle: Ints, place: int) -> Any:
-    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.int32)
+    return carray(pointer(handle[2 * place]), (handle[2 * place + 1],), np.int32)
 
 
 @inlined
 def _doubles(handle: Ints, place: int) -> Any:
-    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.float64)
+    return carray(pointer(handle[2 * place]), (handle[2 * place + 1],), np.float64)
 
 
 @inlined
 def _bytes(handle: Ints, place: int) -> Any:
-    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1],), np.uint8)
+    return carray(pointer(handle[2 * place]), (handle[2 * place + 1],), np.uint8)
 
 
 @inlined
 def _table(handle: Ints, place: int, fields: int) -> Any:
-    return carray(_pointer(handle[2 * place]), (handle[2 * place + 1], fields), np.int64)
+    return carray(pointer(handle[2 * place]), (handle[2 * place + 1], fields), np.int64)
 
 
 @inlined
@@ -100,7 +90,7 @@ def opened_scratch(handle: Ints) -> Scratch:
         _ints(handle, 6),
         _ints(handle, 7),
         _table(handle, 8, 2),
-        carray(_pointer(handle[18]), (handle[19],), np.uint64),
+        carray(pointer(handle[18]), (handle[19],), np.uint64),
         _table(handle, 10, 2),
         _ints(handle, 11),
         _small_ints(handle, 12),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tamis.index.buckets.bare import bare_store
 from tamis.index.buckets.store import (
     LEVELS,
     NEXT,
@@ -155,8 +156,9 @@ def _enter_node(store: Store, node: int) -> None:
 @kernel
 def enter_all(store: Store) -> None:
     """Fills tables that are empty, because they are new."""
+    views = bare_store(store)
     for space in range(store.tops[TOP_SPACES]):
-        _enter_space(store, space)
+        _enter_space(views, space)
     for node in range(1, store.tops[TOP_NODES]):
         if store.nodes[node] >> 32:
-            _enter_node(store, node)
+            _enter_node(views, node)

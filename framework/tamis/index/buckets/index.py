@@ -245,13 +245,21 @@ class BucketIndex(Index):
         """The replicas of rows, and their nodes; what rows need is noted in the batch."""
         rows = len(batch.terms.rows)
         parts: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64),) * 2]
-        row = 0
+        row, use = 0, access.new_use()
         while row < rows:
             self._store = arrays.with_nodes(self._store, _ROOM)
             room = rows - row + rows // 4 + access.MOST_REPLICAS
             row_of, node_of = np.empty(room, np.int64), np.empty(room, np.int64)
             row, filled = access.assign(
-                self._store, batch, row, self._rule, self._accesses, self._short, row_of, node_of
+                self._store,
+                batch,
+                row,
+                self._rule,
+                self._accesses,
+                self._short,
+                row_of,
+                node_of,
+                use,
             )
             parts.append((row_of[:filled], node_of[:filled]))
         describe_rows(batch)

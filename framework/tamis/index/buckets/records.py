@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.access import is_point
+from tamis.index.buckets.bare import bare_batch
 from tamis.index.buckets.batch import NEEDED, RECORD, SIZE, Batch, is_exact, is_skipped
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.store import MOST_LANES, TOP_RECORDS, Store
@@ -31,7 +32,7 @@ from tamis.numeric.kernels import inlined, kernel
 @kernel
 def describe_rows(batch: Batch) -> None:
     """How many lanes each row takes, and the size of its record."""
-    _describe_all(batch)
+    _describe_all(bare_batch(batch))
 
 
 @inlined

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import (
     FIRST,
     NEEDED,
@@ -173,7 +174,7 @@ def _more_than(count: int) -> int:
 @kernel
 def pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int, int]:
     """Moves all segments to where they lie one behind the other; only counts without `write`."""
-    return _pack(store, lanes, rows, write)
+    return _pack(bare_store(store), lanes, rows, write)
 
 
 @inlined
@@ -311,7 +312,7 @@ def append(
     store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
 ) -> int:
     """Puts rows into nodes, from replica `first` on; the first for which space is lacking."""
-    return _append_all(store, batch, first, row_of, node_of, segment_of)
+    return _append_all(bare_store(store), bare_batch(batch), first, row_of, node_of, segment_of)
 
 
 @inlined
@@ -346,7 +347,7 @@ def _append(store: Store, batch: Batch, row: int, node: int) -> int:
 @kernel
 def write_places(store: Store, terms: Terms, row_of: Ints, segment_of: Ints, count: int) -> None:
     """Notes where rows are; `more` has room for a place a replica and a row."""
-    _write_places(store, terms, row_of, segment_of, count)
+    _write_places(bare_store(store), bare_terms(terms), row_of, segment_of, count)
 
 
 @inlined
@@ -407,7 +408,7 @@ def _fetch_rows(store: Store, segment: int) -> None:
 @kernel
 def remove(store: Store, rows: Ints) -> None:
     """Takes rows out that are there."""
-    _remove(store, rows)
+    _remove(bare_store(store), rows)
 
 
 @inlined
