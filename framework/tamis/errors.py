@@ -68,6 +68,9 @@ class SubscriptionError(TamisError, ValueError):
         return f"{_MARGIN}{head}{shown}{tail}\n{_MARGIN}{' ' * len(head)}{blank}^"
 
 
+_SHOWN = 10
+
+
 class SubscriptionErrors(SubscriptionError):
     """Several subscriptions that cannot be taken, every error at once; nothing was inserted."""
 
@@ -76,7 +79,10 @@ class SubscriptionErrors(SubscriptionError):
         self.errors = errors
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.problem}:", *(str(error) for error in self.errors)])
+        shown = [str(error) for error in self.errors[:_SHOWN]]
+        if len(self.errors) > _SHOWN:
+            shown.append(f"and {len(self.errors) - _SHOWN:,} more (`errors` has them all)")
+        return "\n".join([f"{self.problem}:", *shown])
 
 
 class SubscriptionWarning(UserWarning):

@@ -1,6 +1,6 @@
 """Says what is being waited for, in one line on standard error, once it takes two seconds.
 
-Of waits within waits the innermost speaks, and each once. Who waits less than that reads nothing.
+Who waits less than that reads nothing, and nobody reads the same words twice in a process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from collections.abc import Iterator
 from tamis.log import log
 
 PATIENCE_SECONDS = 2.0
-COMPILING = "compiling kernels, once on this machine (tamis doctor --compile does it beforehand)"
+COMPILING = (
+    "compiling kernels, once on this machine, for about half a minute "
+    "(tamis doctor --compile does it beforehand)"
+)
+
+_said: set[str] = set()
 
 
 @contextlib.contextmanager
@@ -29,6 +34,9 @@ def waiting_for(words: str) -> Iterator[None]:
 
 
 def _say(words: str) -> None:
+    if words in _said:
+        return
+    _said.add(words)
     log.info("%s", words)
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be no standard error
         sys.stderr.write(f"tamis is {words}\n")

@@ -47,6 +47,15 @@ def read_manifest(
     return found
 
 
+def is_manifest_of(folder: Path, *needed: str) -> bool:
+    """Whether a folder has a manifest with these fields."""
+    try:
+        manifest = json.loads((folder / _NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and {"format_version", *needed} <= manifest.keys()
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Writes a file so that a reader sees the old one or the new one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError, UnknownPlugin
 from tamis.event import DerivedAttribute, Event
-from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
+from tamis.files.manifest import (
+    is_manifest_of,
+    read_manifest,
+    remove_manifest,
+    write_manifest,
+)
 from tamis.index.clauses import Clause, predicate_of
 from tamis.index.columns import Columns
 from tamis.index.ids import Id, Ids
@@ -122,8 +127,11 @@ class AttributeIndex:
     def save(self, folder: str | Path) -> None:
         """Writes the index to a folder, which is made if it is not there.
 
-        Files are replaced, never written over: whoever has mapped the old ones keeps them."""
+        Files are replaced, never written over: whoever has mapped the old ones keeps them. A folder
+        of other things is refused."""
         target = Path(folder)
+        if target.is_dir() and not _is_replaceable(target):
+            raise IndexFolderError(f"{target} is there already, and is no saved index")
         target.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".saving-", dir=target) as beside, self._lock.reading():
             self._index.save(Path(beside))
@@ -179,6 +187,14 @@ def open(folder: str | Path) -> AttributeIndex:
             f"{source} is damaged ({type(bad).__name__}): build the index again"
         ) from bad
     return index
+
+
+def _is_replaceable(folder: Path) -> bool:
+    """Whether a folder is empty, or a saved index, or one whose saving was interrupted."""
+    if is_manifest_of(folder, "index", "rows", "files"):
+        return True
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".saving-")}
+    return not names or (_IDS in names and "manifest.json" not in names)
 
 
 def _checksum(path: Path) -> int:

@@ -142,6 +142,7 @@ class OperatorRecord:
         name = self.specification.name
         return replace(
             self,
+            specification=replace(self.specification, lacking=None),
             factory=functools.partial(_refuse, f"{name} could not be set up: {trouble}"),
             trouble=trouble,
         )

@@ -264,3 +264,16 @@ def test_ids_of_columns_with_and_without_gaps(step: int) -> None:
     index.insert_many(boxes(10 + 49 * step, 2))
     assert 10 not in index
     assert sorted(index.match({"a": 1}).tolist()) == [10 + step, 10 + 49 * step, 10 + 50 * step]
+
+
+def test_a_folder_of_other_things_is_not_written_into(tmp_path: Path) -> None:
+    index = build({"a": [("x", "=", 1)]})
+    index.save(tmp_path / "new")
+    index.save(tmp_path / "new")
+    for name in ("manifest.json", "notes.txt"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text("{}")
+        with pytest.raises(IndexFolderError, match="is no saved index"):
+            index.save(folder)
+        assert [path.name for path in folder.iterdir()] == [name]

@@ -425,3 +425,21 @@ def test_what_nobody_asks_for_is_forgotten() -> None:
     dimensions: Any = index._index._dimensions  # type: ignore[attr-defined]
     assert len(dimensions) < 30 * 400 / 2
     assert list(index.match({"s": "x"})) == ["stays"]
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+def test_memory_stays_in_proportion_after_shrinking_and_growing(name: str) -> None:
+    chance = random.Random(0)
+    index = build(name, [])
+
+    def insert(id: int) -> None:
+        row = [("a", "<", chance.randrange(100)), ("b", ">", chance.randrange(100))]
+        index.insert(id, row if id % 2 else row[1:])
+
+    for id in range(2_200):
+        insert(id)
+    for id in range(2_050):
+        index.delete(id)
+    for id in range(2_200, 4_200):
+        insert(id)
+        assert index.nbytes < 20_000_000

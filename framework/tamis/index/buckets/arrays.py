@@ -6,6 +6,7 @@ is changed; files are shared by all processes that open them.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ def with_more_room(store: Store) -> Store:
         if full:
             break
     if "lanes" in full or "rows" in full:
-        return _packed(store)
+        return _packed(store, full)
     return with_arenas(store, {name: _roomy(len(getattr(store, name))) for name in full})
 
 
@@ -204,15 +205,15 @@ def _roomy(used: int, least: int = 0) -> int:
     return used + max(used // 4 + _ROOM, least)
 
 
-def _packed(store: Store) -> Store:
-    """The store with segments one behind the other, and room after them for half as many.
+def _packed(store: Store, full: Collection[str]) -> Store:
+    """Returns the store with segments one behind the other, and room after them for half as many.
 
-    It is at least twice the room there was: what lacked room finds it after a few times."""
+    Where room was lacking it is at least twice what it was: enough after a few times."""
     used = pack(store, store.lanes, store.rows, False)
     tops, places = store.tops, [TOP_LANES, TOP_ROWS]
     vacant = np.array([len(store.lanes), len(store.rows)]) - tops[places]
     lanes, rows = (
-        new_array(name, _roomy(size, max(size // 2, 2 * int(room))) + CHUNK)
+        new_array(name, _roomy(size, max(size // 2, 2 * int(room) * (name in full))) + CHUNK)
         for name, size, room in zip(("lanes", "rows"), used, vacant, strict=True)
     )
     tops[places] = pack(store, lanes, rows, True)
