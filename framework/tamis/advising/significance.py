@@ -83,8 +83,8 @@ def values_differ(
 def adjusted(chances: Sequence[float]) -> list[float]:
     """The least share of false alarms at which each difference would be reported.
 
-    >>> adjusted([0.01, 0.04, 0.03, 0.5])
-    [0.04, 0.05333333333333334, 0.05333333333333334, 0.5]
+    >>> [round(share, 3) for share in adjusted([0.01, 0.04, 0.03, 0.5])]
+    [0.04, 0.053, 0.053, 0.5]
     """
     if not chances:
         return []
