@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 EXAMPLE := examples/surveillance
 PROCESSES ?= 2
 SOURCES := framework operators planners examples tests
+QUICK := $(addprefix tests/framework/,language catalog statistics index matcher) tests/laws tests/planners
 CONSTRAINTS := $(abspath framework/constraints.txt)
 KERNELS := $(shell grep -rlE 'numeric.kernels import|import .*portable|numba.extending' framework planners \
 	--include='*.py')
@@ -23,8 +24,7 @@ test: $(VENV)/.developed $(VENV)/.kernels
 	$(PYTEST) -m 'not slow'
 
 quick: $(VENV)/.developed $(VENV)/.kernels
-	HYPOTHESIS_PROFILE=glance $(PYTEST) -m 'not slow and not long' tests/framework tests/laws \
-		tests/planners tests/operators
+	HYPOTHESIS_PROFILE=glance $(PYTEST) -m 'not slow and not long' $(QUICK)
 
 slow: $(VENV)/.developed $(VENV)/.kernels newest oldest
 	$(PYTEST) -m slow

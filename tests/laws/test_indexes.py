@@ -190,6 +190,7 @@ def test_a_broken_index_is_caught(index: Callable[[], Index]) -> None:
         check_index(index, examples=1000)
 
 
+@pytest.mark.long
 def test_the_history_that_catches_is_shown() -> None:
     with pytest.raises(AssertionError, match=r"len of the index is \d+ with \d+ rows in") as caught:
         check_index(KeepsDeleted)

@@ -42,6 +42,7 @@ class WhereSmallRun:
             return []
 
 
+@pytest.mark.long
 def test_the_planner_for_small_problems_obeys_the_law() -> None:
     optimal = installed().planner("optimal")
     check_planner(lambda: WhereSmall(optimal.factory()), examples=15)

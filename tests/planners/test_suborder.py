@@ -152,6 +152,7 @@ def check_order(order: ChainOrder, live: set[int]) -> None:
     assert order._neighborly == pytest.approx(total, abs=1e-9)
 
 
+@pytest.mark.long
 def test_the_order_stays_one_under_any_changes() -> None:
     for seed in range(30):
         chance = random.Random(seed)

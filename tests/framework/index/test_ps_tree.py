@@ -176,7 +176,7 @@ class Trees(RuleBasedStateMachine):
         assert [len(self.trees[dimension]) for dimension in (0, 2)] == [1, 1]
 
 
-TestTrees = Trees.TestCase
+TestTrees = pytest.mark.long(Trees.TestCase)
 TestTrees.settings = settings(stateful_step_count=20)
 
 

@@ -19,6 +19,7 @@ values = st.one_of(st.integers(-9, 9).map(float), st.floats(allow_nan=False, all
 ranges = st.tuples(values, values).map(lambda pair: (min(pair), max(pair)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_all_give_the_same_answers(workload: str) -> None:
     row = run(workload, boundaries=3_000, passes=1)
@@ -26,6 +27,7 @@ def test_all_give_the_same_answers(workload: str) -> None:
     assert row["methods"]["sorted blocks"]["bytes"] < row["methods"]["digit trie"]["bytes"] / 5
 
 
+@pytest.mark.long
 def test_the_command_prints_figures_as_a_table_and_as_json() -> None:
     command = [
         sys.executable,

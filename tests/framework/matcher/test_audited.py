@@ -276,6 +276,7 @@ class Follows(Rounds):
         return super().begin(problem)
 
 
+@pytest.mark.long
 def test_an_event_is_decided_by_the_planner_that_knows_its_subscriptions() -> None:
     """A planner put in place meanwhile was asked before it was told of anything."""
     resetting, go_on = threading.Event(), threading.Event()
