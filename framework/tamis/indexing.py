@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
+from tamis.numeric.types import Ints
 
-Rows = NDArray[np.int64]
+Rows = Ints
 Entry = tuple[int, Sequence[AttributePredicate]]
 
 

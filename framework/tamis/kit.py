@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         portable_parts,
         view_of,
     )
+    from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallFloats, TinyInts
     from tamis.numeric.views import bare
     from tamis.waiting import COMPILING, waiting_for
 
@@ -34,6 +35,9 @@ _HOMES = {
         ("compiled", "inlined", "kernel", "portable", "portable_parts", "view_of"),
         "numeric.kernels",
     ),
+    **dict.fromkeys(
+        ("Bytes", "Flags", "Floats", "Ints", "SmallFloats", "TinyInts"), "numeric.types"
+    ),
     "bare": "numeric.views",
     **dict.fromkeys(("COMPILING", "waiting_for"), "waiting"),
 }
@@ -43,11 +47,17 @@ __all__ = [
     "GRACE",
     "NUMBER",
     "STRING",
+    "Bytes",
+    "Flags",
+    "Floats",
     "Growing",
+    "Ints",
     "Lanes",
     "Needles",
     "Scalar",
+    "SmallFloats",
     "Throttle",
+    "TinyInts",
     "awaited",
     "bare",
     "compiled",

@@ -15,10 +15,8 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from tamis.numeric.types import Flags, Floats, Ints, TinyInts
 
 __all__ = [
     "FALSE",
@@ -56,30 +54,30 @@ class Problem:
     as written, with their signs: `+1` where the test must be true, `-1` where it must be false.
     A test is decided when its call returns; several tests may share a call."""
 
-    alternative_key: Integers
+    alternative_key: Ints
     """What names an alternative from event to event, for as long as it is subscribed."""
-    alternative_subscription: Integers
+    alternative_subscription: Ints
     """Alternatives of one subscription are an `or`."""
-    alternative_binds: NDArray[np.bool_]
+    alternative_binds: Flags
     """Whether it has variables: a true one without any makes its siblings needless."""
-    alternative_start: Integers
-    edge_test: Integers
-    edge_sign: NDArray[np.int8]
-    test_call: Integers
+    alternative_start: Ints
+    edge_test: Ints
+    edge_sign: TinyInts
+    test_call: Ints
     test_selectivity: Floats
     """The expected share of events that satisfy the test, of those where it is not unknown."""
     call_cost: Floats
     """Expected seconds of a call by itself, without its preparation."""
     call_failure: Floats
     """The expected share of events for which a call fails, so that its tests decide nothing."""
-    call_group: Integers
+    call_group: Ints
     """The preparation a call needs, or -1; it is paid once, with the first call of the group."""
     group_price: Floats
-    call_batch: Integers
+    call_batch: Ints
     """Calls of one batch can be made together, as one invocation; -1 by itself."""
     call_marginal: Floats
     """Expected seconds of a call made together with another one of its batch."""
-    implications: Integers
+    implications: Ints
     """Rows `(test, outcome, other test, its outcome)`: what an outcome decides beside itself.
 
     Chains and contrapositions are rows of their own."""
@@ -102,7 +100,7 @@ class Problem:
         return len(self.call_cost)
 
     @cached_property
-    def edge_alternative(self) -> Integers:
+    def edge_alternative(self) -> Ints:
         """The alternative of each edge."""
         return np.repeat(np.arange(self.alternatives), np.diff(self.alternative_start))
 
@@ -179,10 +177,10 @@ class Standing:
     `test[start[i]:start[i + 1]]` are the tests of the alternative named `key[i]`, as written, with
     their signs, their selectivities and the costs of their calls; tests have stable names too."""
 
-    key: Integers
-    start: Integers
-    test: Integers
-    sign: NDArray[np.int8]
+    key: Ints
+    start: Ints
+    test: Ints
+    sign: TinyInts
     selectivity: Floats
     cost: Floats
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from tamis.advising.bounds import Requirements
 from tamis.matcher import Matcher
-from tamis.planning import Floats
+from tamis.numeric.types import Floats
 from tamis.plugins.loader import installed
 from tamis_bench.effort import Effort
 from tamis_bench.planner_goals import JUDGED, Ratio, has_goal, judged

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.index.ps_tree import PSTrees, keys_of
+from tamis.index.ps_tree import PSTrees
+from tamis.numeric.keys import keys_of
 from tamis_bench import digit_trie
 
 Floats = NDArray[np.float64]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tamis.kit import bare, inlined, kernel, portable_parts
+from tamis.kit import Ints, bare, inlined, kernel, portable_parts
 from tamis_planners.adaptive_kernels import advance
-from tamis_planners.adaptive_shape import Ints
 from tamis_planners.adaptive_state import State, weigh_all
 
 portable_parts()

@@ -8,8 +8,8 @@ blocks of units.
 
 from __future__ import annotations
 
-from tamis.kit import portable
-from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED, Ints
+from tamis.kit import Ints, portable
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED
 from tamis_planners.adaptive_state import (
     ASKED,
     AWAITED,

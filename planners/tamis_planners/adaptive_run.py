@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tamis.kit import Floats
 from tamis.planning import Problem, Scenes
 from tamis_planners.adaptive_form import Form
 from tamis_planners.adaptive_scenes import Belief, Likelihood
@@ -63,9 +63,7 @@ class Prepared:
         return AdaptiveRun(self._state, self._likelihood, self._form)
 
 
-def opened(
-    problem: Problem, shape: Shape, selectivity: NDArray[np.float64], weighted: bool
-) -> State:
+def opened(problem: Problem, shape: Shape, selectivity: Floats, weighted: bool) -> State:
     """Returns the state before anything is known, without weights."""
     calls, units = problem.calls, shape.units
     state = State(
@@ -113,7 +111,7 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
     worthwhile = batched.copy()
     worthwhile[batched] = saving[problem.call_batch[batched]]
     groups = len(state.units) - calls - batches
-    prices: NDArray[np.float64] = problem.group_price[:groups]
+    prices: Floats = problem.group_price[:groups]
     state.prices[calls + batches :, PRICE] = prices
     priced = problem.call_group >= 0
     priced[priced] = (prices > 0.0)[problem.call_group[priced]]

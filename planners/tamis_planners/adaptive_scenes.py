@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tamis.kit import portable
+from tamis.kit import Floats, Ints, TinyInts, portable
 from tamis.planning import Scenes
-from tamis_planners.adaptive_shape import Ints
-from tamis_planners.adaptive_state import Bytes, Floats, State
+from tamis_planners.adaptive_state import State
 
 if TYPE_CHECKING:
     from tamis_planners.adaptive_form import Form
@@ -59,7 +58,7 @@ def learn_scene(
     selectivity: Floats,
     log: Floats,
     used: Floats,
-    known: Bytes,
+    known: TinyInts,
     told: Ints,
     outcomes: int,
 ) -> bool:

@@ -12,16 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tamis.kit import portable
+from tamis.kit import Ints, TinyInts, portable
 from tamis.planning import Problem
 
 if TYPE_CHECKING:
     from tamis_planners.adaptive_form import Form
 
-Ints = NDArray[np.int64]
-Signs = NDArray[np.int8]
 
 ALTERNATIVE, CALL, FIRST = 0, 1, 2
 NEED, TEST, WANTED = 0, 1, 2
@@ -124,7 +121,7 @@ def _sorted_lists(numbers: Ints, things: Ints, count: int) -> Ints:
 def needs_and_edges(
     start: Ints,
     edge_test: Ints,
-    edge_sign: Signs,
+    edge_sign: TinyInts,
     test_call: Ints,
     group: Ints,
     batch: Ints,

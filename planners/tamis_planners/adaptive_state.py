@@ -12,14 +12,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tamis.kit import portable
-from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED, Ints
-
-Bytes = NDArray[np.int8]
-Floats = NDArray[np.float64]
+from tamis.kit import Floats, Ints, TinyInts, portable
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED
 
 # alternatives; the last two columns are lists: of those of which one need is left that nothing can
 # make needless, and of those that are about to change
@@ -73,8 +67,8 @@ class State(NamedTuple):
     units: Ints
     siblings: Ints
     """The open alternatives of each subscription."""
-    stage: Bytes
-    known: Bytes
+    stage: TinyInts
+    known: TinyInts
     numbers: Ints
     selectivity: Floats
     ends: Floats

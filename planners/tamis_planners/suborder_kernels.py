@@ -13,12 +13,8 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tamis.kit import COMPILING, compiled, portable, view_of, waiting_for
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from tamis.kit import COMPILING, Floats, Ints, compiled, portable, view_of, waiting_for
 
 _ready: set[object] = set()
 

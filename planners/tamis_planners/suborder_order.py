@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tamis.kit import Growing
+from tamis.kit import Floats, Growing, Ints
 from tamis.planning import Standing
-from tamis_planners.suborder_kernels import Chains, Ints, ordered, saved_before
+from tamis_planners.suborder_kernels import Chains, ordered, saved_before
 
 PARTNERS = 16
 AGED = 0.9
@@ -225,7 +224,7 @@ class ChainOrder:
     def _is_linked(self, slot: int) -> bool:
         return slot == self._last or int(self._following[slot]) != _NONE
 
-    def _savings(self, slot: int, others: Ints) -> NDArray[np.float64]:
+    def _savings(self, slot: int, others: Ints) -> Floats:
         chains = Chains(
             self._start.view,
             self._length.view,

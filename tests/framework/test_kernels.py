@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.numeric.hashing import spread
 from tamis.numeric.kernels import compiled, portable
 
 MATCHER = """
@@ -91,3 +92,13 @@ def test_a_portable_function_runs_interpreted_and_compiled() -> None:
     assert _summed(numbers.tolist()) == 20
     assert compiled(_summed)(numbers) == 20  # type: ignore[arg-type]
     assert compiled(_summed) is compiled(_summed)
+
+
+def test_words_spread_alike_in_arrays_and_in_kernels() -> None:
+    import numpy as np
+
+    first = [0xE220_A839_7B1D_CDAF, 0x910A_2DEC_8902_5CC1]
+    """The first numbers of splitmix64 with the seeds 0 and 1, as published."""
+    words = np.array([0, 1], np.uint64)
+    assert spread(words).tolist() == first
+    assert [int(compiled(spread)(word)) for word in words] == first

@@ -21,9 +21,9 @@ PUBLIC = {
         hookimpl index operator spark testing
     """,
     "tamis.kit": """
-        COMPILING GRACE NUMBER STRING Growing Lanes Needles Scalar Throttle awaited bare compiled
-        did_you_mean inlined is_facts_path kernel kind_of late portable portable_parts view_of
-        waiting_for
+        Bytes COMPILING Flags Floats GRACE Growing Ints Lanes NUMBER Needles STRING Scalar
+        SmallFloats Throttle TinyInts awaited bare compiled did_you_mean inlined is_facts_path
+        kernel kind_of late portable portable_parts view_of waiting_for
     """,
     "tamis.planning": """
         Expected FALSE FollowingPlanner Planner PlannerRecord Problem Run Scenes Standing TRUE

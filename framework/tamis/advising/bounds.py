@@ -30,18 +30,16 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.advising.covering import SERVES_NONE, Covering
-from tamis.planning import FALSE, TRUE, UNKNOWN, Floats, Integers, Problem
-
-Mask = NDArray[np.bool_]
+from tamis.numeric.types import Flags, Floats, Ints
+from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
 
 
 class Requirements:
     """What the outcomes of an event require of the calls."""
 
-    def __init__(self, problem: Problem, outcomes: Integers, joined: Mask | None = None) -> None:
+    def __init__(self, problem: Problem, outcomes: Ints, joined: Flags | None = None) -> None:
         """`outcomes` are those of all tests; `joined` marks the alternatives that outcomes of
         tests alone may leave open: nothing is required for their sake."""
         self._problem = problem
@@ -49,7 +47,7 @@ class Requirements:
         self._joined = np.zeros(problem.alternatives, np.bool_) if joined is None else joined
         seen = self._outcomes[problem.edge_test]
         killing = np.where(problem.edge_sign > 0, FALSE, TRUE)
-        self._edge_kills: Mask = seen == killing
+        self._edge_kills: Flags = seen == killing
         self._killed = self._any(self._edge_kills)
         self._true = ~self._killed & ~self._any(seen == UNKNOWN) & ~self._joined
         self._siblings = np.bincount(problem.alternative_subscription, minlength=1)[
@@ -57,7 +55,7 @@ class Requirements:
         ]
         self._told_test, self._told_call = self._tellers()
 
-    def _any(self, edges: Mask) -> Mask:
+    def _any(self, edges: Flags) -> Flags:
         """The alternatives that have one of these edges."""
         problem = self._problem
         return (
@@ -67,13 +65,13 @@ class Requirements:
             > 0
         )
 
-    def _any_of_owner(self, alternatives: Mask) -> Mask:
+    def _any_of_owner(self, alternatives: Flags) -> Flags:
         """The alternatives whose subscription has one of these."""
         owners = self._problem.alternative_subscription
         counts = np.bincount(owners[alternatives], minlength=int(owners.max(initial=0)) + 1)
         return counts[owners] > 0
 
-    def _tellers(self) -> tuple[Integers, Integers]:
+    def _tellers(self) -> tuple[Ints, Ints]:
         """Pairs of a test and a call that tells its outcome, ordered by test."""
         problem, outcomes = self._problem, self._outcomes
         first, outcome, other, conclusion = problem.implications.T
@@ -83,7 +81,7 @@ class Requirements:
         order = np.argsort(tests, kind="stable")
         return tests[order], calls[order]
 
-    def _told(self, edges: Integers) -> tuple[Integers, Integers]:
+    def _told(self, edges: Ints) -> tuple[Ints, Ints]:
         """For these edges, by place, the calls that tell the outcome of their test."""
         tests = self._problem.edge_test[edges]
         begin = np.searchsorted(self._told_test, tests)
@@ -95,7 +93,7 @@ class Requirements:
     # rows
 
     @cached_property
-    def _excused(self) -> Mask:
+    def _excused(self) -> Flags:
         """Alternatives that need not be decided, by what is true of their siblings."""
         binds = self._problem.alternative_binds
         settled = self._any_of_owner((self._true & binds) | (self._joined & ~self._killed))
@@ -103,14 +101,14 @@ class Requirements:
         return self._joined | (~binds & (self._siblings > 1) & by_sibling)
 
     @cached_property
-    def _optional(self) -> Mask:
+    def _optional(self) -> Flags:
         """True alternatives of which one of each subscription must be decided."""
         true = self._true & ~self._problem.alternative_binds & ~self._excused
         owners = self._problem.alternative_subscription
         counts = np.bincount(owners[true], minlength=int(owners.max(initial=0)) + 1)
         return true & (counts[owners] > 1)
 
-    def _covering(self, weight: Floats, charge: Floats, optional: Mask) -> Covering:
+    def _covering(self, weight: Floats, charge: Floats, optional: Flags) -> Covering:
         """The rows over calls, optional alternatives and preparations of some price."""
         problem = self._problem
         alternative = problem.edge_alternative
@@ -229,12 +227,12 @@ class Requirements:
         plain |= useful & (probability <= 0)
         return np.where(plain, cost, charges)
 
-    def _related(self) -> Integers:
+    def _related(self) -> Ints:
         """The calls whose outcomes implications tie together."""
         tests = self._problem.implications[:, [0, 2]].ravel()
         return np.unique(self._problem.test_call[tests])
 
-    def _made_in_any_case(self) -> Mask:
+    def _made_in_any_case(self) -> Flags:
         """The calls without which, by the outcomes of all others, something stays undecided."""
         problem = self._problem
         calls = max(1, problem.calls)

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.errors import TamisError
-from tamis.planning import Floats, Integers
+from tamis.numeric.types import Flags, Floats, Ints
 from tamis.waiting import waiting_for
 
 SERVES_NONE = -1
@@ -30,13 +29,13 @@ class Covering:
     """Rows `column[start[r]:start[r + 1]]`, none empty, over columns of some weight."""
 
     weight: Floats
-    start: Integers
-    column: Integers
-    serves: Integers
+    start: Ints
+    column: Ints
+    serves: Ints
     """The column whose value a row must reach; `SERVES_NONE` where it must reach 1."""
 
     @classmethod
-    def of(cls, weight: Floats, row: Integers, column: Integers, serves: Integers) -> Covering:
+    def of(cls, weight: Floats, row: Ints, column: Ints, serves: Ints) -> Covering:
         """The covering whose row `row[i]` has the column `column[i]`, in any order."""
         columns = max(1, len(weight))
         keys = np.unique(row * columns + column)
@@ -55,7 +54,7 @@ class Covering:
         row: list[int] = self.column[self.start[at] : self.start[at + 1]].tolist()
         return row
 
-    def _settled(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _settled(self) -> tuple[Flags, Flags]:
         """The columns that every solution takes or that are free, and the rows left over."""
         taken = self.weight <= 0
         taken[self.serves[self.serves >= 0]] = False
@@ -80,7 +79,7 @@ class Covering:
         with waiting_for(f"solving a linear program of {left.rows:,} rows for a bound"):
             return settled + left._solved()
 
-    def _left(self, taken: NDArray[np.bool_], live: NDArray[np.bool_]) -> Covering | None:
+    def _left(self, taken: Flags, live: Flags) -> Covering | None:
         """The rows that are left, each once, over the columns that they have."""
         found = {
             (int(serves) if serves >= 0 and not taken[serves] else SERVES_NONE, *self._row(at))

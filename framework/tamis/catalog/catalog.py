@@ -25,6 +25,7 @@ from tamis.catalog.joins import JoinPlan
 from tamis.catalog.resolve import Asked
 from tamis.limits import DEFAULT_LIMITS
 from tamis.numeric.growing import Growing
+from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 
 ASKS, CONDITIONAL, BINDS = 1, 2, 4
@@ -238,7 +239,7 @@ class Catalog:
         self._dead_edges = 0
 
 
-def stretches(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
+def stretches(starts: NDArray[Any], counts: NDArray[Any]) -> Ints:
     """The places `start … start + count` of every stretch, one after the other."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0

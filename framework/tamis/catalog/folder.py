@@ -26,6 +26,7 @@ from tamis.errors import MatcherFolderError
 from tamis.language.comparison import Comparison
 from tamis.language.constraint import Constraint, Expression, Literal, Operation, Reference
 from tamis.numeric.growing import Growing
+from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
 from tamis.operators.specification import Variable
 
@@ -121,7 +122,7 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     )
 
 
-def _fill(catalog: Catalog, ids: Sequence[str], rows: NDArray[np.int64]) -> None:
+def _fill(catalog: Catalog, ids: Sequence[str], rows: Ints) -> None:
     """Who has which row; all others are free."""
     count = len(catalog._first)
     catalog.rows = dict(zip(ids, rows.tolist(), strict=True))

@@ -14,8 +14,8 @@ import threading
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tamis.numeric.types import Ints
 from tamis.operators import Implication
 from tamis.operators.asking import Call
 
@@ -35,7 +35,7 @@ class Implications:
         self._pending: dict[Call, None] = {}
         self._asking: int | None = None
         """The thread that asks operators, until it has taken what they said."""
-        self._rows: dict[int, NDArray[np.int64]] = {}
+        self._rows: dict[int, Ints] = {}
         self._held = 0
         self._distrusted: set[str] = set()
 
@@ -74,7 +74,7 @@ class Implications:
         for call in [call for call in self._serial if call.specification.name == name]:
             self.drop(call)
 
-    def asked(self) -> tuple[list[NDArray[np.int64]], dict[str, str]]:
+    def asked(self) -> tuple[list[Ints], dict[str, str]]:
         """Asks the operators about calls that are new: rows to take, and what went wrong.
 
         What an operator that fails has said before is to be forgotten as well (`distrust`)."""
@@ -87,11 +87,11 @@ class Implications:
             self._asking = None
             raise
 
-    def _asked_about(self, new: dict[Call, None]) -> tuple[list[NDArray[np.int64]], dict[str, str]]:
+    def _asked_about(self, new: dict[Call, None]) -> tuple[list[Ints], dict[str, str]]:
         by_operator: dict[str, list[Call]] = {}
         for call in new:
             by_operator.setdefault(call.specification.name, []).append(call)
-        found: list[NDArray[np.int64]] = []
+        found: list[Ints] = []
         troubles: dict[str, str] = {}
         for name, fresh in by_operator.items():
             known = [call for call in self._calls_of(name) if call not in new]
@@ -107,7 +107,7 @@ class Implications:
     def _calls_of(self, name: str) -> list[Call]:
         return [call for call in self._serial if call.specification.name == name]
 
-    def _asked_of(self, fresh: list[Call], known: list[Call]) -> NDArray[np.int64]:
+    def _asked_of(self, fresh: list[Call], known: list[Call]) -> Ints:
         """What the operator says of new calls among each other and with the known ones."""
         found: list[tuple[int, int, int, int]] = []
         room = self._most - self._held
@@ -121,7 +121,7 @@ class Implications:
         contraposed = np.stack([rows[:, 2], 1 - rows[:, 3], rows[:, 0], 1 - rows[:, 1]], axis=1)
         return np.unique(np.concatenate([rows, contraposed]), axis=0)
 
-    def take(self, found: Sequence[NDArray[np.int64]]) -> None:
+    def take(self, found: Sequence[Ints]) -> None:
         """Keeps rows, as many as there is room for."""
         for rows in found:
             kept = rows[: max(0, self._most - self._held)]
@@ -146,15 +146,13 @@ class Implications:
             for truth, other, conclusion in (_checked(each, len(others)) for each in said)
         ]
 
-    def saved(self) -> tuple[dict[int, int], NDArray[np.int64], list[str]]:
+    def saved(self) -> tuple[dict[int, int], Ints, list[str]]:
         """What is known: the serial of each call by its number, all rows, who is distrusted."""
         rows = np.concatenate([np.zeros((0, _WIDTH), np.int64), *self._rows.values()])
         serials = {call.number: serial for call, serial in self._serial.items()}
         return serials, rows, sorted(self._distrusted)
 
-    def restore(
-        self, serials: Mapping[Call, int], rows: NDArray[np.int64], distrusted: Sequence[str]
-    ) -> None:
+    def restore(self, serials: Mapping[Call, int], rows: Ints, distrusted: Sequence[str]) -> None:
         """Takes, when new, what `saved` gave; the order of calls is that of the serials."""
         self._serial = dict(serials)
         self._serials = itertools.count(1 + max(serials.values(), default=-1))
@@ -171,7 +169,7 @@ class Implications:
             self._rows[serial] = rows[np.isin(rows[:, 2], alive)]
         self._held = sum(map(len, self._rows.values()))
 
-    def among(self, calls: Sequence[Call]) -> NDArray[np.int64]:
+    def among(self, calls: Sequence[Call]) -> Ints:
         """Rows `(place of a call, its truth, place of another, its truth)` among these calls."""
         places = {self._serial[call]: at for at, call in enumerate(calls) if call in self._serial}
         mine = [self._rows[serial] for serial in places if serial in self._rows]
@@ -186,7 +184,7 @@ class Implications:
         return _chained(rows, len(calls))
 
 
-def _chained(rows: NDArray[np.int64], calls: int) -> NDArray[np.int64]:
+def _chained(rows: Ints, calls: int) -> Ints:
     """The rows with those that follow from several of them; most operators say these themselves."""
     outcomes = 2 * calls
     said = np.unique((rows[:, 0] * 2 + rows[:, 1]) * outcomes + rows[:, 2] * 2 + rows[:, 3])
@@ -204,7 +202,7 @@ def _chained(rows: NDArray[np.int64], calls: int) -> NDArray[np.int64]:
         said = more
 
 
-def _closed(first: NDArray[np.int64], then: NDArray[np.int64]) -> NDArray[np.int64]:
+def _closed(first: Ints, then: Ints) -> Ints:
     """All that follows, by Warshall on rows of bits: n calls that imply each other in a chain have
     n³ pairs of rows that meet, but n² rows."""
     nodes, places = np.unique(np.concatenate([first, then]), return_inverse=True)

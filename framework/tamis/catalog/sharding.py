@@ -15,14 +15,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.catalog.catalog import Catalog
+from tamis.numeric.types import Ints, SmallInts
 
 _SLACK = 1.05
 _PASSES = 4
-
-Ints = NDArray[np.int64]
 
 
 class Cut(NamedTuple):
@@ -108,7 +106,7 @@ def placed(held: Sequence[Sequence[int]], shards: int) -> Ints:
 def _put(
     at: int,
     mine: Ints,
-    asked: NDArray[np.int32],
+    asked: SmallInts,
     size: Ints,
     place: Ints,
     most: int,

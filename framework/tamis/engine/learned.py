@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.engine.seen import SeenCall, SeenOperator, SeenTest, inherited
 from tamis.event import Event
+from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Test
 from tamis.operators.specification import Preparation, Specification
 from tamis.planning import UNKNOWN, Scenes
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from tamis.calling.answers import Answer
     from tamis.engine.decision import Decision
 
-Floats = NDArray[np.float64]
 
 CAPACITY = 1 << 18
 """Tests (and calls) of which something is kept at most."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tamis.catalog.catalog import BINDS, Catalog, stretches
 from tamis.catalog.joins import JoinPlan
 from tamis.engine.learned import Learned
+from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 from tamis.operators.specification import Preparation, Specification
 from tamis.planning import Expected, Problem, Standing
@@ -96,7 +97,7 @@ class Skeleton:
             **vars(self._expected(statistics)),
         )
 
-    def _implications(self, catalog: Catalog) -> NDArray[np.int64]:
+    def _implications(self, catalog: Catalog) -> Ints:
         """The rows of the catalog about these calls, each of which has one test."""
         rows = catalog.implications.among(self.calls)
         if len(rows):
@@ -104,7 +105,7 @@ class Skeleton:
             rows[:, [0, 2]] = test_of[rows[:, [0, 2]]]
         return rows
 
-    def _batches(self) -> NDArray[np.int64]:
+    def _batches(self) -> Ints:
         """The batch of each call: its operator's, where it answers several calls at once."""
         numbers: dict[str, int] = {}
         return np.array(

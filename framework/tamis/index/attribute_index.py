@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError, UnknownPlugin
@@ -30,6 +29,7 @@ from tamis.index.ids import Id, Ids
 from tamis.indexing import Index
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.locks import ReaderWriterLock
+from tamis.numeric.types import Ints
 from tamis.plugins.loader import installed
 from tamis.statistics import Statistics
 
@@ -103,7 +103,7 @@ class AttributeIndex:
         with self._lock.reading():
             return [self._ids.of(rows) for rows in self._index.match_many(taken)]
 
-    def kernel(self, events: Sequence[Mapping[str, Any]]) -> Callable[[int], NDArray[np.int64]]:
+    def kernel(self, events: Sequence[Mapping[str, Any]]) -> Callable[[int], Ints]:
         """The rows (numbers of ids, in the order of insertion) for an event by its place.
 
         Events are read beforehand: what is left is the index alone, for benches. It holds until

@@ -25,11 +25,12 @@ from tamis.index.bags import Bag, Elements, Odd, needles, patterns
 from tamis.index.columns import Columns
 from tamis.index.labels import Labels, Moved
 from tamis.index.readings import packed
-from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Ints, Terms
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
 from tamis.indexing import Entry
 from tamis.language.comparison import ORDERINGS, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
+from tamis.numeric.types import Ints
 
 NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS, ARRAY, NEEDLES, PATTERNS, ODD = range(9)
 PRESENT, ABSENT = 9, 10

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.numeric.growing import Growing
+from tamis.numeric.types import Ints
 
 Id = str | int
 _NOBODY = -1
@@ -29,7 +30,7 @@ class Ids:
 
     def __init__(self) -> None:
         self._rows: dict[Id, int] = {}
-        self._sorted: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._sorted: Ints = np.zeros(0, np.int64)
         self._gapless = False
         self._integers = Growing(np.int64)
         self._names: dict[int, Id] = {}
@@ -67,7 +68,7 @@ class Ids:
             return False
         return not _are_integers(ids) or bool((self._in_block(_as_array(ids)) != _NOBODY).any())
 
-    def _rows_of_integers(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _rows_of_integers(self, ids: Ints) -> Ints:
         """The rows of integers, `_NOBODY` for each that is unknown."""
         rows = self._in_block(ids) if len(self._sorted) else np.full(len(ids), _NOBODY)
         others = np.flatnonzero(rows == _NOBODY)
@@ -75,7 +76,7 @@ class Ids:
             rows[others] = [self._rows.get(id, _NOBODY) for id in ids[others].tolist()]
         return rows
 
-    def _in_block(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _in_block(self, ids: Ints) -> Ints:
         """The rows of integers that still have the rows they began with."""
         rows = np.clip(ids - self._sorted[0], 0, len(self._sorted) - 1)
         if not self._gapless:
@@ -85,7 +86,7 @@ class Ids:
         holds &= ~self._named.view[rows]
         return np.where(holds, rows, _NOBODY)
 
-    def add(self, ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
+    def add(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
         """Rows for new ids, all or none; `ValueError` if one is taken."""
         if not self._count and _ascends(ids):
             self._sorted = np.array(ids, np.int64)
@@ -118,7 +119,7 @@ class Ids:
         return found
 
     @contextmanager
-    def added(self, ids: Sequence[Id] | NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+    def added(self, ids: Sequence[Id] | NDArray[Any]) -> Iterator[Ints]:
         """Adds ids for as long as nothing fails that is done with their rows."""
         rows = self.add(ids)
         try:
@@ -127,7 +128,7 @@ class Ids:
             self.remove(ids)
             raise
 
-    def _name(self, rows: NDArray[np.int64], ids: Sequence[Id] | NDArray[Any]) -> None:
+    def _name(self, rows: Ints, ids: Sequence[Id] | NDArray[Any]) -> None:
         """Notes what rows are called: in an array where that can hold it."""
         named = not (_are_integers(ids) or _only_integers(ids))
         try:
@@ -138,7 +139,7 @@ class Ids:
         if named:
             self._names.update(zip(rows.tolist(), ids, strict=True))
 
-    def remove(self, ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
+    def remove(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
         """The rows of ids, which have them no longer; `KeyError` if one is unknown."""
         taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
         found = (
@@ -163,9 +164,9 @@ class Ids:
         self._count -= len(rows)
         return found
 
-    def of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+    def of(self, rows: Ints) -> NDArray[Any]:
         """The ids of rows that are there."""
-        integers: NDArray[np.int64] = self._integers.view[rows]
+        integers: Ints = self._integers.view[rows]
         if not self._names:
             return integers
         named = integers.astype(object)
@@ -205,7 +206,7 @@ def _are_integers(ids: Sequence[Id] | NDArray[Any]) -> bool:
     )
 
 
-def _as_array(ids: Sequence[Id] | NDArray[Any]) -> NDArray[np.int64]:
+def _as_array(ids: Sequence[Id] | NDArray[Any]) -> Ints:
     return np.asarray(ids, np.int64)
 
 

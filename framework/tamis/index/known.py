@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.index.dimensions import (
     ABSENT,
@@ -22,9 +21,8 @@ from tamis.index.dimensions import (
     STRINGS,
     Dimensions,
 )  # fmt: skip
+from tamis.numeric.types import Floats
 from tamis.statistics import Statistics
-
-Floats = NDArray[np.float64]
 
 _KINDS = {
     NUMBERS: ("number",),

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sortedcontainers import SortedDict
 
 from tamis.index.terms import OUTSIDE, Terms
+from tamis.numeric.types import Floats
 
 _REACH = 2.0**51
 _STEP = 2.0**30
@@ -30,16 +30,16 @@ Value = Any
 class Moved(NamedTuple):
     """Labels that are no longer what they were, in ascending order."""
 
-    old: NDArray[np.float64]
-    new: NDArray[np.float64]
+    old: Floats
+    new: Floats
 
-    def lower(self, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def lower(self, bounds: Floats) -> Floats:
         """Lower bounds (a label, or just above one), moved."""
         below = np.maximum(np.searchsorted(self.old, bounds, side="right") - 1, 0)
         moved = self.new[below] + (bounds - self.old[below])
         return np.where(np.isinf(bounds), bounds, moved)
 
-    def upper(self, bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def upper(self, bounds: Floats) -> Floats:
         """Upper bounds (a label, or just below one), moved."""
         above = np.minimum(np.searchsorted(self.old, bounds), len(self.old) - 1)
         moved = self.new[above] - (self.old[above] - bounds)
@@ -120,7 +120,7 @@ class Labels:
             (value, first + step * place) for place, value in enumerate(ordered)
         )
 
-    def keep(self, used: NDArray[np.float64]) -> None:
+    def keep(self, used: Floats) -> None:
         """Forgets the values whose labels are in no way used."""
         near = set(used.tolist())
         for value, label in list(self._labels.items()):

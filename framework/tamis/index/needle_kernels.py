@@ -11,13 +11,10 @@ Cost: O(bytes of the needles) to build, O(bytes of the text + needles found) to 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Ints, SmallInts
 from tamis.numeric.views import bare
-
-SmallInts = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 FIRST, SUFFIX, LONGEST, LABEL = 0, 1, 2, 3
 _FEW = 8

@@ -29,15 +29,12 @@ from tamis.index.ps_tree_arrays import (
     INFINITY,
     KEYS_END,
     LEAVES_END,
-    MAGNITUDE,
     SMALLEST,
     SPACES,
     Arrays,
-    Flags,
-    Floats,
-    Ints,
-    SmallInts,
 )
+from tamis.numeric.keys import keys_of, values_of
+from tamis.numeric.types import Flags, Floats, Ints, SmallInts
 
 _MERGING = 16
 """Merging many boundaries at once passes over those that are there; from this share on it wins."""
@@ -64,17 +61,6 @@ class Change(NamedTuple):
 
     stays: int
     other: int
-
-
-def keys_of(values: Floats) -> Ints:
-    """The keys of doubles."""
-    bits = values.view(np.int64)
-    return np.where(bits >= 0, bits, -(bits & MAGNITUDE))
-
-
-def values_of(keys: Ints) -> Floats:
-    """The doubles that have keys."""
-    return np.copysign(np.abs(keys).view(np.float64), keys)
 
 
 class PSTrees:

@@ -13,18 +13,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.numeric.kernels import inlined, kernel
-
-Ints = NDArray[np.int64]
-SmallInts = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from tamis.numeric.keys import MAGNITUDE
+from tamis.numeric.types import Floats, Ints, SmallInts
 
 INFINITY = 0x7FF0000000000000
 """The key of inf, and of -inf when negated."""
-MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 
 BLOCK = 128
 SMALLEST = 4

@@ -22,10 +22,6 @@ from tamis.index.ps_tree_arrays import (
     SMALLEST,
     SPACES,
     Arrays,
-    Flags,
-    Floats,
-    Ints,
-    SmallInts,
     free_blocks,
     free_leaves,
     give_blocks,
@@ -50,6 +46,7 @@ from tamis.index.ps_tree_kernels import (
     room_for,
 )
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Flags, Floats, Ints, SmallInts
 
 _SNUG = BLOCK * 7 // 8
 """How many keys a block is packed with, so that some inserts find room."""

@@ -30,9 +30,6 @@ from tamis.index.ps_tree_arrays import (
     SMALLEST,
     SPACES,
     Arrays,
-    Floats,
-    Ints,
-    SmallInts,
     add_up,
     give_blocks,
     give_keys,
@@ -45,6 +42,7 @@ from tamis.index.ps_tree_arrays import (
     take_leaf,
 )
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Floats, Ints, SmallInts
 
 NOWHERE = -1
 _TOGETHER = BLOCK * 3 // 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.readings import HEAD, Readings
-from tamis.index.terms import Ints
 from tamis.numeric.kernels import inlined
+from tamis.numeric.types import Ints
 
 
 @inlined

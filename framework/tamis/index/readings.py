@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.terms import Floats, Ints
+from tamis.numeric.types import Floats, Ints
 
 HEAD = 4
 """How many integers come before the columns."""

@@ -23,6 +23,7 @@ from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Compar
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.numeric.growing import Growing
+from tamis.numeric.types import Flags
 from tamis.statistics import Statistics
 
 _NEVER = 0
@@ -105,7 +106,7 @@ class _Column:
     def __bool__(self) -> bool:
         return any((self.members, self.scalars, self.arrays, self.presences, self.ranges))
 
-    def decide(self, event: Event, name: str, truth: NDArray[np.bool_]) -> None:
+    def decide(self, event: Event, name: str, truth: Flags) -> None:
         """Marks the numbers of the predicates that the event satisfies."""
         value = event.scalar(name)
         if value is not None:
@@ -119,7 +120,7 @@ class _Column:
         if self.presences:
             _mark(self.presences, event.present(name), truth)
 
-    def _decide_ranges(self, value: Any, truth: NDArray[np.bool_]) -> None:
+    def _decide_ranges(self, value: Any, truth: Flags) -> None:
         if type(value) is int and not _is_double(value):
             _mark({at: each.compiled() for at, (_, _, each) in self.ranges.items()}, value, truth)
             return
@@ -130,7 +131,7 @@ class _Column:
         truth[self.numbers[(self.low <= double) & (double <= self.high)]] = True
 
 
-def _mark(tests: dict[int, Test], value: object, truth: NDArray[np.bool_]) -> None:
+def _mark(tests: dict[int, Test], value: object, truth: Flags) -> None:
     for number, test in tests.items():
         if test(value):
             truth[number] = True

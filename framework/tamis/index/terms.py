@@ -10,12 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-SmallInts = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
+from tamis.numeric.types import Bytes, Floats, Ints, SmallInts
 
 RANGE = 0
 """The value of a line is in `[low, high]`."""

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.calling.answers import Answer
 from tamis.calling.digest import EventDigests
@@ -25,10 +24,10 @@ from tamis.errors import StatisticsError
 from tamis.event import Event
 from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
+from tamis.numeric.types import Bytes, Floats, Ints
 from tamis.operators.asking import Call, Operators, Test
 from tamis.statistics.answers import CallAnswers
 
-Ints = NDArray[np.int64]
 Bits = bytes
 
 MOST_EVENTS = 512
@@ -48,7 +47,7 @@ class CallCounts:
     call_satisfied: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     call_failed: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     measured: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    seconds: Floats = field(default_factory=lambda: np.zeros(0))
     answers: dict[int, CallAnswers] = field(default_factory=dict)
     observed: list[tuple[int, Bits, Bits]] = field(default_factory=list)
     """Hashes of events, what was true of each as packed bits, and what was known."""
@@ -168,9 +167,7 @@ class Observer:
     def _answers_of(self, at: int) -> CallAnswers:
         return self.counts.answers.setdefault(at, CallAnswers())
 
-    def _take(
-        self, at: int, answer: Answer, event: Event, number: int, outcomes: NDArray[np.uint8]
-    ) -> None:
+    def _take(self, at: int, answer: Answer, event: Event, number: int, outcomes: Bytes) -> None:
         counts = self.counts
         tests = self._tests_of[at]
         if answer.failure is not None:

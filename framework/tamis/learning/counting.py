@@ -14,12 +14,12 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
 from tamis.language.values import Scalar
 from tamis.learning.values import Values
+from tamis.numeric.types import Floats, Ints
 from tamis.statistics.cells import Element, NumberCells, StringCells
 from tamis.statistics.spaces import (
     ELEMENT,
@@ -31,9 +31,6 @@ from tamis.statistics.spaces import (
     Spaces,
     element_key,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GATHERED = 1 << 18
 """Numbers that are sorted together."""

@@ -12,15 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.language.comparison import RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, kind_of
+from tamis.numeric.types import Floats, Ints
 from tamis.statistics.spaces import LARGE, Marks, MarksMaker, Spaces, after_prefix
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _RELATIONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 

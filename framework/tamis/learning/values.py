@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.event import Event
 from tamis.language.values import Scalar, as_scalar
+from tamis.numeric.types import Floats
 from tamis.statistics.spaces import LARGE
 
-Floats = NDArray[np.float64]
 _NO_FLOATS = np.zeros(0)
 _NO_STRINGS: Mapping[str, int] = {}
 _NUMBERS = ({float}, {int}, {int, float})

@@ -1,1 +1,1 @@
-"""Compiles kernels, grows arrays, and lets many read while one writes."""
+"""Names, grows and hashes arrays, compiles kernels, lets many read while one writes."""

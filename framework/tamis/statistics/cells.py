@@ -16,33 +16,16 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.language.values import Scalar
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
+from tamis.numeric.hashing import spread
+from tamis.numeric.keys import keys_of
+from tamis.numeric.types import Floats, Ints, Words
 
 MOST_CELLS = 2_048
 MOST_HASHES = 1_024
 LONGEST_LETTERS = 256
-_MAGNITUDE = 0x7FFF_FFFF_FFFF_FFFF
 _WHOLE = 2.0**64
-
-
-def keys_of(values: Floats) -> Ints:
-    """Integers in the order of doubles."""
-    bits = values.view(np.int64)
-    return np.where(bits >= 0, bits, -(bits & _MAGNITUDE))
-
-
-def spread(keys: Ints) -> Hashes:
-    """Hashes of integers (the finalizer of splitmix64)."""
-    mixed = keys.view(np.uint64) + np.uint64(0x9E37_79B9_7F4A_7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def hash_of(text: str) -> int:
@@ -51,16 +34,16 @@ def hash_of(text: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _hashes_of(strings: Iterable[str]) -> Hashes:
+def _hashes_of(strings: Iterable[str]) -> Words:
     return np.array([hash_of(each) for each in strings], np.uint64)
 
 
-def _least(*several: Hashes) -> Hashes:
+def _least(*several: Words) -> Words:
     """The least hashes, each once."""
     return np.unique(np.concatenate(several))[:MOST_HASHES]
 
 
-def _distinct(hashes: Hashes) -> int:
+def _distinct(hashes: Words) -> int:
     """How many distinct values have these as the least of their hashes."""
     if len(hashes) < MOST_HASHES:
         return len(hashes)
@@ -78,7 +61,7 @@ class NumberCells:
     __slots__ = ("events", "first", "hashes", "keys", "last", "level")
 
     def __init__(
-        self, level: int, keys: Ints, events: Ints, first: Floats, last: Floats, hashes: Hashes
+        self, level: int, keys: Ints, events: Ints, first: Floats, last: Floats, hashes: Words
     ) -> None:
         self.level = level
         self.keys = keys
@@ -94,7 +77,7 @@ class NumberCells:
         none = np.zeros(0, np.uint64)
         cells = cls(level, keys >> level, events, values, values, none)
         if level or len(keys) > MOST_CELLS:
-            cells.hashes = _some_least(spread(keys))
+            cells.hashes = _some_least(spread(keys.view(np.uint64)))
         cells._join(level)
         cells._coarsen()
         return cells
@@ -136,8 +119,8 @@ class NumberCells:
         both._coarsen()
         return both
 
-    def _own_hashes(self) -> Hashes:
-        return spread(keys_of(self.first)) if self.is_whole else self.hashes
+    def _own_hashes(self) -> Words:
+        return spread(keys_of(self.first).view(np.uint64)) if self.is_whole else self.hashes
 
     def _join(self, level: int) -> None:
         """Joins neighbors of equal keys."""
@@ -195,7 +178,7 @@ class NumberCells:
         yield from zip(self.first.tolist(), self.events.tolist(), strict=True)
 
 
-def _some_least(hashes: Hashes) -> Hashes:
+def _some_least(hashes: Words) -> Words:
     """The least of many hashes, each once; most are not looked at twice."""
     if len(hashes) > 4 * MOST_HASHES:
         bound = np.uint64(2 * MOST_HASHES * (2**64 // len(hashes)))
@@ -222,7 +205,7 @@ class StringCells:
         strings: Mapping[str, int] | None = None,
         letters: int = LONGEST_LETTERS,
         is_whole: bool = True,
-        hashes: Hashes | None = None,
+        hashes: Words | None = None,
     ) -> None:
         self.events: dict[str, int] = dict(strings or {})
         self.letters = letters
@@ -251,7 +234,7 @@ class StringCells:
             both[string] = both.get(string, 0) + events
         return StringCells(both, letters, hashes is None, hashes)
 
-    def _own_hashes(self) -> Hashes:
+    def _own_hashes(self) -> Words:
         return _hashes_of(self.events) if self.is_whole else self.hashes
 
     def _cut(self, letters: int) -> dict[str, int]:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.errors import StatisticsError
 from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.language.predicate import AttributePredicate
+from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Test
 from tamis.operators.specification import Preparation
 from tamis.planning import Scenes
@@ -238,13 +238,13 @@ class Statistics:
             known = self._averages = (len(self.predicates), Averages(self.predicates))
         return known[1]
 
-    def selectivities(self, tests: Sequence[Test]) -> NDArray[np.float64]:
+    def selectivities(self, tests: Sequence[Test]) -> Floats:
         """The selectivity to expect of each test."""
         if not self.predicates:
             return np.full(len(tests), PRIOR_SELECTIVITY)
         return np.array([self.estimate(test) for test in tests], np.float64)
 
-    def costs(self, calls: Sequence[Call]) -> NDArray[np.float64]:
+    def costs(self, calls: Sequence[Call]) -> Floats:
         """The expected seconds of each call."""
         return np.array([self._cost_of(call) for call in calls], np.float64)
 
@@ -252,7 +252,7 @@ class Statistics:
         known = self.cost(call.text)
         return call.specification.expected_cost_seconds if known is None else known
 
-    def marginal_costs(self, calls: Sequence[Call]) -> NDArray[np.float64]:
+    def marginal_costs(self, calls: Sequence[Call]) -> Floats:
         """The expected seconds of each call when it is made together with others."""
         return np.array(
             [
@@ -264,7 +264,7 @@ class Statistics:
             np.float64,
         )
 
-    def failures(self, calls: Sequence[Call]) -> NDArray[np.float64]:
+    def failures(self, calls: Sequence[Call]) -> Floats:
         """The share of events for which each call is expected to fail."""
         if not self.predicates:
             return np.zeros(len(calls))
@@ -276,7 +276,7 @@ class Statistics:
             return 0.0
         return (found.failed or 0) / found.tested
 
-    def prices(self, preparations: Sequence[Preparation]) -> NDArray[np.float64]:
+    def prices(self, preparations: Sequence[Preparation]) -> Floats:
         """The expected seconds of each preparation, with what it builds on."""
         return np.array([sum(map(self.price_of, each.chain)) for each in preparations], np.float64)
 

@@ -11,10 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bits = NDArray[np.uint8]
-Truths = NDArray[np.bool_]
+from tamis.numeric.types import Bytes, Flags
 
 
 class Sample:
@@ -27,7 +25,7 @@ class Sample:
     ([[True, False], [False, False]], [[True, True], [False, False]])
     """
 
-    def __init__(self, predicates: Sequence[str], events: int, true: Bits, known: Bits) -> None:
+    def __init__(self, predicates: Sequence[str], events: int, true: Bytes, known: Bytes) -> None:
         self.predicates = tuple(predicates)
         self._events = events
         self._true = true
@@ -48,7 +46,7 @@ class Sample:
         return cls.from_arrays(tuple(place), true, known)
 
     @classmethod
-    def from_arrays(cls, predicates: Sequence[str], true: Truths, known: Truths) -> Sample:
+    def from_arrays(cls, predicates: Sequence[str], true: Flags, known: Flags) -> Sample:
         """A sample from arrays of a row a predicate and a column an event."""
         bits = (np.packbits(true & known, axis=1), np.packbits(known, axis=1))
         return cls(predicates, true.shape[1], *bits)
@@ -57,11 +55,11 @@ class Sample:
         """How many events there are."""
         return self._events
 
-    def truths(self) -> Truths:
+    def truths(self) -> Flags:
         """Of each event (rows) and predicate (columns), whether it is known to be true."""
         return self._unpacked(self._true)
 
-    def knowns(self) -> Truths:
+    def knowns(self) -> Flags:
         """Of each event (rows) and predicate (columns), whether it is known at all."""
         return self._unpacked(self._known)
 
@@ -71,7 +69,7 @@ class Sample:
         ever = np.flatnonzero(self._known.max(axis=1, initial=0)).tolist()
         return {self.predicates[at]: at for at in ever}
 
-    def _unpacked(self, bits: Bits) -> Truths:
+    def _unpacked(self, bits: Bytes) -> Flags:
         return np.unpackbits(bits, axis=1, count=self._events).view(np.bool_).T
 
     def merged(self, other: Sample) -> Sample:

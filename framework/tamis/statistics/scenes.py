@@ -13,11 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float32]
-Shares = NDArray[np.float64]
-Truths = NDArray[np.bool_]
+from tamis.numeric.types import Flags, Floats, Ints, SmallFloats
 
 FEWEST_EVENTS = 20
 MOST_EVENTS = 512
@@ -42,13 +39,13 @@ _CLEAR, _LEAST_GAIN = 2.0, 0.02
 class Mixture:
     """Scenes: how frequent each is, and the selectivity of each test (columns) in it."""
 
-    weight: Shares
-    selectivity: Shares
+    weight: Floats
+    selectivity: Floats
     strength: float
     gain: float
     """By how much an event that was held back is more likely (its logarithm, on average)."""
 
-    def with_means(self, means: Shares) -> Mixture:
+    def with_means(self, means: Floats) -> Mixture:
         """With other means over the scenes (NaN: its own), moved by as much log-odds in each.
 
         Counts know how often a test is true better than a sample does. Found by bisection."""
@@ -69,7 +66,7 @@ class _Blocks:
     Products are made block by block, each small enough that the library behind NumPy does not
     hand it to threads: these would spin for longer than the product takes."""
 
-    def __init__(self, rows: Matrix) -> None:
+    def __init__(self, rows: SmallFloats) -> None:
         self._count, self._tests = rows.shape
         width = max(8, _SMALL // (max(1, self._count) * max(SCENES)))
         blocks = -(-self._tests // width)
@@ -79,68 +76,68 @@ class _Blocks:
             padded.reshape(self._count, blocks, width).transpose(1, 0, 2)
         )
 
-    def times(self, of_tests: Matrix) -> Matrix:
+    def times(self, of_tests: SmallFloats) -> SmallFloats:
         """Of each event and scene: the sum over tests."""
         blocks, _, width = self._blocks.shape
         padded = np.zeros((len(of_tests), blocks * width), np.float32)
         padded[:, : self._tests] = of_tests
         cut = padded.reshape(len(of_tests), blocks, width).transpose(1, 2, 0)
-        product: Matrix = np.matmul(self._blocks, cut).sum(axis=0)
+        product: SmallFloats = np.matmul(self._blocks, cut).sum(axis=0)
         return product
 
-    def sums(self, of_events: Matrix) -> Matrix:
+    def sums(self, of_events: SmallFloats) -> SmallFloats:
         """Of each scene and test: the sum over events."""
         cut = np.matmul(of_events.T, self._blocks).transpose(1, 0, 2)
-        found: Matrix = cut.reshape(of_events.shape[1], -1)[:, : self._tests]
+        found: SmallFloats = cut.reshape(of_events.shape[1], -1)[:, : self._tests]
         return found
 
 
 class _Events:
     """Events as arrays: rows of ones where a test was true, and of what is known."""
 
-    def __init__(self, true: Truths, known: Truths) -> None:
+    def __init__(self, true: Flags, known: Flags) -> None:
         self.true, self.known = true & known, known
         self.count = len(true)
         self.is_whole = bool(known.all())
         tested = known.sum(axis=0, dtype=np.float64)
         found = self.true.sum(axis=0, dtype=np.float64)
-        self.share: Matrix = ((found + 0.5) / (tested + 1.0)).astype(np.float32)
+        self.share: SmallFloats = ((found + 0.5) / (tested + 1.0)).astype(np.float32)
         self._true = _Blocks(self.true.astype(np.float32))
         self._known = None if self.is_whole else _Blocks(known.astype(np.float32))
 
-    def some(self, chosen: Truths) -> _Events:
+    def some(self, chosen: Flags) -> _Events:
         """Some of the events."""
         return _Events(self.true[chosen], self.known[chosen])
 
-    def likelihood(self, selectivity: Matrix) -> Shares:
+    def likelihood(self, selectivity: SmallFloats) -> Floats:
         """The logarithm of each event's likelihood in each scene."""
         log, log_not = np.log(selectivity), np.log1p(-selectivity)
         found = self._true.times(log - log_not)
         found += log_not.sum(axis=1) if self._known is None else self._known.times(log_not)
         return found.astype(np.float64)
 
-    def selectivity(self, belongs: Matrix, strength: float) -> Matrix:
+    def selectivity(self, belongs: SmallFloats, strength: float) -> SmallFloats:
         """Of each scene and test, given how far each event belongs to each scene."""
         found = self._true.sums(belongs) + strength * self.share
         seen = belongs.sum(axis=0)[:, None] if self._known is None else self._known.sums(belongs)
-        selectivity: Matrix = np.clip(found / (seen + strength), _LEAST, 1 - _LEAST)
+        selectivity: SmallFloats = np.clip(found / (seen + strength), _LEAST, 1 - _LEAST)
         return selectivity.astype(np.float32)
 
 
 @dataclass
 class _Fit:
-    weight: Shares
-    selectivity: Matrix
+    weight: Floats
+    selectivity: SmallFloats
 
-    def joint(self, events: _Events) -> Shares:
+    def joint(self, events: _Events) -> Floats:
         return events.likelihood(self.selectivity) + np.log(self.weight)
 
-    def belonging(self, events: _Events) -> Matrix:
+    def belonging(self, events: _Events) -> SmallFloats:
         joint = self.joint(events)
         return np.exp(joint - _log_sum(joint)[:, None]).astype(np.float32)
 
 
-def fitted(true: Truths, known: Truths, seed: int = 0) -> Mixture | None:
+def fitted(true: Flags, known: Flags, seed: int = 0) -> Mixture | None:
     """The scenes of events (rows) by the truths of tests (columns); `None` where there are none."""
     true, known = true[-MOST_EVENTS:], known[-MOST_EVENTS:]
     if len(true) < FEWEST_EVENTS or not true.shape[1]:
@@ -153,7 +150,7 @@ def fitted(true: Truths, known: Truths, seed: int = 0) -> Mixture | None:
     halves = [(told.some(fold != at), told.some(fold == at)) for at in range(_FOLDS)]
     searches = [_Search(seen) for seen, _ in halves]
 
-    def likelihood(count: int, strength: float) -> Shares:
+    def likelihood(count: int, strength: float) -> Floats:
         """Of each event that was held back."""
         fits = [search.fit(count, strength) for search in searches]
         joints = [fit.joint(held) for fit, (_, held) in zip(fits, halves, strict=True)]
@@ -201,7 +198,7 @@ class _Search:
         return _stepped(fit, events, strength, _STEPS)
 
 
-def ward(points: Matrix, most: int) -> dict[int, NDArray[np.int64]]:
+def ward(points: SmallFloats, most: int) -> dict[int, Ints]:
     """Groups of points by Ward's method: for every number of groups up to `most`, their labels."""
     count = len(points)
     squares = np.einsum("ij,ij->i", points, points)
@@ -210,7 +207,7 @@ def ward(points: Matrix, most: int) -> dict[int, NDArray[np.int64]]:
     np.fill_diagonal(apart, np.inf)
     size = np.ones(count)
     label = np.arange(count)
-    found: dict[int, NDArray[np.int64]] = {}
+    found: dict[int, Ints] = {}
     for groups in range(count, 0, -1):
         if groups <= most:
             found[groups] = np.unique(label, return_inverse=True)[1].astype(np.int64)
@@ -246,7 +243,7 @@ def _stepped(fit: _Fit, events: _Events, strength: float, steps: int) -> _Fit:
     return fit
 
 
-def _log_sum(joint: Shares) -> Shares:
-    top: Shares = joint.max(axis=1)
-    whole: Shares = np.log(np.exp(joint - top[:, None]).sum(axis=1))
+def _log_sum(joint: Floats) -> Floats:
+    top: Floats = joint.max(axis=1)
+    whole: Floats = np.log(np.exp(joint - top[:, None]).sum(axis=1))
     return top + whole

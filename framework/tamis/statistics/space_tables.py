@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from tamis.numeric.keys import keys_of
 from tamis.statistics.answers import CallAnswers
-from tamis.statistics.cells import ElementCounts, NumberCells, StringCells, keys_of
+from tamis.statistics.cells import ElementCounts, NumberCells, StringCells
 from tamis.statistics.spaces import ELEMENT, SET_ALL, SET_ANY, Line, Marks, Spaces, element_key
 
 CELL_COLUMNS = {

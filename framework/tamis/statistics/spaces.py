@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, Scalar, kind_of
+from tamis.numeric.types import Floats, Ints
 from tamis.statistics.cells import ElementCounts, NumberCells, StringCells
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Thing = tuple[str, Any]
 
 LARGE = 2**53

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+    from tamis.kit import Bytes, Floats
+
 _STEPS = 65_530
 """Of relative luminance; three rounded parts stay below 65,536."""
 _WEIGHTS = (0.0722, 0.7152, 0.2126)
 _PIXELS_AT_ONCE = 1 << 20
 
 
-def brightness_of(frame: NDArray[numpy.uint8]) -> float:
+def brightness_of(frame: Bytes) -> float:
     """The mean lightness of a frame, from 0 to 1."""
     cv2 = opencv()
     luminance, lightness = _tables()
@@ -42,7 +44,7 @@ def brightness_of(frame: NDArray[numpy.uint8]) -> float:
 
 
 @functools.cache
-def _tables() -> tuple[NDArray[numpy.uint16], NDArray[numpy.float64]]:
+def _tables() -> tuple[NDArray[numpy.uint16], Floats]:
     """The part of luminance that each channel's value gives; the lightness of each luminance."""
     import numpy
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 
 import numpy
-from numpy.typing import NDArray
+
+from tamis.kit import Bytes, Flags, Floats
 
 NAMES = (
     "black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow",
@@ -19,7 +20,6 @@ NAMES = (
 BITS = 5
 """Of each channel that are looked at: colors are told apart in steps of 8."""
 
-Floats = NDArray[numpy.float64]
 _TO_CONES = (
     (0.4122214708, 0.5363325363, 0.0514459929),
     (0.2119034982, 0.6806995451, 0.1073969566),
@@ -41,7 +41,7 @@ def lightness_chroma_hue(red_green_blue: Floats) -> tuple[Floats, Floats, Floats
     return lab[..., 0], numpy.hypot(lab[..., 1], lab[..., 2]), hue
 
 
-def names_of(red_green_blue: Floats) -> NDArray[numpy.uint8]:
+def names_of(red_green_blue: Floats) -> Bytes:
     """The place in `NAMES` of each color."""
     light, chroma, hue = lightness_chroma_hue(red_green_blue)
     place = {name: NAMES.index(name) for name in NAMES}
@@ -67,12 +67,12 @@ def names_of(red_green_blue: Floats) -> NDArray[numpy.uint8]:
     return chosen.astype(numpy.uint8)
 
 
-def _between(hue: Floats, low: float, high: float) -> NDArray[numpy.bool_]:
+def _between(hue: Floats, low: float, high: float) -> Flags:
     return (hue >= low) & (hue < high)
 
 
 @functools.cache
-def table() -> NDArray[numpy.uint8]:
+def table() -> Bytes:
     """The name of every color, by the first bits of blue, green and red."""
     step = 1 << (8 - BITS)
     middles = numpy.arange(1 << BITS) * step + step / 2 - 0.5

@@ -15,13 +15,12 @@ from tamis_operators.image.frames import FRAME
 from tamis_operators.image.gray import EXTRA, MODULES
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+    from tamis.kit import Bytes
 
 _PIXELS_AT_ONCE = 1 << 20
 
 
-def shares_of(frame: NDArray[numpy.uint8]) -> dict[str, float]:
+def shares_of(frame: Bytes) -> dict[str, float]:
     """The share of the frame that each name covers, the names in order."""
     import numpy
 

@@ -19,8 +19,7 @@ from tamis_operators.image.gray import EXTRA, GRAY, MODULES
 from tamis_operators.image.vision import opencv
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+    from tamis.kit import Bytes
 
 LONG_SIDE = 800
 _LEAST_SIDE = 24
@@ -58,7 +57,7 @@ _cascades: _Cascades | None = None
 _making = threading.Lock()
 
 
-def faces_of(gray: NDArray[numpy.uint8]) -> list[Face]:
+def faces_of(gray: Bytes) -> list[Face]:
     """The faces of a gray picture, each once, the surest first."""
     from tamis_operators.image.features import shrunk
 
@@ -82,7 +81,7 @@ def faces_of(gray: NDArray[numpy.uint8]) -> list[Face]:
     return kept
 
 
-def _looked(cascade: Any, gray: NDArray[numpy.uint8], sure: float, unit: float) -> list[Face]:
+def _looked(cascade: Any, gray: Bytes, sure: float, unit: float) -> list[Face]:
     """What one cascade finds; scores of all cascades in one unit."""
     boxes, _, scores = cascade.detectMultiScale3(
         gray, _STEP, _NEIGHBORS, minSize=(_LEAST_SIDE, _LEAST_SIDE), outputRejectLevels=True

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy
-from numpy.typing import NDArray
 
+from tamis.kit import Bytes, SmallFloats
 from tamis_operators.image.vision import opencv
 
 cv2 = opencv()
@@ -27,14 +27,12 @@ _PERCENT = 1
 _MOST_GAIN = 6.0
 _WIDTH = 128
 
-Gray = NDArray[numpy.uint8]
-
 
 class Features(NamedTuple):
     """The points of a picture, in pixels of the picture as it came, and their descriptors."""
 
-    points: NDArray[numpy.float32]
-    descriptors: NDArray[numpy.float32]
+    points: SmallFloats
+    descriptors: SmallFloats
     width: int
     height: int
 
@@ -42,7 +40,7 @@ class Features(NamedTuple):
         return len(self.points)
 
 
-def features_of(gray: Gray) -> Features:
+def features_of(gray: Bytes) -> Features:
     """The features of a gray picture."""
     height, width = gray.shape
     if min(height, width) < LEAST_SIDE:
@@ -66,7 +64,7 @@ def _nothing(width: int, height: int) -> Features:
     )
 
 
-def shrunk(picture: Gray, long_side: int) -> tuple[Gray, float]:
+def shrunk(picture: Bytes, long_side: int) -> tuple[Bytes, float]:
     """The picture no longer than that many pixels, and what its sides were multiplied by."""
     longest = max(picture.shape[:2])
     if longest <= long_side:
@@ -77,7 +75,7 @@ def shrunk(picture: Gray, long_side: int) -> tuple[Gray, float]:
     return numpy.asarray(small, numpy.uint8), factor
 
 
-def stretched(gray: Gray) -> Gray:
+def stretched(gray: Bytes) -> Bytes:
     """The picture over the whole range of light, so that dark frames have features too.
 
     The gain is bounded: in a picture of nothing, noise stays small."""
@@ -86,5 +84,5 @@ def stretched(gray: Gray) -> Gray:
     if gain <= 1.0:
         return gray
     levels = numpy.clip((numpy.arange(256) - low) * gain, 0, 255).round().astype(numpy.uint8)
-    found: Gray = levels[gray]
+    found: Bytes = levels[gray]
     return found

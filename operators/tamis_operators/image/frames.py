@@ -22,10 +22,9 @@ from tamis_operators.image.headers import FORMATS, FrameError, Header, header_of
 from tamis_operators.image.vision import opencv
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from tamis.kit import Bytes
 
-    Frame = NDArray[np.uint8]
+    Frame = Bytes
 
 __all__ = ["FRAME", "FrameError", "FrameLimits", "frame_of"]
 

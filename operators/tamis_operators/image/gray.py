@@ -12,23 +12,21 @@ from tamis_operators.image.frames import FRAME
 from tamis_operators.image.vision import opencv
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
-
+    from tamis.kit import Bytes
     from tamis_operators.image.features import Features
 
 __all__ = ["FEATURES", "GRAY", "gray_of"]
 
 
-def gray_of(frame: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]:
+def gray_of(frame: Bytes) -> Bytes:
     """The luma of a frame (ITU-R BT.601, as JPEG has it), read-only."""
     cv2 = opencv()
-    gray: NDArray[numpy.uint8] = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
+    gray: Bytes = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
     gray.setflags(write=False)
     return gray
 
 
-def _gray(event: Any) -> NDArray[numpy.uint8]:
+def _gray(event: Any) -> Bytes:
     return gray_of(event.prepared)
 
 

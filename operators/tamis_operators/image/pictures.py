@@ -19,10 +19,7 @@ from tamis_operators.image.frames import FrameError, frame_of
 from tamis_operators.image.gray import gray_of
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
-
-    Frame = NDArray[numpy.uint8]
+    from tamis_operators.image.frames import Frame
 
 References = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 ENVIRONMENT = "TAMIS_REFERENCES"

@@ -17,8 +17,7 @@ from tamis_operators.image.gray import EXTRA, GRAY, MODULES
 from tamis_operators.image.vision import opencv
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+    from tamis.kit import Bytes
 
 LONG_SIDE = 1_280
 LONGEST_SIDE = 1_920
@@ -29,7 +28,7 @@ _SEED = 12_345
 _SAMPLE = "tamis: événement 7"
 
 
-def texts_of(gray: NDArray[numpy.uint8]) -> list[str]:
+def texts_of(gray: Bytes) -> list[str]:
     """The texts of the codes in a gray picture, sorted."""
     from tamis_operators.image.features import shrunk
 
@@ -48,7 +47,7 @@ def texts_of(gray: NDArray[numpy.uint8]) -> list[str]:
     return sorted(texts)
 
 
-def _read(cv2: Any, gray: NDArray[numpy.uint8]) -> set[str]:
+def _read(cv2: Any, gray: Bytes) -> set[str]:
     cv2.setRNGSeed(_SEED)  # clusters of corners start at random places
     found, contents, _, _ = cv2.QRCodeDetectorAruco().detectAndDecodeBytesMulti(gray)
     return {_text(bytes(each)) for each in contents if len(each)} if found else set()

@@ -14,8 +14,8 @@ import math
 from typing import NamedTuple
 
 import numpy
-from numpy.typing import NDArray
 
+from tamis.kit import Bytes, Floats
 from tamis_operators.image.features import shrunk
 from tamis_operators.image.vision import opencv
 
@@ -44,16 +44,12 @@ _SLACK = 1.15
 _TURN_SLACK = 5.0
 _ROUNDS = 40
 
-Gray = NDArray[numpy.uint8]
-Matrix = NDArray[numpy.float64]
-Floats = NDArray[numpy.float64]
-
 
 class Template(NamedTuple):
     """A template, ready to be looked for."""
 
-    coarse: Gray
-    fine: Gray
+    coarse: Bytes
+    fine: Bytes
     width: int
     height: int
 
@@ -63,10 +59,10 @@ class _Candidate(NamedTuple):
 
     correlation: float
     order: int
-    place: Matrix
+    place: Floats
 
 
-def template_of(gray: Gray) -> Template:
+def template_of(gray: Bytes) -> Template:
     """A gray picture as a template; `ValueError` says why it cannot be one."""
     height, width = gray.shape
     if min(height, width) < LEAST_SIDE:
@@ -86,7 +82,7 @@ def template_of(gray: Gray) -> Template:
     return Template(_resized(gray, _COARSE), fine, width, height)
 
 
-def _resized(gray: Gray, side: float) -> Gray:
+def _resized(gray: Bytes, side: float) -> Bytes:
     """The picture with about side² pixels, and no side shorter than half of that."""
     height, width = gray.shape
     factor = max(side / math.sqrt(height * width), 0.45 * side / min(height, width))
@@ -95,7 +91,7 @@ def _resized(gray: Gray, side: float) -> Gray:
     return numpy.asarray(cv2.resize(gray, size, interpolation=method), numpy.uint8)
 
 
-def shows(frame: Gray, template: Template) -> bool:
+def shows(frame: Bytes, template: Template) -> bool:
     """Whether the frame shows the template."""
     frame, shrinking = shrunk(frame, LONG_SIDE)
     found: list[_Candidate] = []
@@ -110,7 +106,7 @@ def shows(frame: Gray, template: Template) -> bool:
 
 
 def _candidates(
-    frame: Gray, template: Template, size: tuple[float, float], number: int
+    frame: Bytes, template: Template, size: tuple[float, float], number: int
 ) -> list[_Candidate]:
     """The best places of one scale, at all turns."""
     rows, columns = template.coarse.shape
@@ -161,7 +157,7 @@ def _apart(candidates: list[_Candidate]) -> list[_Candidate]:
     return kept
 
 
-def _fits(frame: Gray, template: Template, place: Matrix, shrinking: float) -> bool:
+def _fits(frame: Bytes, template: Template, place: Floats, shrinking: float) -> bool:
     """Whether what lies at the place, after fitting, is the template."""
     rows, columns = template.fine.shape
     to_coarse = numpy.diag([template.coarse.shape[1] / columns, template.coarse.shape[0] / rows, 1])
@@ -199,7 +195,7 @@ def _fits(frame: Gray, template: Template, place: Matrix, shrinking: float) -> b
     return _is_allowed(whole, template, shrinking) and _is_alike(template.fine, view, fitted)
 
 
-def _is_allowed(place: Matrix, template: Template, shrinking: float) -> bool:
+def _is_allowed(place: Floats, template: Template, shrinking: float) -> bool:
     """Whether a place is within the scales and turns that are promised, with some slack."""
     rows, columns = template.fine.shape
     across = place[:2, 0] * columns / template.width / shrinking
@@ -217,7 +213,7 @@ def _is_allowed(place: Matrix, template: Template, shrinking: float) -> bool:
     )
 
 
-def _is_alike(template: Gray, view: Gray, place: Matrix) -> bool:
+def _is_alike(template: Bytes, view: Bytes, place: Floats) -> bool:
     """Whether the view, which must show it nearly whole, is like the template."""
     size = template.shape[1], template.shape[0]
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
@@ -243,12 +239,12 @@ def _correlation(one: Floats, other: Floats) -> float:
     return float(one @ other) / math.sqrt(both) if both > 0 else 0.0
 
 
-def _gradients(gray: Gray) -> tuple[Floats, Floats]:
+def _gradients(gray: Bytes) -> tuple[Floats, Floats]:
     """What changes across and down, without the border."""
     smooth = _smooth(gray)
     across, down = (cv2.Sobel(smooth, cv2.CV_64F, *way)[2:-2, 2:-2] for way in ((1, 0), (0, 1)))
     return across, down
 
 
-def _smooth(gray: Gray) -> Floats:
+def _smooth(gray: Bytes) -> Floats:
     return numpy.asarray(cv2.GaussianBlur(gray, (0, 0), 1.0), numpy.float64)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy
 from numpy.typing import NDArray
 
+from tamis.kit import Flags, Floats, SmallFloats
 from tamis_operators.image.features import Features
 from tamis_operators.image.vision import opencv
 
@@ -50,7 +51,7 @@ def paired(frame: Features, references: Sequence[Features]) -> list[Pairs]:
     return found
 
 
-def _clear(distances: NDArray[numpy.float32]) -> Pairs:
+def _clear(distances: SmallFloats) -> Pairs:
     """Each row and the column that is clearly nearest to it, where that holds both ways."""
     if min(distances.shape) < 2:
         return numpy.empty((0, 2), numpy.intp)
@@ -62,8 +63,8 @@ def _clear(distances: NDArray[numpy.float32]) -> Pairs:
 
 
 def _nearest(
-    distances: NDArray[numpy.float32],
-) -> tuple[NDArray[numpy.intp], NDArray[numpy.bool_]]:
+    distances: SmallFloats,
+) -> tuple[NDArray[numpy.intp], Flags]:
     """For each row the nearest column, and whether the second is clearly farther."""
     least = distances.argmin(axis=1)
     two = numpy.partition(distances, 1, axis=1)
@@ -100,14 +101,12 @@ def agreeing(frame: Features, reference: Features, pairs: Pairs) -> int:
     return count if count > base + share * around else 0
 
 
-def _distinct(points: NDArray[numpy.float32], scale: float) -> int:
+def _distinct(points: SmallFloats, scale: float) -> int:
     """How many places the points are at: several points of one place are one."""
     return len(numpy.unique((points / (2 * scale)).astype(numpy.int32), axis=0))
 
 
-def _outline(
-    view: NDArray[numpy.float64], reference: Features, here: NDArray[numpy.float32]
-) -> NDArray[numpy.float32] | None:
+def _outline(view: Floats, reference: Features, here: SmallFloats) -> SmallFloats | None:
     """Where the part of the reference that was found lies; `None` where the view folds it."""
     (left, top), (right, bottom) = here.min(axis=0), here.max(axis=0)
     corners = numpy.array(
@@ -116,11 +115,11 @@ def _outline(
     seen = corners @ view.T
     if not numpy.isfinite(seen).all() or (seen[:, 2] * seen[0, 2] <= 0).any():
         return None
-    outline: NDArray[numpy.float32] = (seen[:, :2] / seen[:, 2:]).astype(numpy.float32)
+    outline: SmallFloats = (seen[:, :2] / seen[:, 2:]).astype(numpy.float32)
     return outline
 
 
-def _is_view(outline: NDArray[numpy.float32], frame: Features) -> bool:
+def _is_view(outline: SmallFloats, frame: Features) -> bool:
     """Whether the outline is that of a flat thing seen from its front, large enough to tell."""
     sides = numpy.roll(outline, -1, axis=0) - outline
     following = numpy.roll(sides, -1, axis=0)

@@ -19,12 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from pyproj import Geod
 
+from tamis.kit import Flags, Floats, Ints
 from tamis_operators.spatial.errors import GeometryError
-
-Floats = NDArray[np.float64]
 
 _RADIUS_M = 6_378_137.0
 _FLATTENING = 1 / 298.257223563
@@ -63,7 +61,7 @@ class Pieces(NamedTuple):
         return len(self.x1)
 
     @property
-    def are_points(self) -> NDArray[np.bool_]:
+    def are_points(self) -> Flags:
         """Which of them start where they end."""
         return np.asarray((self.x1 == self.x2) & (self.y1 == self.y2))
 
@@ -93,7 +91,7 @@ def pieces_of(geometries: Iterable[Any], step_degrees: float = _PIECE_DEGREES) -
     return _cut(start, end, counts)
 
 
-def _cut(start: Floats, end: Floats, counts: NDArray[np.int64]) -> Pieces:
+def _cut(start: Floats, end: Floats, counts: Ints) -> Pieces:
     """Edges in as many equal pieces as counted; `GeometryError` where these are too many."""
     if counts.sum() > _MOST_PIECES:
         raise GeometryError(f"its edges are too long: more than {_MOST_PIECES:,} pieces of them")
@@ -165,7 +163,7 @@ def _least_chord(one: Pieces, other: Pieces) -> Floats:
     return np.asarray(chord - one.half_m - other.half_m)
 
 
-def _near_pairs(here: Pieces, there: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _near_pairs(here: Pieces, there: Pieces) -> tuple[Ints, Ints]:
     """The pairs of pieces that can be the nearest ones, by blocks of neighbors."""
     found = []
     best = math.inf

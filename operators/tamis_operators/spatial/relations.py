@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 
+from tamis.kit import Floats
 from tamis_operators.spatial.geojson import AREA
 from tamis_operators.spatial.places import Place
 
@@ -104,8 +104,8 @@ class _Edges:
     def __init__(self, area: Any) -> None:
         rings = shapely.get_rings(shapely.get_parts(area))
         coordinates = [shapely.get_coordinates(ring) for ring in rings]
-        self.starts: NDArray[np.float64] = np.concatenate([each[:-1] for each in coordinates])
-        self.ends: NDArray[np.float64] = np.concatenate([each[1:] for each in coordinates])
+        self.starts: Floats = np.concatenate([each[:-1] for each in coordinates])
+        self.ends: Floats = np.concatenate([each[1:] for each in coordinates])
         self.low = np.minimum(self.starts[:, 1], self.ends[:, 1])
         self.high = np.maximum(self.starts[:, 1], self.ends[:, 1])
 

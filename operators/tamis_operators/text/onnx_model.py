@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import tokenizers
-from numpy.typing import NDArray
 
+from tamis.kit import Floats
 from tamis_operators.text.embedding import model_files
 
 _LONGEST = 512
@@ -59,11 +59,11 @@ class SentenceModel:
         self._inputs = {each.name: _type_of(each, model) for each in self._session.get_inputs()}
         self._output = _output_of(self._session.get_outputs(), model)
 
-    def __call__(self, texts: list[str]) -> list[NDArray[np.float64]]:
+    def __call__(self, texts: list[str]) -> list[Floats]:
         """A vector for each text."""
         return [self._vector(text) for text in texts]
 
-    def _vector(self, text: str) -> NDArray[np.float64]:
+    def _vector(self, text: str) -> Floats:
         encoded = self._tokenizer.encode(text)
         if not encoded.ids:
             raise ValueError("the tokenizer finds nothing in the text")

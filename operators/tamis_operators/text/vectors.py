@@ -19,10 +19,9 @@ from tamis.kit import GRACE, Lanes, Throttle, awaited
 from tamis_operators.text.embedding import Embedding, Function
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from tamis.kit import Floats
 
-    Vector = NDArray[np.float64]
+    Vector = Floats
 
 _DIGITS = 6
 

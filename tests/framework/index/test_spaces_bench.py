@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tamis.index.ps_tree import PSTree, keys_of
+from tamis.index.ps_tree import PSTree
+from tamis.numeric.keys import keys_of
 from tamis_bench import digit_trie
 from tamis_bench.spaces import METHODS, WORKLOADS, run
 

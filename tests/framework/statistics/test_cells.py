@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.numeric.keys import keys_of
 from tamis.statistics import cells
 from tamis.statistics.cells import ElementCounts, NumberCells, StringCells
 
@@ -62,7 +63,7 @@ def test_numbers_are_counted(values: list[float]) -> None:
 def test_as_fine_as_the_cells_allow(values: list[float]) -> None:
     found = of(values)
     if found.level:
-        keys = cells.keys_of(np.array(values) + 0.0)
+        keys = keys_of(np.array(values) + 0.0)
         assert len(np.unique(keys >> (found.level - 1))) > 8
         assert len(np.unique(keys >> found.level)) == len(found.keys)
 

@@ -32,11 +32,11 @@ from tamis.index.buckets.store import (
     TOP_NODES,
     TOP_SPACES,
     WIDE,
-    Flags,
     Store,
-)  # fmt: skip
-from tamis.index.terms import ANY, IN, OUTSIDE, RANGE, Ints, Terms
+)
+from tamis.index.terms import ANY, IN, OUTSIDE, RANGE, Terms
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Flags, Ints
 from tamis.numeric.views import bare
 
 BLOOM, HASH, LANES = range(3)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tamis.index.buckets.store import MOST_CELLS, MOST_LANES, Store
-from tamis.index.terms import Ints, Terms
+from tamis.index.terms import Terms
 from tamis.numeric.kernels import inlined
+from tamis.numeric.types import Ints
 
 # columns of `about`: the terms of a row from the first to before the last, a bit for each of the
 # first ones that being in the row's nodes implies, how many lanes it takes, the size of its record

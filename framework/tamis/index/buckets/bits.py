@@ -13,12 +13,9 @@ from llvmlite import binding, ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-from tamis.index.terms import Bytes
 from tamis.numeric.kernels import inlined
-
-Masks = NDArray[np.uint64]
+from tamis.numeric.types import Bytes, Words
 
 _BYTE, _WORD, _BIT = ir.IntType(8), ir.IntType(64), ir.IntType(1)
 _BYTES, _NUMBERS = ir.VectorType(_BYTE, 64), ir.VectorType(ir.IntType(32), 16)
@@ -151,7 +148,7 @@ def copy(target: Any, to: int, source: Any, begin: int, count: int) -> None:
 
 @inlined
 def vector_masks(
-    table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Masks,
+    table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Words,
     first: int,
 ) -> None:  # fmt: skip
     """A mask for each 64 entries of those whose first lane begins at `at`: who holds in all.
@@ -169,7 +166,7 @@ def vector_masks(
 
 @inlined
 def portable_masks(
-    table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Masks,
+    table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Words,
     first: int,
 ) -> None:  # fmt: skip
     """The same on any processor: the first lane of all entries, the others of those that held."""

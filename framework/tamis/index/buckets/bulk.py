@@ -41,8 +41,9 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.terms import ANY, OUTSIDE, RANGE, Ints, Terms
+from tamis.index.terms import ANY, OUTSIDE, RANGE, Terms
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Ints
 
 _CLASSES = 128
 _AHEAD = 16

@@ -14,16 +14,10 @@ import numpy as np
 
 from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import Batch, code_for
-from tamis.index.buckets.store import (
-    CELLS,
-    COARSE,
-    CUTS,
-    MOST_CELLS,
-    Flags,
-    Store,
-)  # fmt: skip
-from tamis.index.terms import IN, RANGE, Bytes, Floats, Ints, Terms
+from tamis.index.buckets.store import CELLS, COARSE, CUTS, MOST_CELLS, Store
+from tamis.index.terms import IN, RANGE, Terms
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Bytes, Flags, Floats, Ints
 from tamis.numeric.views import bare
 
 _SAMPLE = 8_192

@@ -13,8 +13,8 @@ from numba import carray
 
 from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
-from tamis.index.terms import Ints
 from tamis.numeric.kernels import inlined
+from tamis.numeric.types import Ints
 from tamis.numeric.views import pointer
 
 

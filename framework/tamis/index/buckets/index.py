@@ -49,9 +49,10 @@ from tamis.index.dimensions import Dimensions
 from tamis.index.known import Known
 from tamis.index.labels import Moved, relabeled
 from tamis.index.readings import event_count
-from tamis.index.terms import RANGE, Ints, Terms, joined
+from tamis.index.terms import RANGE, Terms, joined
 from tamis.indexing import Entry, Index, Rows
 from tamis.language.predicate import AttributePredicate
+from tamis.numeric.types import Ints
 from tamis.statistics import Statistics
 
 _SMALL = 1_024

@@ -46,8 +46,8 @@ from tamis.index.buckets.store import (
 )  # fmt: skip
 from tamis.index.reading_kernels import opened_readings
 from tamis.index.readings import Readings
-from tamis.index.terms import Ints
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Ints
 
 _AHEAD = 3
 _MOST_PER_LINE = 10

@@ -14,19 +14,9 @@ from tamis.index.buckets.bare import bare_batch
 from tamis.index.buckets.batch import NEEDED, RECORD, SIZE, Batch, is_exact, is_skipped
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.store import MOST_LANES, TOP_RECORDS, Store
-from tamis.index.terms import (
-    ANY,
-    IN,
-    NONE,
-    NOT_ALL,
-    NOT_IN,
-    OUTSIDE,
-    RANGE,
-    Floats,
-    Ints,
-    SmallInts,
-)  # fmt: skip
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Floats, Ints, SmallInts
 
 
 @kernel

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.bits import Masks
 from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, TOP_NODES, Store
 from tamis.index.readings import most_at_once
-from tamis.index.terms import Bytes, Floats, Ints, SmallInts
+from tamis.numeric.types import Bytes, Floats, Ints, SmallInts, Words
 
 QUEUE = 4_096
 MOST_PER_LINE = 10
@@ -29,7 +28,7 @@ class Scratch(NamedTuple):
     order: Ints
     keys: Ints
     stack: Ints
-    masks: Masks
+    masks: Words
     queue: Ints
     visits: Ints
     out: SmallInts

@@ -58,8 +58,9 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.terms import Bytes, Ints, SmallInts, Terms
+from tamis.index.terms import Terms
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Bytes, Ints, SmallInts
 
 _FIRST_CAPACITY = 8
 _AHEAD, _SOON = 16, 8

@@ -20,9 +20,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tamis.index.terms import Bytes, Floats, Ints, SmallInts
+from tamis.numeric.types import Bytes, Floats, Ints, SmallInts
 
 SLOTS = 128
 NOWHERE, EVERYTHING = 255, 255
@@ -88,6 +87,3 @@ class Store(NamedTuple):
     more: SmallInts
     """How many segments a row is in, and which, for rows in several."""
     tops: Ints
-
-
-Flags = NDArray[np.bool_]

@@ -19,9 +19,7 @@ from tamis_operators.image.labels import canonical
 from tamis_operators.image.vision import opencv
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from tamis.kit import Bytes
     from tamis_operators.image.frames import Frame
 
 _DARKNET_SIZE = re.compile(r"^\s*(width|height)\s*=\s*(\d+)", re.MULTILINE)
@@ -74,7 +72,7 @@ class NetworkDetector(Detector):
                 found.append(Detection(self._names[number], score, box))
         return suppressed(found, self._configuration.overlap, 0.9)
 
-    def _shown(self, frame: Frame) -> tuple[NDArray[np.uint8], float, float, int, int]:
+    def _shown(self, frame: Frame) -> tuple[Bytes, float, float, int, int]:
         """What the network is shown, and where the frame is on it."""
         cv2 = opencv()
         height, width = frame.shape[:2]
