@@ -19,7 +19,7 @@ from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.event import DerivedAttribute, Event
 from tamis.learning.calls import Observer
 from tamis.learning.counts import Counts, plain_reject
-from tamis.learning.gathering import Gatherer
+from tamis.statistics.gathering import Gatherer
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.operators.asking import Operators
 from tamis.operators.shipping import unpacked

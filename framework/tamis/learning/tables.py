@@ -20,7 +20,7 @@ from tamis.event import Event
 from tamis.event.clock import moment
 from tamis.files.parquet import dicts, require_arrow
 from tamis.learning.learner import Learner
-from tamis.learning.values import Values, numbers_of
+from tamis.statistics.values import Values, numbers_of
 
 _TIMES = ("time.epoch", "time.hour", "time.weekday")
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from tamis.event import DerivedAttribute, Event
 from tamis.event.clock import moment
-from tamis.learning.counting import AttributeCounter
-from tamis.learning.values import Values, values_of
+from tamis.statistics.counting import AttributeCounter
+from tamis.statistics.values import Values, values_of
 from tamis.statistics.spaces import Marks, Spaces
 
 BATCH = 1 << 14

@@ -18,7 +18,7 @@ import numpy as np
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
 from tamis.language.values import Scalar
-from tamis.learning.values import Values
+from tamis.statistics.values import Values
 from tamis.numeric.types import Floats, Ints
 from tamis.statistics.cells import Element, NumberCells, StringCells
 from tamis.statistics.spaces import (
