@@ -30,6 +30,7 @@ from tamis.indexing import Entry
 from tamis.language.comparison import ORDERINGS, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
+from tamis.numeric.keys import double_of
 from tamis.numeric.types import Ints
 
 NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS, ARRAY, NEEDLES, PATTERNS, ODD = range(9)
@@ -162,7 +163,7 @@ class Dimensions:
         holds = self.keys[number][1]
         if holds in _LABELED:
             return self._labels[number].place(value[::-1] if holds == REVERSED else value)
-        return _as_double(value)
+        return double_of(value)
 
     # predicates
 
@@ -408,14 +409,6 @@ def _content(holds: int, kind: int | None, scalar: Any, event: Event, name: str)
     if holds == ODD:
         return scalar
     return scalar if kind == STRING else None
-
-
-def _as_double(value: bool | int | float) -> float:
-    """The nearest double, infinite beyond all."""
-    try:
-        return float(value)
-    except OverflowError:
-        return _INFINITE if value > 0 else -_INFINITE
 
 
 def _label_kind(comparison: Comparison) -> int | None:

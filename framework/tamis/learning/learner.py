@@ -17,14 +17,17 @@ from typing import Any
 
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.event import DerivedAttribute, Event
+from tamis.index.needles import Needles
+from tamis.index.patterns import Patterns
 from tamis.learning.calls import Observer
 from tamis.learning.counts import Counts, plain_reject
-from tamis.statistics.gathering import Gatherer
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.operators.asking import Operators
 from tamis.operators.shipping import unpacked
 from tamis.plugins.loader import installed
-from tamis.statistics.spaces import Marks
+from tamis.statistics.counting import Finder
+from tamis.statistics.gathering import Gatherer
+from tamis.statistics.spaces import NEEDLE, PATTERN, Marks
 
 _WHOLE = 1 << 64
 
@@ -73,7 +76,7 @@ class Learner:
     ) -> None:
         self.derived = installed().attributes if derived is None else derived
         self.task = task
-        self.gatherer = Gatherer(task.marks, self.derived)
+        self.gatherer = Gatherer(task.marks, self.derived, finders_of)
         self._counts = Counts()
         self._observer: Observer | None = None
         if task.tests:
@@ -132,6 +135,17 @@ class Learner:
         if self._observer is not None:
             self._counts.calls = self._observer.finish()
         return self._counts
+
+
+def finders_of(marks: Marks) -> list[Finder]:
+    """What finds the needles and patterns of marks in strings, by their places."""
+    found: list[Finder] = []
+    for finder, sort in ((Needles(), NEEDLE), (Patterns(), PATTERN)):
+        texts = {at: thing for (what, thing), at in marks.things.items() if what == sort}
+        if texts:
+            finder.add_many(texts)
+            found.append(finder)
+    return found
 
 
 @lru_cache(maxsize=2)

@@ -1,89 +1,113 @@
-"""What attributes events have: how many events, of which kinds, where their values lie.
+"""The attributes of events as rows of a table: how many have them, of which kinds, where they lie.
 
 A row for an attribute and a kind: `events` that have it, `distinct` values, and `quantiles`
-(`strings` for strings), evenly spaced among its values in their order; those of booleans are 0 and
-1, arrays have none.
-Cost: O(values), which are all kept until the last event was seen.
+(`strings` for strings), evenly spaced among its values in their order, `approximate` where there
+were too many values to keep; those of booleans are 0 and 1, arrays have none.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Any
 
-from tamis.event import Event
-from tamis.event.clock import TIME_ATTRIBUTES
-from tamis.language.values import KIND_NAMES, as_scalar, kind_of
+import numpy as np
 
-_QUANTILES = 257
-_DEEPEST = 8
-_DERIVED = {derived.name: derived for derived in TIME_ATTRIBUTES}
+from tamis.statistics.cells import NumberCells, StringCells
+from tamis.statistics.spaces import Marks, Spaces
 
-
-def attribute_rows(events: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], int]:
-    """The rows, sorted by attribute and kind, and how many events there were."""
-    values: dict[tuple[str, str], list[Any]] = {}
-    count = 0
-    for document in events:
-        count += 1
-        for name, kind, value in _attributes(Event.of(document, str, _DERIVED)):
-            values.setdefault((name, kind), []).append(value)
-    return [_row(name, kind, values[name, kind]) for name, kind in sorted(values)], count
+QUANTILES = 257
 
 
-def _attributes(event: Event) -> Iterator[tuple[str, str, Any]]:
-    """Name, kind and value of everything that a predicate may ask for."""
-    yield from _walked(event, event.content, "", 0)
-    if "time" in event.content:
-        for name in _DERIVED:
-            value = event.scalar(name)
-            if value is not None and name not in event.content:
-                yield name, KIND_NAMES[kind_of(value)], value
+def rows_of(counted: Mapping[str, Spaces]) -> list[dict[str, Any]]:
+    """A row for an attribute and a kind: events, distinct values, and where these lie."""
+    rows = []
+    for name in sorted(counted):
+        spaces = counted[name]
+        kinds, numbers, strings = spaces.kinds, spaces.number_cells, spaces.string_cells
+        booleans = kinds.true + kinds.false
+        if kinds.array:
+            rows.append(_row(name, "array", kinds.array))
+        if booleans:
+            flags = [float(at >= kinds.false) for at in _ranks(booleans)]
+            distinct = bool(kinds.true) + bool(kinds.false)
+            rows.append(_row(name, "boolean", booleans, distinct, quantiles=flags))
+        if kinds.number:
+            quantiles = numbers.quantiles(QUANTILES)
+            found = _row(name, "number", kinds.number, numbers.distinct, quantiles=quantiles)
+            rows.append({**found, "approximate": not numbers.is_whole})
+        if kinds.other:
+            rows.append(_row(name, "other", kinds.other))
+        if kinds.string:
+            places = strings.quantiles(QUANTILES)
+            found = _row(name, "string", kinds.string, strings.distinct, strings=places)
+            rows.append({**found, "approximate": not strings.is_whole})
+    return rows
 
 
-def _walked(
-    event: Event, content: Mapping[str, Any], path: str, depth: int
-) -> Iterator[tuple[str, str, Any]]:
-    for key, value in content.items():
-        if not isinstance(key, str):
-            continue
-        scalar = as_scalar(value)
-        if scalar is not None:
-            yield path + key, KIND_NAMES[kind_of(scalar)], scalar
-        elif isinstance(value, Mapping):
-            yield path + key, "other", None
-            if depth < _DEEPEST:
-                yield from _walked(event, value, f"{path}{key}.", depth + 1)
-        elif value is not None and value == value:
-            array = isinstance(value, (list, tuple)) and event.array(path + key) is not None
-            yield path + key, "array" if array else "other", None
+def _row(
+    name: str,
+    kind: str,
+    events: int,
+    distinct: int | None = None,
+    quantiles: list[float] | None = None,
+    strings: list[str] | None = None,
+) -> dict[str, Any]:
+    return {
+        "attribute": name,
+        "events": events,
+        "kind": kind,
+        "distinct": distinct,
+        "approximate": False,
+        "quantiles": quantiles,
+        "strings": strings,
+    }
 
 
-def _row(name: str, kind: str, values: list[Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"attribute": name, "events": len(values), "kind": kind}
-    row |= {"distinct": None, "quantiles": None, "strings": None}
-    if kind not in KIND_NAMES:
-        return row
-    ordered = sorted(values)
-    last = len(ordered) - 1
-    places = range(min(len(ordered), _QUANTILES))
-    step = last / max(1, len(places) - 1)
-    quantiles = [ordered[round(place * step)] for place in places]
-    row["distinct"] = len(set(ordered))
-    if kind == "string":
-        row["strings"] = quantiles
-    else:
-        row["quantiles"] = [_number(each) for each in quantiles]
-    return row
+def _ranks(count: int) -> list[int]:
+    places = min(count, QUANTILES)
+    step = (count - 1) / max(1, places - 1)
+    return [round(place * step) for place in range(places)]
 
 
-def _number(value: bool | int | float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Spaces]:
+    """What rows of attributes say, as cells: their quantiles, each with its share of the events."""
+    counted: dict[str, Spaces] = {}
+    for row in rows:
+        spaces = counted.setdefault(row["attribute"], Spaces(Marks()))
+        events, kinds = row["events"], spaces.kinds
+        values = row.get("quantiles") or row.get("strings") or []
+        shares = _shared(values, events)
+        match row["kind"]:
+            case "number":
+                kinds.number = events
+                numbers = np.array(list(shares), np.float64) + 0.0
+                held = np.array(list(shares.values()), np.int64)
+                spaces.number_cells = NumberCells.of(numbers, held)
+            case "string":
+                kinds.string = events
+                spaces.string_cells = StringCells(shares)
+            case "boolean":
+                true = sum(held for value, held in shares.items() if value)
+                kinds.true, kinds.false = true, events - true
+            case "array":
+                kinds.array = events
+                spaces.elements.is_whole = False
+            case _:
+                kinds.other = events
+    return counted
+
+
+def _shared(values: list[Any], events: int) -> dict[Any, int]:
+    """Each distinct value in order, with its share of so many events."""
+    shares: dict[Any, int] = {}
+    before = 0
+    for at, value in enumerate(values, 1):
+        upto = events * at // len(values)
+        shares[value] = shares.get(value, 0) + upto - before
+        before = upto
+    return shares
 
 
 def merged_rows(
@@ -101,6 +125,8 @@ def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     merged = {**one, "events": one["events"] + other["events"]}
     if one.get("distinct") is not None and other.get("distinct") is not None:
         merged["distinct"] = max(one["distinct"], other["distinct"])
+    if other.get("approximate"):
+        merged["approximate"] = True
     for name in ("quantiles", "strings"):
         if one.get(name) and other.get(name):
             weighted = sorted(
@@ -117,7 +143,7 @@ def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _weighted_quantiles(weighted: list[tuple[Any, float]]) -> list[Any]:
     """Evenly spaced ones of values that stand for so many events each."""
     ends = list(accumulate(weight for _, weight in weighted))
-    places = min(len(ends), _QUANTILES)
+    places = min(len(ends), QUANTILES)
     last = len(ends) - 1
     step = ends[-1] / places
     found = (bisect_left(ends, (place + 0.5) * step) for place in range(places))

@@ -11,42 +11,47 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tamis.index.needles import Needles
-from tamis.index.patterns import Patterns
 from tamis.language.values import Scalar
-from tamis.statistics.values import Values
+from tamis.numeric.keys import double_of
 from tamis.numeric.types import Floats, Ints
 from tamis.statistics.cells import Element, NumberCells, StringCells
 from tamis.statistics.spaces import (
     ELEMENT,
-    NEEDLE,
-    PATTERN,
     SET_ALL,
+    SET_ANY,
     Line,
     Marks,
     Spaces,
     element_key,
 )
+from tamis.statistics.values import Values
 
 GATHERED = 1 << 18
 """Numbers that are sorted together."""
 _STRINGS = 1 << 15
 
 
-class AttributeCounter:
-    """Counts one attribute."""
+class Finder(Protocol):
+    """Many needles or patterns, looked for at once."""
 
-    def __init__(self, marks: Marks | None = None) -> None:
-        self._spaces = Spaces(Marks() if marks is None else marks)
+    def find(self, value: str) -> list[int]:
+        """The numbers of those found in a value, each once."""
+
+
+class AttributeCounter:
+    """Counts one attribute; finders give the places of needles and patterns among its things."""
+
+    def __init__(self, marks: Marks, finders: Sequence[Finder]) -> None:
+        self._spaces = Spaces(marks)
         self._numbers: list[Floats] = []
         self._gathered = 0
         self._large: list[Any] = []
         self._strings: Counter[str] = Counter()
-        self._things = _Things(self._spaces)
+        self._things = _Things(self._spaces, finders)
 
     def take(self, values: Values) -> None:
         """Counts some values."""
@@ -121,7 +126,7 @@ class AttributeCounter:
             spaces.large.below[at] += bisect_left(values, mark)
             spaces.large.upto[at] += bisect_right(values, mark)
         doubles, events = np.unique(
-            np.array([_double(each) for each in values]), return_counts=True
+            np.array([double_of(each) for each in values]), return_counts=True
         )
         spaces.number_cells = spaces.number_cells.merged(
             NumberCells.of(doubles, events.astype(np.int64), spaces.number_cells.level)
@@ -166,39 +171,22 @@ def _count_ordered(line: Line, marks: Sequence[str], strings: Iterable[tuple[str
     line.upto += upto
 
 
-def _double(value: int | float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
-
-
 class _Things:
     """Counts what has no order: elements of arrays, sets of them, needles and patterns."""
 
-    def __init__(self, spaces: Spaces) -> None:
+    def __init__(self, spaces: Spaces, finders: Sequence[Finder]) -> None:
         self._spaces = spaces
+        self._finders = finders
         self._elements: dict[Element, int] = {}
         self._sets: dict[Element, list[int]] = {}
         self._whole: dict[int, int] = {}
-        needles: dict[int, str] = {}
-        patterns: dict[int, str] = {}
         for (what, thing), at in spaces.marks.things.items():
-            if what == NEEDLE:
-                needles[at] = thing
-            elif what == PATTERN:
-                patterns[at] = thing
-            elif what == ELEMENT:
+            if what == ELEMENT:
                 self._elements[thing] = at
-            else:
+            elif what in (SET_ALL, SET_ANY):
                 for each in thing:
                     self._sets.setdefault(each, []).append(at)
                 self._whole[at] = len(thing) if what == SET_ALL else 1
-        self._finders: list[Needles | Patterns] = []
-        for finder, texts in ((Needles(), needles), (Patterns(), patterns)):
-            if texts:
-                finder.add_many(texts)
-                self._finders.append(finder)
 
     def count_strings(self, strings: Counter[str]) -> None:
         """Counts the needles and patterns in strings."""

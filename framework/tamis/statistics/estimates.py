@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import Scalar
+from tamis.numeric.keys import double_of
 from tamis.statistics.cells import NumberCells, StringCells
 from tamis.statistics.spaces import (
     ELEMENT,
@@ -78,7 +79,7 @@ class _Estimated:
             try:
                 return spaces.below(constant, included=included)
             except KeyError:
-                return cells.below(_double(constant), included=included)
+                return cells.below(double_of(constant), included=included)
         return _mixed(spaces.numbers, marks.numbers, cells, float(constant), included, all_)
 
     def thing(self, thing: Thing) -> float:
@@ -130,103 +131,3 @@ def _mixed(
     reach = high_cells - low_cells
     share = (expected - low_cells) / reach if reach > 0 else 0.5
     return low + (high - low) * min(1.0, max(0.0, share))
-
-
-def _double(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-# attributes as rows of a table
-
-
-def rows_of(counted: Mapping[str, Spaces]) -> list[dict[str, Any]]:
-    """A row for an attribute and a kind: events, distinct values, and where these lie."""
-    rows = []
-    for name in sorted(counted):
-        spaces = counted[name]
-        kinds, numbers, strings = spaces.kinds, spaces.number_cells, spaces.string_cells
-        booleans = kinds.true + kinds.false
-        if kinds.array:
-            rows.append(_row(name, "array", kinds.array))
-        if booleans:
-            flags = [float(at >= kinds.false) for at in _ranks(booleans)]
-            distinct = bool(kinds.true) + bool(kinds.false)
-            rows.append(_row(name, "boolean", booleans, distinct, quantiles=flags))
-        if kinds.number:
-            quantiles = numbers.quantiles(QUANTILES)
-            found = _row(name, "number", kinds.number, numbers.distinct, quantiles=quantiles)
-            rows.append({**found, "approximate": not numbers.is_whole})
-        if kinds.other:
-            rows.append(_row(name, "other", kinds.other))
-        if kinds.string:
-            places = strings.quantiles(QUANTILES)
-            found = _row(name, "string", kinds.string, strings.distinct, strings=places)
-            rows.append({**found, "approximate": not strings.is_whole})
-    return rows
-
-
-def _row(
-    name: str,
-    kind: str,
-    events: int,
-    distinct: int | None = None,
-    quantiles: list[float] | None = None,
-    strings: list[str] | None = None,
-) -> dict[str, Any]:
-    return {
-        "attribute": name,
-        "events": events,
-        "kind": kind,
-        "distinct": distinct,
-        "approximate": False,
-        "quantiles": quantiles,
-        "strings": strings,
-    }
-
-
-def _ranks(count: int) -> list[int]:
-    places = min(count, QUANTILES)
-    step = (count - 1) / max(1, places - 1)
-    return [round(place * step) for place in range(places)]
-
-
-def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Spaces]:
-    """What rows of attributes say, as cells: their quantiles, each with its share of the events."""
-    counted: dict[str, Spaces] = {}
-    for row in rows:
-        spaces = counted.setdefault(row["attribute"], Spaces(Marks()))
-        events, kinds = row["events"], spaces.kinds
-        values = row.get("quantiles") or row.get("strings") or []
-        shares = _shared(values, events)
-        match row["kind"]:
-            case "number":
-                kinds.number = events
-                numbers = np.array(list(shares), np.float64) + 0.0
-                held = np.array(list(shares.values()), np.int64)
-                spaces.number_cells = NumberCells.of(numbers, held)
-            case "string":
-                kinds.string = events
-                spaces.string_cells = StringCells(shares)
-            case "boolean":
-                true = sum(held for value, held in shares.items() if value)
-                kinds.true, kinds.false = true, events - true
-            case "array":
-                kinds.array = events
-                spaces.elements.is_whole = False
-            case _:
-                kinds.other = events
-    return counted
-
-
-def _shared(values: list[Any], events: int) -> dict[Any, int]:
-    """Each distinct value in order, with its share of so many events."""
-    shares: dict[Any, int] = {}
-    before = 0
-    for at, value in enumerate(values, 1):
-        upto = events * at // len(values)
-        shares[value] = shares.get(value, 0) + upto - before
-        before = upto
-    return shares

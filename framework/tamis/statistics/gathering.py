@@ -8,26 +8,33 @@ Cost: a dictionary look-up a value; an event that names its time, three more att
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from tamis.event import DerivedAttribute, Event
-from tamis.event.clock import moment
-from tamis.statistics.counting import AttributeCounter
-from tamis.statistics.values import Values, values_of
+from tamis.event.clock import TIME_ATTRIBUTES, moment
+from tamis.statistics.counting import AttributeCounter, Finder
 from tamis.statistics.spaces import Marks, Spaces
+from tamis.statistics.values import Values, values_of
 
 BATCH = 1 << 14
 _DEEPEST = 8
-_TIME = ("time.epoch", "time.hour", "time.weekday")
+TIME = tuple(each.name for each in TIME_ATTRIBUTES)
 """As the parts of a moment follow."""
 
 
 class Gatherer:
     """Counts the attributes of events."""
 
-    def __init__(self, marks: Mapping[str, Marks], derived: Mapping[str, DerivedAttribute]) -> None:
+    def __init__(
+        self,
+        marks: Mapping[str, Marks],
+        derived: Mapping[str, DerivedAttribute],
+        finders_of: Callable[[Marks], Sequence[Finder]] | None = None,
+    ) -> None:
+        """`finders_of` makes what finds the needles and patterns of marks, where they have any."""
         self._marks = marks
+        self._finders_of = finders_of
         self._asked = [name for name in marks if "." in name or name in derived]
         self._skipped = frozenset(self._asked)
         self._columns: dict[str, list[Any]] = {}
@@ -66,16 +73,21 @@ class Gatherer:
         """Gathers what a time says, but for what has a key of its own, or is asked for anyway."""
         found = moment(time)
         if found is not None:
-            for name, value in zip(_TIME, found, strict=True):
+            for name, value in zip(TIME, found, strict=True):
                 if name not in self._skipped and name not in keys:
                     self._answers.setdefault(name, []).append(value)
 
     def take(self, name: str, values: Values) -> None:
         """Counts values of an attribute."""
-        counter = self._counters.get(name)
-        if counter is None:
-            counter = self._counters[name] = AttributeCounter(self._marks.get(name))
-        counter.take(values)
+        self._counter(name).take(values)
+
+    def _counter(self, name: str) -> AttributeCounter:
+        found = self._counters.get(name)
+        if found is None:
+            marks = self._marks.get(name) or Marks()
+            finders = self._finders_of(marks) if self._finders_of else ()
+            found = self._counters[name] = AttributeCounter(marks, finders)
+        return found
 
     def take_raw(self, name: str, given: list[Any]) -> None:
         """Counts raw values of a key, and what is inside of objects."""
@@ -112,7 +124,6 @@ class Gatherer:
     def finish(self) -> dict[str, Spaces]:
         """All attributes that were there or asked for."""
         self.settle()
-        for name, marks in self._marks.items():
-            if name not in self._counters:
-                self._counters[name] = AttributeCounter(marks)
+        for name in self._marks:
+            self._counter(name)
         return {name: counter.finish() for name, counter in self._counters.items()}

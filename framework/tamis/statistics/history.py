@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamis.errors import StatisticsError
+from tamis.event import Event
 from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Test
 from tamis.operators.specification import Preparation
 from tamis.planning import Scenes
+from tamis.plugins.loader import installed
 from tamis.statistics.answers import Answered, CallAnswers, test_of
+from tamis.statistics.attributes import merged_rows, rows_of, spaces_of
 from tamis.statistics.averages import Averages, operator_of, parts
-from tamis.statistics.estimates import expected_share, rows_of, spaces_of
+from tamis.statistics.estimates import expected_share
+from tamis.statistics.gathering import TIME, Gatherer
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.sample import Sample
 from tamis.statistics.space_tables import (
@@ -37,7 +41,7 @@ from tamis.statistics.space_tables import (
     spaces_from,
     take_cells,
 )
-from tamis.statistics.spaces import Spaces
+from tamis.statistics.spaces import Marks, Spaces
 from tamis.statistics.tables import (
     read_predicates,
     read_rows,
@@ -114,14 +118,20 @@ class Statistics:
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
         """What these events have: which attributes, how often, and where their values lie.
 
+        Derived attributes are among them, those of plugins too.
+
         >>> known = Statistics.from_events([{"altitude": 120}, {"altitude": 80, "camera": "north"}])
         >>> [(row["attribute"], row["kind"], row["events"]) for row in known.attributes]
         [('altitude', 'number', 2), ('camera', 'string', 1)]
         """
-        from tamis.statistics.attributes import attribute_rows
-
+        derived = installed().attributes
+        gatherer = Gatherer({name: Marks() for name in derived if name not in TIME}, derived)
         statistics = cls()
-        statistics.attributes, statistics.events = attribute_rows(events)
+        statistics.events = 0
+        for document in events:
+            gatherer.add(Event.of(document, str, derived))
+            statistics.events += 1
+        statistics.attributes = rows_of(gatherer.finish())
         return statistics
 
     def __repr__(self) -> str:
@@ -351,8 +361,6 @@ class Statistics:
         >>> one.merged(two).selectivity("p(1)")
         0.1
         """
-        from tamis.statistics.attributes import merged_rows
-
         merged = Statistics()
         merged.predicates = dict(self.predicates)
         for text, found in other.predicates.items():

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.event import DerivedAttribute, Event
 from tamis.index.clauses import Clause, predicate_of
-from tamis.language.values import canonical_number
+from tamis.language.values import KIND_NAMES, as_scalar, canonical_number, kind_of
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task
 from tamis.learning.predicates import Questions
-from tamis.statistics.attributes import attribute_rows
+from tamis.plugins.loader import installed
+from tamis.statistics import Statistics
+from tamis.statistics.attributes import rows_of
 from tamis.statistics.cells import Element
-from tamis.statistics.estimates import rows_of
 from tamis.testing import clauses, events, satisfies
 
 Document = dict[str, Any]
@@ -82,18 +85,61 @@ def test_parts_add_up_to_the_whole(
 
 @given(some_events)
 def test_attributes_are_those_of_statistics_from_events(documents: list[Document]) -> None:
+    known = Statistics.from_events(documents)
+    assert known.events == len(documents)
+    assert known.attributes == rows_of(counted(documents, Questions([])).attributes)
+
+
+@given(some_events)
+def test_attributes_hold_every_value(documents: list[Document]) -> None:
     # who has both a key and a path of one name has it twice, unless a predicate asks
     documents = [each for each in documents if "meta.speed" not in each or "meta" not in each]
-    counts = counted(documents, Questions([]))
-    rows, _ = attribute_rows(documents)
-    expected = {(row["attribute"], row["kind"]): row for row in rows if row["events"]}
-    found = {(row["attribute"], row["kind"]): row for row in rows_of(counts.attributes)}
-    assert found.keys() == expected.keys()
-    for key, row in found.items():
-        for column in ("events", "quantiles", "strings"):
-            assert row[column] == expected[key][column], (key, column)
-        if row["distinct"] != expected[key]["distinct"]:  # doubles are counted, not integers
-            assert key[1] == "number"
+    documents = [{key: each[key] for key in each.keys() - {"time"}} for each in documents]
+    values: dict[tuple[str, str], list[Any]] = {}
+    for document in documents:
+        for name, kind, value in walked(Event.of(document, str), document, ""):
+            values.setdefault((name, kind), []).append(value)
+    found = {
+        (row["attribute"], row["kind"]): row for row in Statistics.from_events(documents).attributes
+    }
+    assert found.keys() == values.keys()
+    for (name, kind), row in found.items():
+        held = values[name, kind]
+        assert row["events"] == len(held)
+        if kind in ("string", "number", "boolean"):
+            column = row["strings" if kind == "string" else "quantiles"]
+            assert column == sorted(held if kind == "string" else map(double, held))
+            assert row["distinct"] == len(set(column))
+
+
+def walked(event: Event, content: Document, path: str) -> Iterator[tuple[str, str, Any]]:
+    """Name, kind and value of everything that an event holds."""
+    for key, value in content.items():
+        scalar = as_scalar(value)
+        if scalar is not None:
+            yield path + key, KIND_NAMES[kind_of(scalar)], scalar
+        elif isinstance(value, dict):
+            yield path + key, "other", None
+            yield from walked(event, value, f"{path}{key}.")
+        elif value is not None and value == value:
+            yield path + key, "array" if event.array(path + key) is not None else "other", None
+
+
+def double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def test_attributes_of_plugins_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenfold = DerivedAttribute("tenfold", lambda event: 10 * cast(int, event.value("a")))
+    derived = {**installed().attributes, "tenfold": tenfold}
+    monkeypatch.setattr(installed(), "attributes", derived)
+    known = Statistics.from_events([{"a": 1}, {"a": 2, "time": "2026-01-02T03:04:05Z"}])
+    quantiles = {row["attribute"]: row["quantiles"] for row in known.attributes}
+    assert quantiles["tenfold"] == [10.0, 20.0]
+    assert quantiles["time.hour"] == [3.0]
 
 
 @pytest.mark.parametrize(
