@@ -112,13 +112,13 @@ def measured(
                 here = [result]
                 process_seconds = time.perf_counter() - begun
                 if number:
-                    for name, tally in (("process", alone), ("spark", written.tally)):
+                    for name, totals in (("process", alone), ("spark", written.totals)):
                         key = f"{name}_cpu_seconds"
-                        row[key] = min(row.get(key, tally.cpu_seconds), tally.cpu_seconds)
+                        row[key] = min(row.get(key, totals.cpu_seconds), totals.cpu_seconds)
                     for name, seconds in (("process", process_seconds), ("spark", spark_seconds)):
                         key = f"{name}_seconds"
                         row[key] = min(row.get(key, seconds), seconds)
-            row["matches"] = written.tally.account.matches
+            row["matches"] = written.totals.account.matches
             row["wrong"] = _different(_lines(here), _lines(there))
         row["ratio"] = row["process_seconds"] / row["spark_seconds"]
         yield row

@@ -27,11 +27,10 @@ from tamis.cli.options import (
 if TYPE_CHECKING:
     from tamis.advising.shadow import Shadow, Shadows
     from tamis.cli.progress import Progress
-    from tamis.files.reading import Events, Line
+    from tamis.files.reading import Events
     from tamis.files.writing import Lines
     from tamis.matcher import Matcher
-    from tamis.result.account import Account
-    from tamis.spark.held import Tally
+    from tamis.result.totals import Totals
 
 REPORT_VERSION = 1
 _MOST_REJECTING = 100
@@ -144,7 +143,7 @@ def _match_here(
     from tamis.files import reading
     from tamis.files.writing import lines_to
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
-    from tamis.result.account import Account
+    from tamis.result.totals import Totals
 
     matcher = make_matcher(
         operators, index=index, planner=planner, statistics=statistics, workers=workers
@@ -160,14 +159,14 @@ def _match_here(
     subscribe(matcher, read_subscriptions(subscriptions))
     prompt = source.live or (output == "-" and sys.stdout.isatty())
     shown = sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())
-    account = Account() if report is not None else None
+    totals = Totals(is_accounted=report is not None)
     with contextlib.ExitStack() as open_files:
         results = open_files.enter_context(lines_to(output, prompt=prompt))
         rejected = None
         if rejects is not None:
             rejected = open_files.enter_context(lines_to(rejects, prompt=prompt))
         progress = Progress(shown=shown)
-        run = _Run(matcher, source, results, rejected, account, progress)
+        run = _Run(matcher, source, results, rejected, totals, progress)
         if shadow:
             run.shadow, run.shadows = Shadow(), shadows
         try:
@@ -182,23 +181,16 @@ def _match_here(
             if run.kept():
                 say(f"stopped after {counted(progress.events, 'event')}{run.kept()}")
             raise
-    for sentence in notes_of(run, kept=rejects is not None):
-        say(f"note: {sentence}")
-    if account is not None and report is not None:
-        account.rejected = run.rejected
-        account.subscriptions = len(matcher)
-        facts: dict[str, Any] = {
-            "planner": planner or DEFAULT_PLANNER,
-            "index": index or DEFAULT_INDEX,
-            "workers": workers,
-            "wall_seconds": time.perf_counter() - started,
-        }
-        memo = {name: vars(each) for name, each in matcher.memo.account().items()}
-        if run.shadow is not None:
-            facts["shadow"] = run.shadow.as_dict()
-        write_report(report, facts, account, memo, run.rejected_by)
-    if run.rejected and not progress.events:
-        raise UnusableRunError("no line holds an event")
+    facts: dict[str, Any] = {
+        "planner": planner or DEFAULT_PLANNER,
+        "index": index or DEFAULT_INDEX,
+        "workers": workers,
+        "wall_seconds": time.perf_counter() - started,
+    }
+    if run.shadow is not None:
+        facts["shadow"] = run.shadow.as_dict()
+    totals.memo = {name: Counter(vars(each)) for name, each in matcher.memo.account().items()}
+    conclude(totals, len(matcher), facts, report, kept=rejects is not None)
 
 
 class _Run:
@@ -210,68 +202,36 @@ class _Run:
         events: Events,
         results: Lines,
         rejects: Lines | None,
-        account: Account | None,
+        totals: Totals,
         progress: Progress,
     ) -> None:
         self._matcher = matcher
         self._events = events
         self._results = results
         self._rejects = rejects
-        self._account = account
-        if account is not None:
-            account.seconds["output"] = 0.0
+        self._totals = totals
+        totals.account.seconds["output"] = 0.0
         self._progress = progress
         self.shadow: Shadow | None = None
         self.shadows: Shadows | None = None
-        self.rejected_by: Counter[str] = Counter()
-        self.rejected = 0
-        self.first_reject = ""
-        self.undetermined = 0
-        self.first_undetermined = ""
 
     def match_all(self) -> None:
         """Matches every event."""
-        from tamis.errors import EventError
-
-        progress, account = self._progress, self._account
+        progress, totals = self._progress, self._totals
         for line in self._events:
-            if line.reason is not None:
-                self._reject(line, line.reason)
+            default_id = f"{os.path.basename(line.file)}:{line.number}"
+            result = totals.match(self._matcher.match, line, os.path.dirname(line.file), default_id)
+            if isinstance(result, str):
+                if self._rejects is not None:
+                    self._rejects.write(line.rejected(result))
                 continue
-            try:
-                result = self._matcher.match(
-                    line.document,  # type: ignore[arg-type]
-                    folder=os.path.dirname(line.file),
-                    default_id=f"{os.path.basename(line.file)}:{line.number}",
-                )
-            except EventError as bad:
-                self._reject(line, str(bad))
-                continue
-            if account is not None:
-                account.add(result.account)
-                self.rejected_by.update(
-                    reason for each in result.rejections for reason in each.because
-                )
             if self.shadow is not None:
                 assert self.shadows is not None
                 self.shadow.add(self.shadows.of(result))
-            for each in result.undetermined:
-                self.first_undetermined = self.first_undetermined or (
-                    f"{each.subscription} for {result.event}, {each.reason}"
-                )
-                self.undetermined += 1
             began = time.perf_counter()
             self._results.write(result.as_dict())
-            if account is not None:
-                account.seconds["output"] += time.perf_counter() - began
+            totals.account.seconds["output"] += time.perf_counter() - began
             progress.count(len(result.matches), self._events.share if progress.shown else None)
-
-    def _reject(self, line: Line, reason: str) -> None:
-        if not self.rejected:
-            self.first_reject = f"{line.file}:{line.number}: {reason}"
-        self.rejected += 1
-        if self._rejects is not None:
-            self._rejects.write(line.rejected(reason))
 
     def kept(self) -> str:
         """Where what was written until now can be found."""
@@ -283,7 +243,23 @@ class _Run:
         return f"; what was written until then is in {' and '.join(partial)}" if partial else ""
 
 
-def notes_of(run: _Run | Tally, *, kept: bool) -> Iterator[str]:
+def conclude(
+    totals: Totals, subscriptions: int, facts: dict[str, Any], report: str | None, *, kept: bool
+) -> None:
+    """Ends a run: notes, the report, and a failure where no line held an event."""
+    from tamis.cli.saying import say
+
+    for sentence in _notes_of(totals, kept=kept):
+        say(f"note: {sentence}")
+    totals.account.rejected = totals.rejected
+    totals.account.subscriptions = subscriptions
+    if report is not None:
+        _write_report(report, facts, totals)
+    if totals.rejected and not totals.events:
+        raise UnusableRunError("no line holds an event")
+
+
+def _notes_of(run: Totals, *, kept: bool) -> Iterator[str]:
     """What became of lines that hold no event, and of what failing operators left open."""
     if run.rejected:
         hint = "" if kept else f" (--rejects FILE keeps {'it' if run.rejected == 1 else 'them'})"
@@ -331,21 +307,16 @@ def check_place(path: str) -> None:
         raise WritingError(f"cannot write {path}: {folder} {what}")
 
 
-def write_report(
-    path: str,
-    facts: dict[str, Any],
-    account: Account,
-    memo: dict[str, Any],
-    rejected_by: Counter[str],
-) -> None:
+def _write_report(path: str, facts: dict[str, Any], totals: Totals) -> None:
     """Writes totals, and what the run was asked for."""
     from importlib import metadata
 
     from tamis.files.writing import lines_to
 
+    account = totals.account
     facts["summary"] = f"{account.outcome_text}; {account.calls_text}"
-    facts |= account.as_dict() | {"memo": memo}
-    facts["rejected_by"] = dict(rejected_by.most_common(_MOST_REJECTING))
+    facts |= account.as_dict() | {"memo": totals.memo}
+    facts["rejected_by"] = dict(totals.rejected_by.most_common(_MOST_REJECTING))
     head = {"format_version": REPORT_VERSION, "tamis": metadata.version("tamis")}
     with lines_to(path) as file:
         file.write(head | facts, indent=1)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.failures import MisuseError, UnusableRunError
+from tamis.cli.failures import MisuseError
 
 if TYPE_CHECKING:
     from tamis.spark.compiling import Compiled
@@ -37,12 +37,7 @@ def match_on_spark(
     from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.cli.learn import event_files
     from tamis.cli.loading import make_matcher, subscribe
-    from tamis.cli.match import (
-        check_place,
-        notes_of,
-        refuse_collisions,
-        write_report,
-    )
+    from tamis.cli.match import check_place, conclude, refuse_collisions
     from tamis.cli.on_spark import on_spark
     from tamis.cli.saying import say
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
@@ -91,25 +86,16 @@ def match_on_spark(
             shutil.rmtree(staged, ignore_errors=True)
             raise
         _keep(written, rejects, output, staged)
-    tally = written.tally
-    for sentence in notes_of(tally, kept=rejects is not None):
-        say(f"note: {sentence}")
-    tally.account.rejected = tally.rejected
-    tally.account.subscriptions = compiled.subscriptions
-    if report is not None:
-        facts: dict[str, Any] = {
-            "planner": planner or DEFAULT_PLANNER,
-            "index": index or DEFAULT_INDEX,
-            "workers": workers,
-            "on": "spark",
-            "master": master,
-            **_replication(compiled),
-            "wall_seconds": time.perf_counter() - started,
-        }
-        memo = {name: dict(each) for name, each in tally.memo.items()}
-        write_report(report, facts, tally.account, memo, tally.rejected_by)
-    if tally.rejected and not tally.account.events:
-        raise UnusableRunError("no line holds an event")
+    facts: dict[str, Any] = {
+        "planner": planner or DEFAULT_PLANNER,
+        "index": index or DEFAULT_INDEX,
+        "workers": workers,
+        "on": "spark",
+        "master": master,
+        **_replication(compiled),
+        "wall_seconds": time.perf_counter() - started,
+    }
+    conclude(written.totals, compiled.subscriptions, facts, report, kept=rejects is not None)
 
 
 def _keep(written: Written, rejects: str | None, output: str, staged: str) -> None:

@@ -10,20 +10,23 @@ import decimal
 from collections.abc import Iterator
 from typing import Any
 
+from tamis.errors import TamisError
+
 _BATCH = 1024
 
 
-def require_arrow() -> Any:
-    """pyarrow with its Parquet reader, or a sentence on how to get it."""
+def require_arrow(
+    error: type[TamisError] | None = None,
+    words: str = "events in .parquet files need pyarrow: pip install 'tamis[parquet]'",
+) -> Any:
+    """pyarrow with its Parquet reader, or an error (`ReadingError`) that says how to get it."""
     from tamis.files.reading import ReadingError
 
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise ReadingError(
-            "events in .parquet files need pyarrow: pip install 'tamis[parquet]'"
-        ) from None
+        raise (error or ReadingError)(words) from None
     return pyarrow
 
 

@@ -14,18 +14,17 @@ import pickle
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tamis.errors import EventError, SparkError
+from tamis.errors import SparkError
 from tamis.files.reading import Line
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import unpacked
-from tamis.result import Result
-from tamis.result.account import Account
+from tamis.result.totals import Totals
 from tamis.statistics import Statistics
 
 _BLOCK = 8_192
@@ -68,51 +67,6 @@ class Matched(NamedTuple):
     reason: str | None
 
 
-@dataclass
-class Tally:
-    """What matching some events took."""
-
-    account: Account = field(default_factory=Account)
-    rejected: int = 0
-    first_reject: str = ""
-    undetermined: int = 0
-    first_undetermined: str = ""
-    rejected_by: Counter[str] = field(default_factory=Counter)
-    memo: dict[str, Counter[str]] = field(default_factory=dict)
-    cpu_seconds: float = 0.0
-    """Of the processor: other than the clock, it does not count what others do meanwhile."""
-
-    def add(self, other: Tally) -> None:
-        """Adds another one, of events that come later."""
-        self.account.add(other.account)
-        self.rejected += other.rejected
-        self.cpu_seconds += other.cpu_seconds
-        self.undetermined += other.undetermined
-        self.first_reject = self.first_reject or other.first_reject
-        self.first_undetermined = self.first_undetermined or other.first_undetermined
-        self.rejected_by.update(other.rejected_by)
-        for name, counts in other.memo.items():
-            self.memo.setdefault(name, Counter()).update(counts)
-
-    def reject(self, line: Line, reason: str) -> None:
-        """Counts a line that holds no event."""
-        self.rejected += 1
-        self.first_reject = self.first_reject or f"{line.file}:{line.number}: {reason}"
-
-    def take(self, result: Result, *, again: bool) -> None:
-        """Counts a result; `again` when another shard has counted the event."""
-        account = result.account
-        if again:
-            account.events = 0
-        self.account.add(account)
-        self.rejected_by.update(reason for each in result.rejections for reason in each.because)
-        for left in result.undetermined:
-            self.undetermined += 1
-            self.first_undetermined = self.first_undetermined or (
-                f"{left.subscription} for {result.event}, {left.reason}"
-            )
-
-
 class Holder:
     """The matchers of a task in this process."""
 
@@ -145,38 +99,22 @@ class Holder:
                 self._open = shard, matcher
             return self._open[1]
 
-    def match(self, given: Iterable[Given], tally: Tally) -> Iterator[Matched]:
-        """Matches events; what it took is added to the tally."""
+    def match(self, given: Iterable[Given], totals: Totals) -> Iterator[Matched]:
+        """Matches events; what it took is added to the totals."""
         if len(self._task.folders) == 1:
-            with _memo_of(matcher := self.matcher(0), tally):
+            with _memo_of(matcher := self.matcher(0), totals):
                 for each in given:
-                    yield self._matched(matcher, each, tally)
+                    yield _matched(matcher, each, totals)
             return
         iterator = iter(given)
         while block := list(islice(iterator, _BLOCK)):
-            yield from self._through_shards(block, tally)
+            yield from self._through_shards(block, totals)
 
-    def _matched(self, matcher: Matcher, each: Given, tally: Tally) -> Matched:
-        reason = each.line.reason
-        if reason is None:
-            try:
-                result = matcher.match(
-                    each.line.document,  # type: ignore[arg-type]
-                    folder=each.folder,
-                    default_id=each.default_id,
-                )
-                tally.take(result, again=False)
-                return Matched(each, result.as_dict(), None)
-            except EventError as bad:
-                reason = str(bad)
-        tally.reject(each.line, reason)
-        return Matched(each, {}, reason)
-
-    def _through_shards(self, block: list[Given], tally: Tally) -> list[Matched]:
-        with _memo_of(matcher := self.matcher(0), tally):
-            found = [self._matched(matcher, each, tally) for each in block]
+    def _through_shards(self, block: list[Given], totals: Totals) -> list[Matched]:
+        with _memo_of(matcher := self.matcher(0), totals):
+            found = [_matched(matcher, each, totals) for each in block]
         for shard in range(1, len(self._task.folders)):
-            with _memo_of(matcher := self.matcher(shard), tally):
+            with _memo_of(matcher := self.matcher(shard), totals):
                 for each in found:
                     if each.reason is None:
                         result = matcher.match(
@@ -184,7 +122,8 @@ class Holder:
                             folder=each.given.folder,
                             default_id=each.given.default_id,
                         )
-                        tally.take(result, again=True)
+                        result.account.events = 0  # the first shard has counted it
+                        totals.take(result)
                         more = result.as_dict()
                         for part in ("matches", "undetermined"):
                             each.answer[part] += more[part]
@@ -194,23 +133,21 @@ class Holder:
         return found
 
 
-class _memo_of:  # noqa: N801 (read as a verb's clause)
-    """Adds to a tally what the memo of a matcher did meanwhile."""
+def _matched(matcher: Matcher, each: Given, totals: Totals) -> Matched:
+    found = totals.match(matcher.match, each.line, each.folder, each.default_id)
+    if isinstance(found, str):
+        return Matched(each, {}, found)
+    return Matched(each, found.as_dict(), None)
 
-    def __init__(self, matcher: Matcher, tally: Tally) -> None:
-        self._matcher, self._tally = matcher, tally
+
+class _memo_of:  # noqa: N801 (read as a verb's clause)
+    """Adds to totals what the memo of a matcher did meanwhile."""
+
+    def __init__(self, matcher: Matcher, totals: Totals) -> None:
+        self._matcher, self._totals = matcher, totals
 
     def _now(self) -> dict[str, Counter[str]]:
-        return {
-            name: Counter(
-                {
-                    what: value
-                    for what, value in vars(each).items()
-                    if isinstance(value, (int, float)) and not isinstance(value, bool)
-                }
-            )
-            for name, each in self._matcher.memo.account().items()
-        }
+        return {name: Counter(vars(each)) for name, each in self._matcher.memo.account().items()}
 
     def __enter__(self) -> None:
         self._before = self._now()
@@ -218,7 +155,7 @@ class _memo_of:  # noqa: N801 (read as a verb's clause)
     def __exit__(self, *about: object) -> None:
         for name, counts in self._now().items():
             counts.subtract(self._before.get(name, Counter()))
-            self._tally.memo.setdefault(name, Counter()).update(counts)
+            self._totals.memo.setdefault(name, Counter()).update(counts)
 
 
 _held: tuple[str, Holder] | None = None

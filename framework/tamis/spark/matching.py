@@ -22,8 +22,9 @@ from tamis.errors import SparkError
 from tamis.files.reading import Line, ReadingError
 from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
+from tamis.result.totals import Totals
 from tamis.spark.compiling import Compiled, compiled_of
-from tamis.spark.held import Given, Holder, Matched, Tally
+from tamis.spark.held import Given, Holder, Matched
 from tamis.spark.working import Told, told_of_parts
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _matched_rows(holder: Holder, batches: Iterator[Any]) -> Iterator[Any]:
     name = "row" if context is None else f"row-{context.partitionId()}"
     schema = _schema()
     waiting: list[dict[str, Any]] = []
-    for matched in holder.match(_of_batches(name, batches), Tally()):
+    for matched in holder.match(_of_batches(name, batches), Totals()):
         waiting.append(row_of(matched))
         if len(waiting) >= _ROWS:
             yield pyarrow.RecordBatch.from_pylist(waiting, schema)
@@ -153,7 +154,7 @@ class Written(NamedTuple):
 
     results: list[str]
     rejects: list[str]
-    tally: Tally
+    totals: Totals
 
 
 class Job(NamedTuple):
@@ -194,7 +195,7 @@ def match_files(
     ]
     shared = in_parts(chunks, most)
     if not shared:
-        return Written([], [], Tally())
+        return Written([], [], Totals())
     held = compiled.sent(spark)
 
     def work(at: int) -> Iterator[Told]:
@@ -216,16 +217,16 @@ def _chunks(files: Sequence[str], most_bytes: int, *, tolerant: bool) -> Iterato
 
 def write_part(
     at: int, holder: Holder, chunks: Sequence[Chunk], job: Job
-) -> tuple[str, str | None, Tally]:
-    """Matches some parts of files; what was written, of results and of rejects, and the tally."""
+) -> tuple[str, str | None, Totals]:
+    """Matches some parts of files: where results and rejects were written, and their totals."""
     name = f"part-{at:05d}-{uuid.uuid4().hex[:12]}"
-    tally, begun = Tally(), time.process_time()
+    totals, begun = Totals(), time.process_time()
     results = os.path.join(job.folder, f"{name}.{'parquet' if job.tables else 'jsonl'}")
     rejects = os.path.join(job.folder, f"rejects-{name}.jsonl") if job.rejects else None
     with ExitStack() as open_files:
         put = _writer(open_files, results, job)
         refused = None if rejects is None else open_files.enter_context(_file(rejects))
-        for matched in holder.match(_given(chunks, tolerant=job.tolerant), tally):
+        for matched in holder.match(_given(chunks, tolerant=job.tolerant), totals):
             if matched.reason is None:
                 put(matched)
             elif refused is not None:
@@ -233,8 +234,8 @@ def write_part(
     for path in (results, rejects):
         if path is not None:
             on_disk(path)
-    tally.cpu_seconds = time.process_time() - begun
-    return results, rejects, tally
+    totals.cpu_seconds = time.process_time() - begun
+    return results, rejects, totals
 
 
 def on_disk(path: str) -> None:
@@ -306,15 +307,15 @@ def _given(chunks: Iterable[Chunk], *, tolerant: bool) -> Iterator[Given]:
             yield Given(Line(chunk.name, number + 1, None, f"cannot be read: {bad}", ""))
 
 
-def _written(parts: Iterable[tuple[str, str | None, Tally]]) -> Written:
+def _written(parts: Iterable[tuple[str, str | None, Totals]]) -> Written:
     """All parts, which come in their order."""
-    results, rejects, tally = [], [], Tally()
+    results, rejects, totals = [], [], Totals()
     for result, rejected, part in parts:
         results.append(result)
         if rejected:
             rejects.append(rejected)
-        tally.add(part)
-    return Written(results, rejects, tally)
+        totals.add(part)
+    return Written(results, rejects, totals)
 
 
 # folders of parts

@@ -220,10 +220,10 @@ class Stream:
             _move([*written.rejects], staged / REJECTS)
             self._keep_only(written.results, staged / MATCHES)
             self._sink.commit(batch, staged)
-            account = written.tally.account
+            account = written.totals.account
             self._say(
                 f"batch {batch}: {account.events:,} events, {account.matches:,} matches, "
-                f"{written.tally.rejected:,} rejected, version {version}"
+                f"{written.totals.rejected:,} rejected, version {version}"
             )
 
         return work

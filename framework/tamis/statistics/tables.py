@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tamis.errors import StatisticsError
+from tamis.files import parquet
 from tamis.files.manifest import replace_file
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.sample import Sample
 
 COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
 _ALL = (*COLUMNS, "measured")
+require_arrow = partial(
+    parquet.require_arrow,
+    StatisticsError,
+    "statistics are Parquet tables: install pyarrow (pip install 'tamis[parquet]')",
+)
 _TYPES = {
     "predicate": "string",
     "kind": "string",
@@ -104,15 +111,3 @@ def read_table(folder: Path, columns: Sequence[str]) -> Any:
     if lacking and table.num_rows:
         raise StatisticsError(f"{folder} lacks the columns {', '.join(lacking)}")
     return table
-
-
-def require_arrow() -> Any:
-    """pyarrow with its Parquet reader, or a sentence on how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise StatisticsError(
-            "statistics are Parquet tables: install pyarrow (pip install 'tamis[parquet]')"
-        ) from None
-    return pyarrow
