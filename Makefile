@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 EXAMPLE := examples/surveillance
 PROCESSES ?= 2
 SOURCES := framework operators planners examples tests
-QUICK := $(addprefix tests/framework/,language catalog statistics index matcher) tests/laws tests/planners
+QUICK := $(addprefix tests/framework/,language event catalog statistics index engine result matcher) \
+	tests/laws tests/planners
 CONSTRAINTS := $(abspath framework/constraints.txt)
 KERNELS := $(shell grep -rlE 'numeric.kernels import|import .*portable|numba.extending' framework planners \
 	--include='*.py')

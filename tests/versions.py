@@ -24,8 +24,9 @@ TESTS = ("-n", os.environ.get("PROCESSES", "2"), "--dist", "worksteal", "-m", "n
 BUILDING = ("hatchling", "editables", "uv", "build")
 RELEASE = "trixie"
 BASIC = (
-    *("tests/framework", "tests/laws", "tests/planners", "tests/oracle", "tests/cli"),
-    *("tests/operators/spatial", "tests/operators/reasoner", "tests/operators/test_conformance.py"),
+    *("tests/framework", "tests/bench", "tests/laws", "tests/planners", "tests/oracle"),
+    *("tests/cli", "tests/operators/spatial", "tests/operators/reasoner"),
+    "tests/operators/test_conformance.py",
 )
 SOURCES = ("framework", "operators", "planners", "examples", "tests")
 

@@ -1,1 +1,1 @@
-"""Unit tests of the core, a file for a module."""
+"""Tests of the core, a folder for a package; what lies here is of flat modules, or of all of it."""

@@ -1,1 +1,1 @@
-"""Calls, joins and decisions about one event."""
+"""What is true of one event, and which call is next."""

@@ -17,8 +17,7 @@ import pytest
 
 import tamis
 from tamis.catalog.implied import _chained
-
-from .test_workers import Rounds
+from tests.framework.calling.test_rounds import Rounds
 
 
 def larger(

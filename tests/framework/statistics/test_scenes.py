@@ -13,7 +13,7 @@ from tamis.engine.learned import Learned
 from tamis.operators.asking import Test
 from tamis.planning import TRUE
 from tamis.statistics.scenes import fitted, ward
-from tests.framework.statistics.test_learned import call_of, called, decided, plain
+from tests.framework.engine.test_learned import call_of, called, decided, plain
 
 Floats = NDArray[np.float64]
 

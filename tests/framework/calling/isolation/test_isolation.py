@@ -18,6 +18,7 @@ import pytest
 import tamis
 from tamis import Limits, Matcher
 from tamis.operators import OperatorRecord
+from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
 from tests.isolation import (
     PATIENT,
     Everything,
@@ -30,7 +31,6 @@ from tests.isolation import (
     run,
 )
 
-from .patience import PATIENCE_SECONDS, in_thread, join
 from .workers import isolated, matcher_with, reason, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")

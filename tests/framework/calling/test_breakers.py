@@ -13,8 +13,8 @@ import tamis
 from tamis import Limits, Preparation
 from tamis.testing import FakeClock
 
+from .isolation.workers import isolated, matcher_with, reasons
 from .patience import PATIENCE_SECONDS
-from .workers import isolated, matcher_with, reasons
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 

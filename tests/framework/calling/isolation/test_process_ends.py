@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import tamis
+from tests.framework.calling.patience import in_thread, join
 from tests.isolation import above, children, left, marked
 
-from .patience import in_thread, join
 from .test_isolation import LINUX, process
 from .workers import isolated, matcher_with, values
 
@@ -104,7 +104,7 @@ matcher.close()
 @LINUX
 @pytest.mark.parametrize("how", ENDS)
 def test_processes_end(how: str) -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[4]
     with marked() as mark:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", PROGRAM + ENDS[how]],
@@ -133,7 +133,7 @@ def test_an_interrupt_of_the_terminal_reaches_no_worker() -> None:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            cwd=Path(__file__).parents[3],
+            cwd=Path(__file__).parents[4],
         )
         with begun:
             assert begun.stdout is not None

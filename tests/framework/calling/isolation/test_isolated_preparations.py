@@ -13,9 +13,9 @@ import pytest
 import tamis
 from tamis import Limits, Preparation
 from tamis.operators import OperatorRecord
+from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
 from tests.isolation import Everything
 
-from .patience import PATIENCE_SECONDS, in_thread, join
 from .workers import isolated, matcher_with, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")

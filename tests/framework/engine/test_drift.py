@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from tamis import Statistics
-from tests.framework.statistics.streams import Behavior, Stream
+
+from .streams import Behavior, Stream
 
 RARE, FREQUENT = 0.02, 0.98
 KNOWN = Statistics(

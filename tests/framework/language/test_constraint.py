@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tamis.language.constraint import Constraint, Reference
 from tamis.language.values import Scalar
 
-from .language.reading import read_atom
+from .reading import read_atom
 
 X, Y, A = Reference("?", "x"), Reference("?", "y"), Reference("$", "a")
 
