@@ -1,9 +1,11 @@
-"""Sets the signals and the environment that tests need, whoever starts them."""
+"""Sets the signals and the environment that tests need, and how often laws are tried."""
 
 from __future__ import annotations
 
 import os
 import signal
+
+from tamis.testing import hypothesis_profile
 
 _OURS = ("TAMIS_", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "PYTHONWARNINGS")
 
@@ -14,3 +16,4 @@ for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(_number, default)
 for _name in [name for name in os.environ if name.startswith(_OURS)]:
     del os.environ[_name]
+hypothesis_profile()
