@@ -1,5 +1,7 @@
-"""Whether an operator may have a name, and which files are written for it.
+"""Says whether an operator may have a name, and writes its files from templates.
 
+The templates are linted and typed as they stand: `newOperator`, in its spellings, is the name of
+the operator. No line with it may grow past the width, and names have at most 30 letters.
 Nothing is written before everything was checked; a folder that is there is never touched.
 """
 
@@ -7,18 +9,18 @@ from __future__ import annotations
 
 import keyword
 import re
-from importlib import metadata, util
+from importlib import metadata, resources, util
 from pathlib import Path
-from string import Template
 from typing import NamedTuple
 
 from tamis.errors import TamisError
 from tamis.language.text import RESERVED
 from tamis.nearest import did_you_mean
 from tamis.plugins.loader import found_plugins
-from tamis.scaffold import package as texts
 from tamis.scaffold.domains import DOMAINS
 
+_TEMPLATES = resources.files("tamis.scaffold") / "templates"
+_NEW = "newOperator"
 _LONGEST, _LONGEST_SNAKE = 30, 40
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _USED = frozenset(
@@ -70,36 +72,52 @@ def planned(name: str, *, domain: str = "measure", folder: str | None = None) ->
     if place.exists():
         raise ScaffoldError(f"{place} is there already: name another folder with --folder")
     kind = DOMAINS[domain]
-    names = {
-        "name": name,
-        "snake": snake,
-        "distribution": distribution,
-        "package": package,
-        "entry": snake.replace("_", "-"),
-        "says": kind.says,
-        "requires": kind.requires,
-        "test_class": f"Test{name[0].upper()}{name[1:]}",
-        "first": kind.events[0],
-        "second": kind.events[1],
-        "inner_first": kind.events[0][1:],
-        "inner_second": kind.events[1][1:],
-        "imports": "import pytest\nimport tamis" if "pytest." in kind.edge else "import tamis",
-        "signature": kind.predicate.partition("),")[0].rstrip(")").replace("$name", name) + ")",
+    predicate = kind.predicate.replace(_NEW, name)
+    filled = {
+        "tamis.scaffold.templates.measure": f"{package}.operators",
+        "tamis-new-operator": distribution,
+        "tamis_new_operator": package,
+        "new-operator": snake.replace("_", "-"),
+        "new_operator": snake,
+        f"{_NEW}(predicate)": predicate,
+        f"{_NEW}(…)": predicate.partition("),")[0].rstrip(")") + ")",
+        "TestNewOperator": f"Test{name[0].upper()}{name[1:]}",
+        _NEW: name,
+        "what it says": kind.says,
+        'dependencies = ["tamis"]': f'dependencies = ["{kind.requires}"]',
+        '{"first": 1}': kind.events[0],
+        '{"second": 2}': kind.events[1],
     }
-    for key, text in (("predicate", kind.predicate), ("edge", kind.edge)):
-        names[key] = Template(text).substitute(name=name)
     files = {
-        "pyproject.toml": texts.PYPROJECT,
-        "README.md": texts.README,
-        f"src/{package}/__init__.py": texts.INIT,
-        f"src/{package}/operators.py": kind.code,
+        "pyproject.toml": _template("project.toml"),
+        "README.md": _template("readme.md"),
+        f"src/{package}/__init__.py": _template("plugin.py"),
+        f"src/{package}/operators.py": _template(f"{domain}.py"),
         f"src/{package}/py.typed": "",
-        f"tests/test_{snake}.py": texts.TESTS,
-        "example/subscriptions.jsonl": texts.SUBSCRIPTIONS,
-        "example/events.jsonl": texts.EVENTS,
+        f"tests/test_{snake}.py": _tests(_template(f"{domain}_edge.py")),
+        "example/subscriptions.jsonl": f'{{"id": "s1", "where": "{kind.predicate}"}}\n',
+        "example/events.jsonl": "".join(
+            f'{{"id": "e{at}", {event[1:]}\n' for at, event in enumerate(kind.events, 1)
+        ),
     }
-    written = {path: Template(text).substitute(names) for path, text in files.items()}
+    places = re.compile("|".join(map(re.escape, filled)))
+    written = {
+        path: places.sub(lambda found: filled[found[0]], text) for path, text in files.items()
+    }
     return Made(place, name, distribution, package, written)
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _tests(edge: str) -> str:
+    """The tests of every operator, and before the last of them those of a domain."""
+    imports, _, tests = edge.partition("\n\n\n")
+    head, last, tail = _template("tests.py").partition("def test_tamis_finds_it")
+    if "import pytest" in imports:
+        head = head.replace("import tamis\n", "import pytest\nimport tamis\n", 1)
+    return f"{head}{tests}\n\n{last}{tail}"
 
 
 def _check_name(name: str) -> None:
