@@ -1,8 +1,9 @@
-"""The public names: a snapshot, so that none comes or goes unnoticed."""
+"""The public names: a snapshot, so that none comes or goes unnoticed, and how they are shown."""
 
 from __future__ import annotations
 
 import importlib
+from importlib.metadata import version
 
 import pytest
 
@@ -56,3 +57,25 @@ def test_every_public_name_is_there_and_says_what_it_is(module: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Matchr'"):
         tamis.Matchr  # noqa: B018
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert tamis.__version__ == version("tamis")
+
+
+def test_a_representation_says_how_many_and_which() -> None:
+    matcher = tamis.Matcher(operators=[], planner="sequential", index="lanes")
+    matcher.subscribe("a = 1", id="one")
+    assert (
+        repr(matcher) == "<matcher: 1 subscriptions, 0 operators, index lanes, planner Sequential>"
+    )
+    index = tamis.index.build("lanes", [(1, [("a", "=", 1)])])
+    assert repr(index) == f"<index lanes: 1 ids, {index.nbytes:,} bytes>"
+    known = tamis.Statistics(selectivity={"p(1)": 0.5})
+    assert repr(known) == "<statistics: 1 predicates, 0 attributes>"
+    result = matcher.match({"id": "e1", "a": 1})
+    assert repr(result) == "<result of e1: 1 matches (one)>"
+    assert repr(result.account) == (
+        "<account of 1 event: 1 matched of 1 candidates among 1 subscriptions; "
+        "called 0, at least 0 were needed>"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -175,3 +176,26 @@ def test_the_problem_tells_which_calls_can_be_made_together() -> None:
     assert seen[0].call_batch.tolist() == [0, -1, 0]
     assert seen[0].call_cost.tolist() == [0.5, 0.001, 0.5]
     assert seen[0].call_marginal.tolist() == [0.01, 0.001, 0.01]
+
+
+def test_an_asynchronous_batch_leaves_the_loop_of_the_caller_alone() -> None:
+    asked = []
+
+    async def many(event: Any, lists: Sequence[Sequence[Any]]) -> list[bool]:
+        asked.append(len(lists))
+        return [event["v"] > bound for (bound,) in lists]
+
+    together: Any = many
+
+    @tamis.operator(inputs=("v",), solve_many=together)
+    def over(event: Any, bound: float) -> bool:
+        return bool(event["v"] > bound)
+
+    matcher = tamis.Matcher([over], planner=Everything())
+    matcher.subscribe("over(1) and over(2)", id="s")
+
+    async def within() -> int:
+        return len(matcher.match({"v": 9}).matches)
+
+    assert asyncio.run(within()) == 1
+    assert asked == [2]

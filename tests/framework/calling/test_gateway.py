@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ import pytest
 
 import tamis
 from tamis import Preparation
-from tamis.testing import FakeClock, counting, nonsense, raising, slow
+from tamis.testing import FakeClock, counting, raising
 
 
 def answered(answer: Any, where: str = "said(?x)", **how: Any) -> tamis.Result:
@@ -186,49 +185,6 @@ def test_a_missing_key_names_the_operator_and_the_input() -> None:
 # time
 
 
-def test_a_late_operator_is_unknown_and_the_next_one_is_not_kept_waiting() -> None:
-    late = slow("late", seconds=30, timeout=0.02)
-    matcher = tamis.Matcher(operators=[late, nonsense("odd", answer=True)])
-    matcher.subscribe("late()", id="s1")
-    matcher.subscribe("odd()", id="s2")
-    for _ in range(3):
-        result = matcher.match({})
-        assert [match.subscription for match in result.matches] == ["s2"]
-        assert result.undetermined[0].reason == "late(): timed out: no answer within 0.02 s"
-    late.released.set()
-
-
-def test_a_timeout_that_is_kept_changes_nothing() -> None:
-    assert bindings(answered([1, 2], timeout=30)) == [[1], [2]]
-    assert "ValueError: invalid" in reason(answered(lambda: int("no"), timeout=30))
-
-
-def test_a_slow_generator_is_late_too() -> None:
-    released = threading.Event()
-
-    def drip() -> Iterator[int]:
-        yield 1
-        released.wait(30)
-        yield 2
-
-    assert "timed out" in reason(answered(drip, timeout=0.02))
-    released.set()
-
-
-def test_a_thread_of_its_own() -> None:
-    here = threading.current_thread()
-    ran: list[threading.Thread] = []
-
-    def where() -> bool:
-        ran.append(threading.current_thread())
-        return True
-
-    answered(where, "said()")
-    answered(where, "said()", isolation="thread")
-    assert ran[0] is here
-    assert ran[1] is not here
-
-
 def test_the_seconds_of_a_call_are_measured_by_the_timer() -> None:
     clock = FakeClock()
 
@@ -245,55 +201,6 @@ def test_the_seconds_of_a_call_are_measured_by_the_timer() -> None:
     ]
     assert result.account.seconds["operators"] == 2.75
     assert result.account.operators["busy"].seconds == 2.75
-
-
-# async operators
-
-
-def test_async_operators() -> None:
-    @tamis.operator(outputs=("n",))
-    async def fetched(event: Any, n: Any) -> list[int]:
-        await asyncio.sleep(0)
-        return [1, 2]
-
-    @tamis.operator
-    async def checked(event: Any) -> bool:
-        return True
-
-    matcher = tamis.Matcher(operators=[fetched, checked])
-    matcher.subscribe("fetched(?n) and checked()", id="s1")
-    assert bindings(matcher.match({})) == [[1], [2]]
-
-
-def test_async_operators_fail_like_others() -> None:
-    @tamis.operator
-    async def failing(event: Any) -> bool:
-        raise ValueError("no network")
-
-    @tamis.operator(timeout=0.02)
-    async def hanging(event: Any) -> bool:
-        await asyncio.sleep(30)
-        return True
-
-    for each, says in ((failing, "ValueError: no network"), (hanging, "timed out")):
-        matcher = tamis.Matcher(operators=[each])
-        matcher.subscribe(f"{each.specification.name}()", id="s1")
-        assert says in reason(matcher.match({}))
-
-
-def test_async_operators_work_inside_a_running_loop() -> None:
-    @tamis.operator
-    async def checked(event: Any) -> bool:
-        await asyncio.sleep(0)
-        return True
-
-    matcher = tamis.Matcher(operators=[checked])
-    matcher.subscribe("checked()", id="s1")
-
-    async def main() -> int:
-        return len(matcher.match({}).matches)
-
-    assert asyncio.run(main()) == 1
 
 
 # preparations
@@ -394,58 +301,6 @@ def test_whether_a_preparation_is_late_does_not_depend_on_who_asks_first() -> No
 
 
 # bounds
-
-
-def test_concurrency_is_bounded() -> None:
-    running, most, lock = 0, 0, threading.Lock()
-
-    @tamis.operator(concurrency=2)
-    def narrow(event: Any) -> bool:
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        threading.Event().wait(0.01)
-        with lock:
-            running -= 1
-        return True
-
-    matcher = tamis.Matcher(operators=[narrow])
-    matcher.subscribe("narrow()")
-    threads = [threading.Thread(target=matcher.match, args=({},)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 2
-
-
-def test_calls_a_second_are_bounded() -> None:
-    import time
-
-    began: list[float] = []
-
-    @tamis.operator(calls_per_second=50)
-    def metered(event: Any) -> bool:
-        began.append(time.monotonic())
-        return True
-
-    matcher = tamis.Matcher(operators=[metered])
-    matcher.subscribe("metered()")
-    start = time.monotonic()
-    for _ in range(5):
-        matcher.match({})
-    assert began[-1] - start >= 4 / 50
-
-
-def test_a_failing_call_gives_its_place_back() -> None:
-    @tamis.operator(concurrency=1)
-    def failing(event: Any) -> bool:
-        raise ValueError
-
-    matcher = tamis.Matcher(operators=[failing])
-    matcher.subscribe("failing()")
-    assert all(len(matcher.match({}).undetermined) == 1 for _ in range(3))
 
 
 def test_more_solutions_than_the_limit_are_cut() -> None:

@@ -144,7 +144,22 @@ def test_no_call_is_made_twice_and_an_interrupt_ends_it() -> None:
     assert counted.repeated == []
 
 
-@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None, True])
-def test_workers_are_a_number(workers: Any) -> None:
-    with pytest.raises(tamis.TamisError, match="workers are a whole number"):
-        tamis.Matcher([], workers=workers)
+def test_remembered_answers_come_in_the_order_of_their_calls() -> None:
+    """And not in the order in which threads have made them."""
+    slow_first = True
+
+    @tamis.operator(inputs=("v",), deterministic=True)
+    def over(event: Any, bound: int) -> bool:
+        time.sleep(0.05 if (bound == 1) == slow_first else 0)
+        return bool(event["v"] > bound)
+
+    def again() -> list[str]:
+        matcher = tamis.Matcher([over], planner=Rounds(), workers=2)
+        matcher.subscribe("over(1) and over(2)", id="s")
+        matcher.match({"v": 9})
+        matcher.subscribe("over(3)", id="t")
+        return [each.predicate for each in matcher.match({"v": 9}).evaluations]
+
+    before = again()
+    slow_first = False
+    assert again() == before

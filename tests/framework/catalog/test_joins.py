@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any
 
 import pytest
@@ -145,3 +146,44 @@ def test_constants_and_repeated_variables_select_solutions(where: str, truth: bo
     result = matcher.match({"p": {"1": [[1, 1], [2, 3], [1, 2]]}})
     assert bool(result.matches) is truth
     assert len(result.calls) == 1
+
+
+def test_a_join_of_hundreds_of_atoms_is_bounded() -> None:
+    @tamis.operator(outputs=("value",))
+    def g(event: object, number: int, value: object) -> list[int]:
+        return [1, 2, 3]
+
+    matcher = tamis.Matcher([g])
+    matcher.subscribe(", ".join(f"g({at}, ?x)" for at in range(400)), id="s")
+    begun = time.perf_counter()
+    assert [each["x"] for each in matcher.match({}).matches[0].bindings] == [1, 2, 3]
+    assert time.perf_counter() - begun < 5
+
+
+def test_constraints_are_decided_as_soon_as_any_atoms_bind_their_variables() -> None:
+    asked: list[str] = []
+
+    def bound(name: str, values: list[Any]) -> Any:
+        @tamis.operator(name=name)
+        def answers(event: object, *variables: object) -> list[Any]:
+            asked.append(name)
+            return values
+
+        return answers
+
+    operators = [bound("s", [1]), bound("t", [1]), bound("u", [5])]
+    matcher = tamis.Matcher(operators, planner="naive")
+    matcher.subscribe("s(?x), u(?y), ?x > ?y, t(?x)", id="1")
+    assert not matcher.match({}).matches
+    assert asked == ["s", "u"]
+    asked.clear()
+    chain = [
+        bound("a1", [(1, 0)]),
+        bound("a2", [(0, 7)]),
+        bound("a3", [(7, 5), (8, 0)]),
+        bound("a4", [5]),
+    ]
+    matcher = tamis.Matcher(chain, planner="naive")
+    matcher.subscribe("a1(?a, ?x), a2(?x, ?y), a3(?y, ?b), ?a > ?b, a4(?b)", id="2")
+    assert not matcher.match({}).matches
+    assert asked == ["a1", "a2", "a3"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tamis
 from tamis import DerivedAttribute, Event, EventError
 from tamis.event import EventView, freeze
 from tamis.files.reading import read_event_line
@@ -249,6 +252,45 @@ def test_a_view_is_plain_data() -> None:
 def test_bytearrays_are_shown_as_bytes() -> None:
     assert freeze(bytearray(b"ab")) == b"ab"
     assert isinstance(freeze(bytearray(b"ab")), bytes)
+
+
+def test_an_event_with_a_null_can_be_read_whole() -> None:
+    @tamis.operator
+    def count(event: Mapping[str, object]) -> bool:
+        return dict(event) == {"a": 1} and len(event) == 1
+
+    matcher = tamis.Matcher([count])
+    matcher.subscribe("count()", id="s")
+    assert len(matcher.match({"a": 1, "b": None, "c": float("nan")}).matches) == 1
+    assert not matcher.match({"a": 1, "b": None, "id": "e"}).undetermined
+
+
+def test_operators_cannot_change_the_event_and_may_copy_it() -> None:
+    @tamis.operator
+    def changes(event: Mapping[str, Any]) -> bool:
+        event["t"][0]["x"] = 5
+        return True
+
+    @tamis.operator
+    def paints(event: Mapping[str, Any]) -> bool:
+        event["image"].setflags(write=True)
+        return True
+
+    @tamis.operator
+    def copies(event: Mapping[str, Any]) -> bool:
+        meta = copy.deepcopy(event["meta"])
+        meta["a"].append(2)
+        plain = pickle.loads(pickle.dumps(event["meta"]))
+        return meta == {"a": [1, 2]} and plain == {"a": [1]} and type(plain) is dict
+
+    matcher = tamis.Matcher([changes, paints, copies])
+    for name in ("changes", "paints", "copies"):
+        matcher.subscribe(f"{name}()", id=name)
+    event = {"t": ({"x": 1},), "image": np.zeros(3), "meta": {"a": [1]}}
+    result = matcher.match(event)
+    assert [match.subscription for match in result.matches] == ["copies"]
+    assert len(result.undetermined) == 2
+    assert event["t"] == ({"x": 1},)
 
 
 # lines

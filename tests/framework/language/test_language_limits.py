@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 
-from tamis import Limits
+import tamis
+from tamis import Limits, SubscriptionError
 
 from .reading import parse, read, refusal
 
@@ -116,3 +120,45 @@ def test_limits_are_settings(name: str) -> None:
     text = "not (a in {1, 2} and ((($x + 1 + 2 > $y or b = 1) and (c = 1 or d = 1)) or e = 1))"
     assert read(text)
     assert refusal(text, Limits(**{name: 1}))
+
+
+NINES = "9" * 1000
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"a > 0.{'9' * 4301}km",
+        f"a > 1e{'9' * 4301}km",
+        f"p(?x), ?x > {'*'.join([NINES] * 5)}",
+        f"a > {'*'.join([NINES] * 5)} and yes()",
+        '("' + '\\"' * 32_000,
+        "(`" + "\\`" * 32_000,
+        'a in {"' + '\\"' * 25_000 + "," * 10_001,
+        'a=1, b=1 or (((x"' + '\\"' * 30_000,
+        f"p(?{'a' * 8000}), ?{'a' * 8000}b > 3",
+        'a matches "' + "\\pL" * 12_000 + '"',
+        " and ".join(f"(a{at}=1 or b{at}=1)" for at in range(10))
+        + " and "
+        + " and ".join(f"c{at}=1" for at in range(2000))
+        + " and nosuch()",
+        f"yes() and {'-' * 300}a > 3",
+    ],
+)
+def test_hard_texts_are_taken_or_refused_at_once(where: str) -> None:
+    @tamis.operator(outputs=("n",))
+    def p(event: object, n: object) -> list[int]:
+        return [1]
+
+    @tamis.operator
+    def yes(event: object) -> bool:
+        return True
+
+    matcher = tamis.Matcher([p, yes])
+    begun = time.perf_counter()
+    with contextlib.suppress(SubscriptionError):
+        matcher.subscribe(where, id="s")
+        matcher.match({"a": 1}).explain("s")
+        assert matcher.graph()
+    # a hundred times what it takes, so that only a change of order fails on a busy machine
+    assert time.perf_counter() - begun < 2

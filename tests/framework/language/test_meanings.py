@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import tamis
+
 from .reading import parse, read
 
 Case = tuple[str, list[list[str]]]
@@ -362,3 +364,9 @@ def test_one_is_not_true() -> None:
     assert read("a = 1 or a = true") == [["a = 1"], ["a = true"]]
     assert read("p(1) or p(true) or p('1')") == [["p(1)"], ["p(true)"], ['p("1")']]
     assert read("a in {1, true} or a in {true, 1.0}") == [["a in {true, 1}"]]
+
+
+def test_names_that_begin_like_keywords_are_names() -> None:
+    matcher = tamis.Matcher([])
+    matcher.subscribe('not.x starts with "a" and not.y = 3 and or.z < 4', id="s")
+    assert len(matcher.match({"not.x": "ab", "not.y": 3, "or.z": 1}).matches) == 1

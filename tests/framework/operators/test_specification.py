@@ -336,3 +336,18 @@ def test_what_is_to_be_set_up_is_a_sentence_at_subscription() -> None:
         tamis.Matcher([docked]).subscribe("docked()")
     with pytest.raises(OperatorError, match="lacking of x says what has to be set up"):
         Specification("x", lacking="")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"solve_many": 5}, "solve_many of over is a function"),
+        ({"implications": {}}, "implications of over is a function"),
+        ({"check": 3}, "check of over is a function"),
+        ({"concurrency": 1.5}, "concurrency of over is a whole number"),
+        ({"deterministic": "no"}, "deterministic of over is True or False"),
+    ],
+)
+def test_a_wrong_setting_is_told_what_it_should_be(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(tamis.OperatorError, match=words):
+        operator(name="over", **settings)(lambda event: True)

@@ -186,3 +186,10 @@ def test_every_candidate_of_a_large_matcher_can_be_explained() -> None:
         else "matched"
         for number in range(100)
     ]
+
+
+def test_explanations_tell_alternatives_apart_that_ask_the_same() -> None:
+    matcher = tamis.Matcher([TableOperator("count", outputs=("n",))])
+    matcher.subscribe("count(p, ?x) and count(q, ?y) and (?x > ?y or ?x < ?y)", id="s")
+    data = matcher.match({"count": {"p": [1], "q": [2]}}).explain("s").data
+    assert [each["verdict"] for each in data["alternatives"]] == ["false", "true"]

@@ -1,4 +1,4 @@
-"""A result stays right whatever is subscribed, replaced or cancelled while it is held."""
+"""A result stays right whatever is subscribed, replaced or cancelled before or meanwhile."""
 
 from __future__ import annotations
 
@@ -128,3 +128,18 @@ def test_a_result_is_readable_twice_and_in_any_order() -> None:
     assert next(iter(result.matches)).bindings == [{}]
     assert "e1" in repr(result)
     assert "binds" in repr(result.matches[1])
+
+
+def test_which_assignments_are_cut_does_not_depend_on_what_was_subscribed_before() -> None:
+    for before in (False, True):
+        matcher = tamis.Matcher(
+            [TableOperator("p", outputs=("n",)), TableOperator("q", outputs=("n",))],
+            limits=tamis.Limits(assignments=1),
+        )
+        if before:
+            matcher.subscribe("a = 1 or a = 2", id="o")
+            matcher.unsubscribe("o")
+        matcher.subscribe("p(k, ?x) or q(k, ?x)", id="s")
+        result = matcher.match({"p": {"k": [1]}, "q": {"k": [2]}})
+        assert result.matches[0].bindings == [{"x": 1}]
+        assert result.matches[0].truncated

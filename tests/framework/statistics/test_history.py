@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -151,3 +152,11 @@ def test_statistics_may_be_replaced_at_any_time() -> None:
     assert seen_problem(matcher).test_selectivity.tolist() == [0.5]
     matcher.statistics = Statistics(selectivity={"seen(a)": 0.125})
     assert seen_problem(matcher).test_selectivity.tolist() == [0.125]
+
+
+def test_what_is_no_statistics_leaves_those_that_are_there() -> None:
+    matcher = tamis.Matcher([])
+    wrong: Any = {}
+    with pytest.raises(StatisticsError, match="statistics are a"):
+        matcher.statistics = wrong
+    assert isinstance(matcher.statistics, Statistics)

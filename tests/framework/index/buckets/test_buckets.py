@@ -209,28 +209,6 @@ def test_statistics_choose_and_change_no_answer(form: tuple[str, dict[str, Any]]
         assert sorted(index.match(event).tolist()) == right
 
 
-@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
-def test_statistics_spare_candidates(name: str) -> None:
-    """All events have `common`, which says little; few have what subscriptions name more often."""
-    chance = random.Random(3)
-    rows = {
-        number: [("common", "=", number % 3), ("rare", "between", (0, 90))]
-        + ([("rarer", "<", 5)] if number % 2 else [])
-        for number in range(4_000)
-    }
-    history = [
-        {"common": chance.randrange(3), **({"rare": 50} if chance.random() < 0.02 else {})}
-        for _ in range(200)
-    ]
-    tested = []
-    for statistics in (None, tamis.Statistics.from_events(history)):
-        index = build(name, rows.items(), statistics=statistics)
-        inside: Any = index._index
-        index.match_many(history)
-        tested.append(inside.tested)
-    assert tested[1] < 0.8 * tested[0]
-
-
 def test_rows_of_many_attributes_meet_in_few_pairs() -> None:
     """Rows that could lie in any of 435 pairs lie in so few that an event looks into fewer."""
     chance = random.Random(4)

@@ -1,4 +1,4 @@
-"""What was learned is of use: on skewed data an index checks less and calls cost less, counted."""
+"""What is known of events spares an index of buckets candidates, counted on skewed data."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ import tamis
 from tamis import Matcher, Statistics
 from tamis.learning.learner import Learner
 from tamis.learning.lesson import Lesson
-from tamis.operators.asking import Operators
-from tamis.testing import FakeClock
 from tests.borders import borders
 
 Document = dict[str, Any]
-CLOCK = FakeClock()
-"""What calls take: exactly as long as they say."""
-SECONDS = {"seen": 0.02, "heard": 0.015, "smelled": 0.03}
 
 
-def _asked(name: str) -> Any:
-    @tamis.operator(name=name, inputs=(name,))
-    def asked(event: Any, key: int) -> bool:
-        CLOCK.advance(SECONDS[name])
-        return key in event[name]
-
-    return asked
-
-
-OPERATORS = [_asked(name) for name in SECONDS]
+@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+def test_statistics_spare_candidates(name: str) -> None:
+    """All events have `common`, which says little; few have what subscriptions name more often."""
+    chance = random.Random(3)
+    rows = {
+        number: [("common", "=", number % 3), ("rare", "between", (0, 90))]
+        + ([("rarer", "<", 5)] if number % 2 else [])
+        for number in range(4_000)
+    }
+    history = [
+        {"common": chance.randrange(3), **({"rare": 50} if chance.random() < 0.02 else {})}
+        for _ in range(200)
+    ]
+    tested = []
+    for statistics in (None, tamis.Statistics.from_events(history)):
+        index = tamis.index.build(name, rows.items(), statistics=statistics, scan_up_to=0)
+        inside: Any = index._index
+        index.match_many(history)
+        tested.append(inside.tested)
+    assert tested[1] < 0.8 * tested[0]
 
 
 def learned(history: list[Document], asked: list[str]) -> Statistics:
-    lesson = Lesson(asked, OPERATORS)
-    learner = Learner(lesson.task, operators=Operators(lesson.operators), timer=CLOCK)
+    lesson = Lesson(asked, [])
+    learner = Learner(lesson.task)
     for document in history:
         learner.document(document)
     return lesson.statistics(learner.finish())
@@ -104,36 +109,3 @@ def test_an_index_checks_a_fifth_less_at_least_where_attributes_are_skewed(index
         asked.append(" and ".join(f"a{at} > {chance.randrange(20, 70)}" for at in sorted(names)))
     without, with_ = checked_by(index, asked, sightings(1_000, 1), sightings(300, 2))
     assert with_ <= 0.8 * without, (without, with_)
-
-
-def senses(count: int, seed: int) -> list[Document]:
-    """Events in which every fourth of the things asked for is seldom there, the others mostly."""
-    chance = random.Random(seed)
-    return [
-        {
-            name: [key for key in range(600) if chance.random() < (0.03 if key % 4 == 1 else 0.95)]
-            for name in SECONDS
-        }
-        for _ in range(count)
-    ]
-
-
-@pytest.mark.parametrize("planner", ["savings", "suborder"])
-def test_calls_cost_a_fifth_less_at_least_where_history_is_known(planner: str) -> None:
-    chance = random.Random(6)
-    asked = [
-        " and ".join(f"{chance.choice(list(SECONDS))}({4 * at + each})" for each in range(4))
-        for at in range(150)
-    ]
-    known = learned(senses(200, 1), asked)
-    cost, matched = [], []
-    for statistics in (None, known):
-        matcher = Matcher(operators=OPERATORS, planner=planner, statistics=statistics, timer=CLOCK)
-        matcher.subscribe_many([{"where": text} for text in asked])
-        before = CLOCK()
-        results = [matcher.match(event) for event in senses(4, 2)]
-        cost.append(CLOCK() - before)
-        matched.append([[each.subscription for each in result.matches] for result in results])
-    assert matched[0] == matched[1]
-    assert any(matched[0])
-    assert cost[1] <= 0.8 * cost[0], cost
