@@ -133,7 +133,7 @@ def test_an_event_is_decided_by_the_planner_that_knows_its_subscriptions() -> No
         if now == 1:  # the event has its problem, and no planner yet
             swaps.append(threading.Thread(target=setattr, args=(matcher, "planner", planner)))
             swaps[0].start()
-            resetting.wait(10)
+            resetting.wait(1)  # in vain where the planner waits for the event
         return float(now)
 
     planner = Follows(resetting, go_on)
