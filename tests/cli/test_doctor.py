@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, installation, java, kernels
-from tamis.doctor.timing import timed
+from tamis import doctor
+from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, timed
 from tamis.errors import SparkError
 from tamis.plugins.loader import installed, operators_in
 from tamis.spark.java import Java
@@ -58,7 +58,7 @@ def far(event):
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few calls of each of the operators that are installed."""
-    monkeypatch.setattr("tamis.doctor.timing._MOST_SECONDS", 0.05)
+    monkeypatch.setattr("tamis.doctor._MOST_SECONDS", 0.2)
 
 
 @pytest.fixture
@@ -185,12 +185,12 @@ def _with(site: Path) -> str:
 
 def test_the_kernel_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
-    found = kernels.cache()
+    found = doctor.cache()
     assert found.status == OK
     assert found.words == f"{tmp_path / 'new'} holds 0 kernels, 0.0 MB"
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "inside"))
-    found = kernels.cache()
+    found = doctor.cache()
     assert found.status == BROKEN
     assert "NUMBA_CACHE_DIR" in found.mend
 
@@ -199,10 +199,10 @@ def test_what_is_not_compiled_yet_is_said_with_what_it_costs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(kernels, "_PATIENCE_SECONDS", 0.1)
-    found = next(kernels.kernels())
+    monkeypatch.setattr(doctor, "_KERNEL_PATIENCE_SECONDS", 0.1)
+    found = next(doctor.kernels())
     assert found.status == MISSING
-    assert f"about {kernels.COLD_SECONDS} s" in found.words
+    assert f"about {doctor.COLD_SECONDS} s" in found.words
     assert found.mend == "tamis doctor --compile does it now"
 
 
@@ -214,28 +214,28 @@ def test_everything_is_compiled_at_once(tamis: Tamis) -> None:
 
 
 def test_versions_out_of_range_are_broken() -> None:
-    found = installation._extra("testing", [("pytest", ">=8"), ("hypothesis", "<1")])
+    found = doctor._extra("testing", [("pytest", ">=8"), ("hypothesis", "<1")])
     assert found.status == BROKEN
     assert found.mend == "pip install 'tamis[testing]'"
-    assert installation._extra("testing", [("pytest", ">=8")]).status == OK
-    found = installation._extra("x", [("pytest", ">=8"), ("no-such-thing", "")])
+    assert doctor._extra("testing", [("pytest", ">=8")]).status == OK
+    found = doctor._extra("x", [("pytest", ">=8"), ("no-such-thing", "")])
     assert found.status == MISSING
     assert found.words.startswith("without no-such-thing (pytest ")
-    assert installation._extra("", [("no-such-thing", "")]).status == BROKEN
+    assert doctor._extra("", [("no-such-thing", "")]).status == BROKEN
 
 
 def test_java_is_what_spark_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark")
     found = Java("/opt/java", 21, "PATH")
     monkeypatch.setattr("tamis.spark.java.java_found", lambda: found)
-    assert list(java.java()) == [Finding("Java", OK, str(found))]
+    assert list(doctor.java()) == [Finding("Java", OK, str(found))]
 
     def nowhere() -> Java:
         raise SparkError("Spark needs Java 17 or later (PATH has none): pip install it")
 
     monkeypatch.setattr("tamis.spark.java.java_found", nowhere)
     words = "Spark needs Java 17 or later (PATH has none)"
-    assert list(java.java()) == [Finding("Java", BROKEN, words, "pip install it")]
+    assert list(doctor.java()) == [Finding("Java", BROKEN, words, "pip install it")]
 
 
 def test_a_check_is_a_function_in_a_list(tamis: Tamis, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def doctor(
 def _compile() -> int:
     """Compiles what is not in the cache, and says where it is."""
     from tamis.cli.saying import put
-    from tamis.doctor.kernels import cache, compile_all
+    from tamis.doctor import cache, compile_all
 
     began = time.perf_counter()
     names = []
