@@ -1,4 +1,4 @@
-"""What one atom of a condition says: an attribute predicate, an operator predicate, a constraint.
+"""Reads one atom of a condition: an attribute predicate, an operator predicate, a constraint.
 
 Reads from a place in the text to the end of the atom. Linear; no recursion, whatever the nesting.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NoReturn
 
 from tamis.language.comparison import (
-    AFFIXES,
     INTERVALS,
     MIRRORED,
     ORDERINGS,
@@ -36,13 +35,13 @@ from tamis.language.predicate import (
     OperatorPredicate,
     VariableArgument,
 )
-from tamis.language.scanner import SEPARATORS, Scanner, Token, a
-from tamis.language.text import constant_text, name_text
+from tamis.language.scanner import SEPARATORS, SIGNS, TERMS, Scanner, Token, a
+from tamis.language.text import RESERVED, constant_text, name_text
 from tamis.language.units import UNITS
 from tamis.language.values import KIND_NAMES, NUMBER, Scalar, distinct, kind_of
 from tamis.limits import Limits
 
-_BINARY: dict[str, tuple[int, Operation]] = {
+BINARY: dict[str, tuple[int, Operation]] = {
     "+": (1, ADD),
     "-": (1, SUBTRACT),
     "*": (2, MULTIPLY),
@@ -53,6 +52,7 @@ _OPEN = (0, NEGATION)
 _SHAPES = (
     "expected a condition: an operator such as locIn(Bronx), or a comparison such as altitude < 400"
 )
+_NULL = "null is an absent value: write exists(…) or not exists(…)"
 
 
 class Side:
@@ -79,25 +79,22 @@ class Side:
 class AtomReader(Scanner):
     """Reads one atom at a time; `depth` is how deep it stands."""
 
-    def __init__(self, text: str, limits: Limits, at: int = 0, depth: int = 0) -> None:
-        super().__init__(text, limits, at)
-        self._depth = depth
+    def __init__(self, text: str, limits: Limits) -> None:
+        super().__init__(text, limits)
+        self.depth = 0
         self._terms = self._signs = 0
 
     def read(self) -> tuple[Atom, ...]:
         """The atom here, as one or (for `not between` and its kin) the or of two."""
         self._terms = self._signs = 0
-        token = self.peek()
-        if token.kind == "word" and token.value == "exists":
-            self.take()
+        token = self.take()
+        if token.kind == "exists":
             return (self._exists(),)
-        if token.kind == "name":
-            self.take()
-            if self.peek().value == "(" and self.peek().kind == "symbol":
-                return (self._operator(token),)
-            self._ahead, self.at = None, token.start
-        left = self._side(first=True)
-        return self._compared(left)
+        if token.kind == "name" and self.peek().kind == "(":
+            return (self._operator(token),)
+        if token.kind not in (*TERMS, "-", "+", "("):
+            self.fail(f"{_SHAPES}, found {token}", token)
+        return self._compared(self._side(token))
 
     # operators
 
@@ -134,9 +131,9 @@ class AtomReader(Scanner):
             )
         value, _ = self._constant(f"as an argument of {name.value}")
         following = self.peek()
-        if following.kind == "symbol" and following.value not in (",", ")"):
-            if following.value == "(":
-                self.fail("an operator is not an argument of another", token)
+        if following.kind == "(":
+            self.fail("an operator is not an argument of another", token)
+        if following.kind in SIGNS and following.kind not in (",", ")"):
             self.fail("an argument is one value: write arithmetic in a constraint", following)
         return value
 
@@ -145,21 +142,19 @@ class AtomReader(Scanner):
     def _constant(self, why: str) -> tuple[Scalar, str | None]:
         """A constant and its dimension; a bare name is the string of its letters."""
         token = self.take()
-        if token.kind == "symbol" and token.value in ("-", "+"):
+        if token.kind in ("-", "+"):
             number = self.take()
             if number.kind != "number":
                 self.fail(f"expected a number after '{token.value}', found {number}", number)
             assert isinstance(number.value, (int, float))
-            value = -number.value if token.value == "-" else number.value
+            value = -number.value if token.kind == "-" else number.value
             return value, number.dimension
-        if token.kind in ("number", "string", "name"):
+        if token.kind in ("number", "string", "boolean", "name"):
             self._no_loose_unit(token)
             return token.value, token.dimension
-        if token.kind == "word" and token.value in ("true", "false"):
-            return token.value == "true", None
-        if token.kind == "word" and token.value == "null":
-            self.fail("null is an absent value: write exists(…) or not exists(…)", token)
-        if token.kind == "word":
+        if token.kind == "null":
+            self.fail(_NULL, token)
+        if token.kind in RESERVED:
             self.fail(f"'{token.value}' is a keyword: write \"{token.value}\" as a string", token)
         if token.kind == "attribute":
             self.fail("expected a constant: an attribute stands only in a comparison", token)
@@ -209,37 +204,34 @@ class AtomReader(Scanner):
 
     # arithmetic
 
-    def _side(self, *, first: bool = False) -> Side:
-        """An expression by precedence climbing with a stack of our own."""
-        start = self.peek()
+    def _side(self, start: Token) -> Side:
+        """An expression by precedence climbing with a stack of our own; `start` is taken."""
         steps: list[Step] = []
         bare: list[Token] = []
         pending: list[tuple[int, Operation, Token]] = []
         depth = 0
+        token = start
         while True:
-            token = self.take()
-            if token.kind == "symbol" and token.value in ("-", "+", "("):
-                if token.value == "(":
-                    depth += 1
-                    pending.append((*_OPEN, token))
-                else:
-                    self._signs += 1
-                    if token.value == "-":
-                        pending.append((_NEGATION_STRENGTH, NEGATION, token))
+            if token.kind == "(":
+                depth += 1
+                pending.append((*_OPEN, token))
+            elif token.kind in ("-", "+"):
+                self._signs += 1
+                if token.kind == "-":
+                    pending.append((_NEGATION_STRENGTH, NEGATION, token))
             else:
-                if first and token is start and token.kind in ("word", "symbol", "end"):
-                    self._no_condition(token)
                 self._term(token, steps, bare)
                 self._terms += 1
                 depth -= self._close(steps, pending, depth)
                 token = self.peek()
-                if token.kind != "symbol" or token.value not in _BINARY:
+                if token.kind not in BINARY:
                     break
                 self.take()
-                strength, operation = _BINARY[str(token.value)]
+                strength, operation = BINARY[token.kind]
                 self._reduce(steps, pending, strength)
                 pending.append((strength, operation, token))
             self._check_size(start, token, depth)
+            token = self.take()
         self._check_size(start, token, 0)
         if depth:
             opening = next(place for strength, _, place in reversed(pending) if strength == 0)
@@ -253,7 +245,7 @@ class AtomReader(Scanner):
         """Refuses a constraint that is too long, or too deep beside what is open around it."""
         if max(self._terms, self._signs) > self.limits.terms:
             self.fail(f"a constraint has at most {self.limits.terms:,} terms", start)
-        if self._depth + depth > self.limits.depth:
+        if self.depth + depth > self.limits.depth:
             self.fail(f"parentheses are nested at most {self.limits.depth} deep", token)
 
     def _close(
@@ -267,20 +259,14 @@ class AtomReader(Scanner):
             closed += 1
         return closed
 
-    def _no_condition(self, token: Token) -> None:
-        if token.value not in ("true", "false"):
-            self.fail(f"{_SHAPES}, found {token}", token)
-
     def _term(self, token: Token, steps: list[Step], bare: list[Token]) -> None:
-        if token.kind in ("number", "string"):
+        if token.kind in ("number", "string", "boolean"):
             steps.append(Literal(token.value))
             self._no_loose_unit(token)
-        elif token.kind == "word" and token.value in ("true", "false"):
-            steps.append(Literal(token.value == "true"))
         elif token.kind == "name":
             steps.append(Reference("$", str(token.value)))
             bare.append(token)
-            if self.peek().value == "(" and self.peek().kind == "symbol":
+            if self.peek().kind == "(":
                 self.fail(
                     f"bind the answer of {token.value} to a variable, as in "
                     f"{token.value}(?x), and compare ?x",
@@ -288,8 +274,8 @@ class AtomReader(Scanner):
                 )
         elif token.kind in ("variable", "attribute"):
             steps.append(Reference("?" if token.kind == "variable" else "$", str(token.value)))
-        elif token.kind == "word" and token.value == "null":
-            self.fail("null is an absent value: write exists(…) or not exists(…)", token)
+        elif token.kind == "null":
+            self.fail(_NULL, token)
         else:
             self.fail(f"expected a value, found {token}", token)
 
@@ -313,26 +299,18 @@ class AtomReader(Scanner):
 
     def _compared(self, left: Side) -> tuple[Atom, ...]:
         token = self.take()
-        op = str(token.value)
-        if token.kind == "symbol" and op in RELATIONS:
-            return (self._related(left, op, token),)
-        if token.kind == "symbol" and op == "∉":
+        if token.kind in RELATIONS:
+            return (self._related(left, token.kind),)
+        if token.kind == "∉":
             return self._within(left, token, negated=True)
-        if token.kind == "word":
-            negated = op == "not"
-            if negated:
-                token = self.take()
-                op = str(token.value)
-            if token.kind == "word" and op == "in":
-                return self._within(left, token, negated=negated)
-            if token.kind == "word" and op == "between":
-                return self._between(left, token, negated=negated)
-            if token.kind == "word" and op in ("starts", "ends", "contains", "matches"):
-                return self._affix(left, token, negated=negated)
-            if token.kind == "word" and op == "has":
-                return self._having(left, token, negated=negated)
-            if negated:
-                self.fail(f"expected in, between, starts with … after not, found {token}", token)
+        negated = token.kind == "not"
+        if negated:
+            token = self.take()
+        read = COMPARISONS.get(token.kind)
+        if read is not None:
+            return read(self, left, token, negated=negated)
+        if negated:
+            self.fail(f"expected in, between, starts with … after not, found {token}", token)
         self._no_comparison(left, token)
 
     def _no_comparison(self, left: Side, token: Token) -> NoReturn:
@@ -346,15 +324,15 @@ class AtomReader(Scanner):
             )
         self.fail(f"expected a comparison, found {token}", token)
 
-    def _related(self, left: Side, op: str, token: Token) -> Atom:
-        right = self._side()
+    def _related(self, left: Side, op: str) -> Atom:
+        right = self._side(self.take())
         ordering = op in ORDERINGS
         if not ordering and left.constant is None:
             if right.bare and right.expression.lone is None:
                 self._ask_for_quotes(right)
             right = right.as_string()
         following = self.peek()
-        if following.kind == "symbol" and following.value in RELATIONS:
+        if following.kind in RELATIONS:
             self.fail(
                 "comparisons are not chained: write two of them with and, or an interval "
                 "such as altitude in [50, 400]",
@@ -405,16 +383,16 @@ class AtomReader(Scanner):
     def _within(self, left: Side, token: Token, *, negated: bool) -> tuple[Atom, ...]:
         self._subject(left, token)
         opening = self.take()
-        if opening.kind == "symbol" and opening.value == "{":
+        if opening.kind == "{":
             return self._signed(left, Comparison("in", self._members(opening)), negated=negated)
-        if opening.kind == "symbol" and opening.value in ("[", "("):
+        if opening.kind in ("[", "("):
             return self._signed(left, self._interval(opening), negated=negated)
         self.fail(f"expected a set {{…}} or an interval [a, b] after in, found {opening}", opening)
 
     def _interval(self, opening: Token) -> Comparison:
         values: list[Scalar] = []
         dimensions: set[str] = set()
-        while not (values and self.peek().value in ("]", ")") and self.peek().kind == "symbol"):
+        while not (values and self.peek().kind in ("]", ")")):
             if values:
                 self.expect(",", "or a closing bracket after a bound")
             token = self.peek()
@@ -430,7 +408,7 @@ class AtomReader(Scanner):
             words = ", ".join(constant_text(value, bare=True) for value in values[:5])
             more = ", …" if len(values) > 5 else ""
             self.fail(f"an interval has two numbers; for a set write {{{words}{more}}}", opening)
-        return Comparison(INTERVALS[f"{opening.value}{closing.value}"], tuple(values))
+        return Comparison(INTERVALS[opening.kind + closing.kind], tuple(values))
 
     def _between(self, left: Side, token: Token, *, negated: bool) -> tuple[Atom, ...]:
         self._subject(left, token)
@@ -457,11 +435,10 @@ class AtomReader(Scanner):
 
     def _affix(self, left: Side, token: Token, *, negated: bool) -> tuple[Atom, ...]:
         self._subject(left, token)
-        op = str(token.value)
+        op = token.kind
         if op in ("starts", "ends"):
             self.expect("with", f"after {op}")
             op = f"{op} with"
-        assert op in AFFIXES
         constant = self.take()
         if constant.kind == "name":
             self.fail(f'{op} takes a string: write "{constant.value}"', constant)
@@ -484,12 +461,21 @@ class AtomReader(Scanner):
         if lone.sigil == "?":
             self.fail("a variable is one value: compare it with = or in", left.start)
         following = self.peek()
-        if following.kind == "word" and following.value in ("any", "all", "none"):
+        if following.kind in ("any", "all", "none"):
             self.take()
             opening = self.expect("{", f"after has {following.value}")
             comparison = Comparison(f"has {following.value}", self._members(opening))
         else:
-            if following.kind == "symbol" and following.value == "{":
+            if following.kind == "{":
                 self.fail("write has any {…}, has all {…} or has none {…}", following)
             comparison = Comparison("has", self._constant("after has")[0])
         return self._signed(left, comparison, negated=negated)
+
+
+COMPARISONS = {
+    "in": AtomReader._within,
+    "between": AtomReader._between,
+    **dict.fromkeys(("starts", "ends", "contains", "matches"), AtomReader._affix),
+    "has": AtomReader._having,
+}
+"""What reads a comparison that begins with a word."""

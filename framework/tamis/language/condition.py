@@ -1,9 +1,9 @@
-"""What a subscription's text means: its alternatives, each a conjunction of atoms.
+"""Reads a subscription's text as its alternatives, each a conjunction of atoms.
 
 One pass with a stack of its own reads connectives; `not` is a prefix, so the sign under which an
 atom stands is known when it is read, and negations are pushed down as they come. Alternatives are
 counted before any is expanded. Atoms are interned by their source text: a text made of known atoms
-costs one pattern match and one look-up an atom.
+costs one pattern match and one look-up an atom. The patterns are made of the scanner's tables.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
-from tamis.errors import SubscriptionError
-from tamis.language.atoms import AtomReader
-from tamis.language.comparison import INTERVALS, Comparison
+from tamis.language.atoms import BINARY, COMPARISONS, AtomReader
+from tamis.language.comparison import INTERVALS, RELATIONS, Comparison
 from tamis.language.constraint import Constraint
 from tamis.language.normal import Branch, Leaf, expanded
 from tamis.language.predicate import Atom, AttributePredicate, OperatorPredicate
-from tamis.language.scanner import SYMBOLS, Scanner, skip_space
+from tamis.language.scanner import KINDS, QUOTED, SIGNS, Token, spelled
 from tamis.language.text import NAME, RESERVED, WORD, name_text
 from tamis.language.units import UNITS
 from tamis.language.values import Scalar, canonical_number
@@ -26,37 +25,33 @@ from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.nearest import nearest
 
 _INTERNED = 100_000
-_CONNECTIVE = re.compile(
-    r"\s*(?:(?P<close>[)}])|(?P<comma>,)|(?P<and>and(?![\w.])|∧|&&)|(?P<or>or(?![\w.])|∨|\|\|)|(?P<end>$))",
-    re.IGNORECASE,
-)
-_OPENING = re.compile(r"\s*(?:(?P<not>not(?![\w.])|¬|!(?!=))|(?P<group>[({]))", re.IGNORECASE)
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?"
+_RELATION, _IN = spelled(*RELATIONS), spelled("in")
 _COMMON = re.compile(
-    rf"""
-    (?: (?!(?:[nN][oO][tT]|[aA][nN][dD]|[oO][rR])(?![\w.])) {NAME}\s*\([^()"'`{{}}]*\)
-      | (?P<attribute>{NAME})\s*(?P<op><=|>=|<>|!=|==|=|<|>|≠|≤|≥)\s*
+    rf"""\s*+
+    (?P<atom> (?!{spelled("not", "and", "or")}) {NAME}\s*\([^()"'`{{}}]*\)
+      | (?P<attribute>{NAME})\s*(?P<op>{_RELATION})\s*
         (?: (?P<number>{_NUMBER}) | (?P<word>{NAME}) | "(?P<string>[^"\\]*)" )
-      | \?{WORD}\s*(?:<=|>=|<>|!=|==|=|<|>|≠|≤|≥)\s*{_NUMBER}
-      | {NAME}\s*(?:\bin\b|∈)\s*\{{[^{{}}"'`]*\}}
-      | (?P<within>{NAME})\s*(?:\bin\b|∈)\s*(?P<opening>[\[(])\s*(?P<low>{_NUMBER})\s*,
+      | \?{WORD}\s*{_RELATION}\s*{_NUMBER}
+      | {NAME}\s*{_IN}\s*\{{[^{{}}"'`]*\}}
+      | (?P<within>{NAME})\s*{_IN}\s*(?P<opening>[\[(])\s*(?P<low>{_NUMBER})\s*,
         \s*(?P<high>{_NUMBER})\s*(?P<closing>[\])])
     )
-    (?=\s*(?:$|[,)}}∧∨]|&&|\|\||(?:[aA][nN][dD]|[oO][rR])\b))
+    (?=\s*+(?P<joint>\Z|[,)}}]|{spelled("and", "or")}))
     """,
     re.VERBOSE,
 )
+_COMPARING = spelled(*COMPARISONS)
 _AFTER_GROUP = re.compile(
-    r"\s*(?:[-+*/=<>≠≤≥∈∉]|!=|(?:not|in|between|starts|ends|contains|matches|has)\b)",
-    re.IGNORECASE,
+    rf"\s*(?:{spelled(*BINARY, *RELATIONS, '∉')}|(?:{spelled('not')}\s*)?{_COMPARING})"
 )
 # an interval such as [0, 3) closes nothing
 _BRACKETS = re.compile(
-    r"""(?:\bin|[∈∉])\s*[\[(][^()\[\]{}"'`]*[\])]"""
-    r"""|[(){}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|["'`].*""",
-    re.DOTALL | re.IGNORECASE,
+    rf"""(?:{_IN}|∉)\s*[\[(][^()\[\]{{}}"'`]*[\])]|[(){{}}]|{QUOTED}|["'`].*""",
+    re.DOTALL,
 )
 _CLOSING = {"(": ")", "{": "}"}
+_NO_OPERAND = (")", "}", ",", "end")
 
 
 class Condition(NamedTuple):
@@ -87,7 +82,8 @@ class Language:
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
-        self._atoms: dict[str, Atom] = {}
+        self.atoms: dict[str, tuple[Atom, ...]] = {}
+        """By their source text, those of common spellings."""
 
     def parse(
         self, text: str, look: Callable[[Sequence[Leaf], bool], None] = lambda leaves, several: None
@@ -98,28 +94,8 @@ class Language:
         may refuse them."""
         return _Parse(self, text, look).condition()
 
-    def common_atom(self, text: str, start: int) -> tuple[Atom, int] | None:
-        """The atom at a place and its end, where its spelling is one of the common ones."""
-        matched = _COMMON.match(text, start)
-        if matched is None:
-            return None
-        source = matched.group()
-        atom = self._atoms.get(source)
-        if atom is None:
-            atom = _plain_comparison(matched)
-            if atom is None:
-                reader = AtomReader(text, self.limits, start)
-                atoms = reader.read()
-                if len(atoms) != 1 or reader.at != matched.end():
-                    return None
-                atom = atoms[0]
-            if len(self._atoms) >= _INTERNED:
-                self._atoms.clear()
-            self._atoms[source] = atom
-        return atom, matched.end()
 
-
-def _plain_comparison(matched: re.Match[str]) -> Atom | None:
+def _plain_comparison(matched: re.Match[str]) -> AttributePredicate | None:
     """`name op constant` straight from the groups of the common pattern."""
     attribute, op, number, word, string, within = matched.group(
         "attribute", "op", "number", "word", "string", "within"
@@ -130,7 +106,7 @@ def _plain_comparison(matched: re.Match[str]) -> Atom | None:
         return AttributePredicate(within, Comparison(INTERVALS[opening + closing], bounds))
     if attribute is None or attribute.lower() in RESERVED:
         return None
-    op = SYMBOLS.get(op, op)
+    op = SIGNS[op]
     value: Scalar
     if number is not None:
         value = _number(number)
@@ -147,25 +123,24 @@ def _number(digits: str) -> int | float:
     return canonical_number(float(digits)) if "." in digits else int(digits)
 
 
-class _Parse:
+class _Parse(AtomReader):
     """One text on its way to its alternatives."""
 
     def __init__(
         self, language: Language, text: str, look: Callable[[Sequence[Leaf], bool], None]
     ) -> None:
+        super().__init__(text, language.limits)
         self.look = look
+        self.joined = Token("end", "", -1, -1)
+        """The connective that was taken last."""
         self.leaves: list[Leaf] = []
-        self.language = language
-        self.limits = language.limits
-        self.text = text
-        self.at = 0
-        self.depth = 0
+        self.known = language.atoms
         self.branches: list[Branch] = []
         self.notes: list[tuple[str, int]] = []
         self.groups: dict[int, int] | None = None
 
     def condition(self) -> Condition:
-        self._check_size()
+        self._check_text()
         frame = _Frame("", 0, False)
         stack = [frame]
         root: Leaf | Branch | None = None
@@ -188,57 +163,62 @@ class _Parse:
                 self._end_operand(frame)
         return Condition(self._expanded(root), tuple(self.notes))
 
-    def _check_size(self) -> None:
+    def _check_text(self) -> None:
         limit = self.limits.text_bytes
         if len(self.text) > limit or len(self.text.encode("utf-8", "surrogatepass")) > limit:
-            self._fail(f"a subscription has at most {limit:,} bytes of text", 0)
+            self.fail(f"a subscription has at most {limit:,} bytes of text", 0)
         if "\0" in self.text:
-            self._fail("a NUL character means nothing here", self.text.index("\0"))
+            self.fail("a NUL character means nothing here", self.text.index("\0"))
         if not self.text.strip():
-            self._fail("the condition is empty: write a comparison such as altitude < 400", 0)
-
-    def _fail(self, problem: str, position: int) -> NoReturn:
-        raise SubscriptionError(problem, text=self.text, position=position)
+            self.fail("the condition is empty: write a comparison such as altitude < 400", 0)
 
     # operands
 
     def _operand(self, frame: _Frame) -> _Frame | None:
         """Takes what may begin a condition; a new frame when that is a group."""
-        text = self.text
         while True:
-            start = skip_space(text, self.at)
-            found = self.language.common_atom(text, start)
-            if found is not None:
-                atom, self.at = found
-                self._leaf(frame, (atom,), start)
+            matched = _COMMON.match(self.text, self.at)
+            if matched is not None:
+                self._leaf(frame, self._common(matched), matched.start("atom"))
                 return None
-            opening = _OPENING.match(text, self.at)
-            if opening is None:
-                break
-            start = opening.end() - 1
-            if opening.lastgroup == "group":
-                if text[start] == "(" and self._is_arithmetic(start):
-                    break
-                self.at = opening.end()
-                self._deeper(start)
+            token = self.peek()
+            if token.kind in _CLOSING and not self._is_arithmetic(token):
+                self.take()
+                self._deeper(token)
                 negated = frame.negated ^ (frame.signs & 1 == 1)
-                return _Frame(_CLOSING[text[start]], start, negated)
-            self.at = opening.end()
+                return _Frame(_CLOSING[token.kind], token.start, negated)
+            if token.kind != "not":
+                if token.kind in _NO_OPERAND and self.at == self.joined.end:
+                    words = self.text[self.joined.start : self.joined.end]
+                    self.fail(f"expected a condition after '{words}', found {token}", token)
+                self._leaf(frame, self.read(), token.start)
+                return None
+            self.take()
             frame.signs += 1
-            self._deeper(opening.start("not"))
-        reader = AtomReader(text, self.limits, self.at, self.depth)
-        start = reader.peek().start
-        atoms = reader.read()
-        self.at = reader.at
-        self._leaf(frame, atoms, start)
-        return None
+            self._deeper(token)
 
-    def _deeper(self, position: int) -> None:
+    def _common(self, matched: re.Match[str]) -> tuple[Atom, ...]:
+        """Takes an atom whose spelling is one of the common ones."""
+        source = matched["atom"]
+        atoms = self.known.get(source)
+        if atoms is None:
+            plain = _plain_comparison(matched)
+            atoms = self.read() if plain is None else (plain,)
+            if plain is None and self.at != matched.end():
+                return atoms
+            if len(self.known) >= _INTERNED:
+                self.known.clear()
+            self.known[source] = atoms
+        self.at = matched.end()
+        self._ahead = Token(*KINDS[matched["joint"].lower()], *matched.span("joint"))
+        return atoms
+
+    def _deeper(self, place: Token) -> None:
         self.depth += 1
         if self.depth > self.limits.depth:
-            self._fail(
+            self.fail(
                 f"parentheses, braces and not are nested at most {self.limits.depth} deep",
-                position,
+                place,
             )
 
     def _end_operand(self, frame: _Frame) -> None:
@@ -285,17 +265,17 @@ class _Parse:
 
     def _refuse_variables(self, atom: OperatorPredicate, start: int) -> None:
         if atom.variables:
-            self._fail(
+            self.fail(
                 f"not of an operator with the variable ?{atom.variables[0]}: "
                 f"negate a constraint on the variable, or leave the variable out",
                 start,
             )
 
-    def _is_arithmetic(self, start: int) -> bool:
-        """Whether the parenthesis here groups an expression rather than a condition."""
+    def _is_arithmetic(self, opening: Token) -> bool:
+        """Whether a parenthesis groups an expression rather than a condition."""
         if self.groups is None:
             self.groups = dict(self._brackets())
-        end = self.groups.get(start)
+        end = self.groups.get(opening.start) if opening.kind == "(" else None
         return end is not None and _AFTER_GROUP.match(self.text, end) is not None
 
     def _brackets(self) -> Iterator[tuple[int, int]]:
@@ -312,41 +292,30 @@ class _Parse:
 
     def _connective(self, frame: _Frame) -> Leaf | Branch | None:
         """Takes what follows an operand: `None` to go on in the frame, or the closed frame."""
-        matched = _CONNECTIVE.match(self.text, self.at)
-        if matched is None:
-            self._no_connective(frame)
-        kind = matched.lastgroup
-        place = matched.start(kind) if kind is not None else self.at
-        if kind == "close":
-            return self._close(frame, matched, place)
-        if kind == "end":
+        token = self.joined = self.take()
+        if token.kind in (")", "}"):
+            return self._closed(frame, token)
+        if token.kind == "end":
             if frame.ends_with:
-                self._fail(f"this '{self.text[frame.start]}' is never closed", frame.start)
-            self.at = matched.end()
+                self.fail(f"this '{self.text[frame.start]}' is never closed", frame.start)
             return self._combined(frame)
-        self.at = matched.end()
-        if kind == "or":
-            frame.or_ = place if frame.or_ < 0 else frame.or_
+        if token.kind == "or":
+            frame.or_ = token.start if frame.or_ < 0 else frame.or_
             frame.terms.append(self._conjunction(frame))
-        elif kind == "comma":
-            frame.comma = place if frame.comma < 0 else frame.comma
+        elif token.kind == ",":
+            frame.comma = token.start if frame.comma < 0 else frame.comma
+        elif token.kind != "and":
+            self._no_connective(frame, token)
         if frame.comma >= 0 and frame.or_ >= 0:
             self._show_both_readings(frame)
-        following = skip_space(self.text, self.at)
-        if following == len(self.text) or self.text[following] in ")},":
-            word = "the end" if following == len(self.text) else f"'{self.text[following]}'"
-            self._fail(
-                f"expected a condition after '{matched.group().strip()}', found {word}", following
-            )
         return None
 
-    def _no_connective(self, frame: _Frame) -> NoReturn:
-        token = Scanner(self.text, self.limits, self.at).peek()
+    def _no_connective(self, frame: _Frame, token: Token) -> NoReturn:
         last = frame.factors[-1]
         if isinstance(last, Leaf) and isinstance(last.atom, OperatorPredicate):
             name = name_text(last.atom.name)
-            if token.kind == "symbol" and token.value not in ("(", "{", "["):
-                self._fail(
+            if token.kind in SIGNS and token.kind not in ("(", "{", "["):
+                self.fail(
                     f"an operator predicate is true or false: bind its answer to a variable, "
                     f"as in {name}(?x), and compare ?x",
                     token.start,
@@ -355,20 +324,18 @@ class _Parse:
         if token.kind == "name" and self.text[: token.start].rstrip()[-1:].isdigit():
             unit = nearest(str(token.value), UNITS)
             hint = "" if unit is None else f"; a unit is glued to its number, such as 5{unit}"
-        self._fail(f"expected and, or, ',' or the end, found {token}{hint}", token.start)
+        self.fail(f"expected and, or, ',' or the end, found {token}{hint}", token.start)
 
-    def _close(self, frame: _Frame, matched: re.Match[str], place: int) -> Leaf | Branch:
-        letter = self.text[place]
+    def _closed(self, frame: _Frame, token: Token) -> Leaf | Branch:
+        letter, place = token.kind, token.start
         if letter != frame.ends_with:
             if self._is_lost_parenthesis(frame, place):
                 self.notes.append(("this ')' has no '(' and is left out", place))
-                self.at = self.text.index("}", place) + 1
-                self.depth -= 1
-                return self._combined(frame)
-            if frame.ends_with:
-                self._fail(f"expected '{frame.ends_with}' here, found '{letter}'", place)
-            self._fail(f"this '{letter}' was never opened", place)
-        self.at = matched.end()
+                self.take()
+            elif frame.ends_with:
+                self.fail(f"expected '{frame.ends_with}' here, found '{letter}'", place)
+            else:
+                self.fail(f"this '{letter}' was never opened", place)
         self.depth -= 1
         return self._combined(frame)
 
@@ -397,7 +364,7 @@ class _Parse:
             readings = f"({left}, {middle}) or {right}", f"{left}, ({middle} or {right})"
         else:
             readings = f"{left} or ({middle}, {right})", f"({left} or {middle}), {right}"
-        self._fail(
+        self.fail(
             f"a ',' and an 'or' at one level: write {readings[0]} or write {readings[1]}", second
         )
 
@@ -439,7 +406,7 @@ class _Parse:
         if root.alternatives > self.limits.alternatives:
             count = root.alternatives
             shown = f"{count:,}" if count < 10**12 else "more than 10^12"
-            self._fail(
+            self.fail(
                 f"this condition has {shown} alternatives when every or is written out; "
                 f"at most {self.limits.alternatives:,} are taken",
                 0,

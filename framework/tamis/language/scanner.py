@@ -1,5 +1,7 @@
-"""What the letters of a subscription are: one compiled pattern cuts them into tokens.
+"""Cuts the letters of a subscription into tokens, by one compiled pattern.
 
+`SIGNS` and `RESERVED` are the tables of all spellings: `spelled` makes patterns of them, this one's
+and those of whoever looks at letters without cutting them.
 Invariant: every token knows its place; nothing is copied but the token. Cost: linear.
 """
 
@@ -9,42 +11,64 @@ import re
 from typing import NamedTuple, NoReturn
 
 from tamis.errors import SubscriptionError
-from tamis.language.text import NAME, RESERVED, WORD
+from tamis.language.comparison import RELATIONS
+from tamis.language.text import BOOLEANS, LETTER, NAME, RESERVED, WORD
 from tamis.language.units import UNITS, in_base_unit
 from tamis.language.values import Scalar, canonical_number
 from tamis.limits import Limits
 from tamis.nearest import did_you_mean
 
-_SPACE = re.compile(r"\s*")
+SYMBOLS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_WORDS = {"∧": "and", "&&": "and", "∨": "or", "||": "or", "¬": "not", "!": "not", "∈": "in"}
+SIGNS = {sign: sign for sign in (*RELATIONS, *"+-*/(){}[],∉")} | SYMBOLS | _WORDS
+"""What every sign means: a symbol, or a word of the language."""
+KINDS: dict[str, tuple[str, Scalar]] = {word: (word, word) for word in RESERVED}
+KINDS |= {word: ("boolean", value) for word, value in BOOLEANS.items()}
+KINDS |= {sign: (meaning, meaning) for sign, meaning in SIGNS.items()} | {"": ("end", "")}
+"""The kind of token that a word, a sign or the end is, and its value."""
+_LONGEST_FIRST = sorted(SIGNS, key=len, reverse=True)
+TERMS = frozenset(("number", "string", "boolean", "name", "variable", "attribute"))
+
+
+def spelled(*meanings: str) -> str:
+    """The pattern of whatever means one of these symbols and words."""
+    signs = [sign for sign in _LONGEST_FIRST if SIGNS[sign] in meanings]
+    others = [each for each in SIGNS if each not in signs and each.startswith(tuple(signs))]
+    words = [rf"(?<![\w.?$])(?ai:{word})(?!{LETTER})" for word in meanings if word in RESERVED]
+    unlike = f"(?!{'|'.join(map(re.escape, others))})" if others else ""
+    return f"{unlike}(?:{'|'.join([*words, *map(re.escape, signs)])})"
+
+
 _DIGITS = r"[0-9](?:_?[0-9])*"
 NUMBER = rf"{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?[0-9]+)?"
-_QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _BACKTICKS = r"`(?:[^`\\]|\\.)+`"
+_STRING = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+QUOTED = rf"{_STRING}|{_BACKTICKS}"
 _TOKEN = re.compile(
-    rf"""
+    rf"""\s*+(?:
       (?P<number>{NUMBER})
     | (?P<variable>\?(?:{WORD}|{_BACKTICKS}))
     | (?P<attribute>\$(?:{NAME}|{_BACKTICKS}))
     | (?P<name>{NAME}|{_BACKTICKS})
-    | (?P<string>{_QUOTED})
-    | (?P<symbol><=|>=|<>|!=|==|&&|\|\||[-+*/=<>≠≤≥∈∉∧∨¬!(){{}}\[\],])
+    | (?P<string>{_STRING})
+    | (?P<sign>{"|".join(map(re.escape, _LONGEST_FIRST))})
+    | (?P<end>\Z))
     """,
     re.VERBOSE | re.DOTALL,
 )
-SEPARATORS = re.compile(rf"[,}}]|{_QUOTED}|{_BACKTICKS}|[\"'`].*", re.DOTALL)
+SEPARATORS = re.compile(rf"[,}}]|{QUOTED}|[\"'`].*", re.DOTALL)
 _SHOWN = 40
 _UNIT = re.compile(r"[^\W\d]\w*")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _ITSELF = "\"'\\/`"
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-SYMBOLS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
-WORDS = {"∧": "and", "&&": "and", "∨": "or", "||": "or", "¬": "not", "!": "not", "∈": "in"}
 
 
 class Token(NamedTuple):
-    """A kind (`number`, `variable`, `attribute`, `name`, `string`, `word`, `symbol`, `end`), what
-    it stands for, and its place."""
+    """A kind, what it stands for, and its place.
+
+    The kind is one of `TERMS` or `end`; a word of the language or a symbol is a kind of its own."""
 
     kind: str
     value: Scalar
@@ -55,7 +79,7 @@ class Token(NamedTuple):
     def __str__(self) -> str:
         if self.kind == "end":
             return "the end"
-        letters = str(self.value)
+        letters = str(self.value).lower() if self.kind == "boolean" else str(self.value)
         return f"'{letters if len(letters) <= _SHOWN else letters[:_SHOWN] + '…'}'"
 
 
@@ -76,18 +100,17 @@ class Scanner:
 
     def take(self) -> Token:
         """The next token."""
-        token = self.peek()
+        token = self._ahead or self._read()
         self._ahead = None
         self.at = token.end
         return token
 
     def found(self, value: str) -> bool:
         """Takes the next token if it is this word or symbol."""
-        token = self.peek()
-        if token.value == value and token.kind in ("word", "symbol"):
-            self.take()
-            return True
-        return False
+        if self.peek().kind != value:
+            return False
+        self.take()
+        return True
 
     def expect(self, value: str, why: str) -> Token:
         """Takes the next token, which must be this word or symbol."""
@@ -102,33 +125,22 @@ class Scanner:
         raise SubscriptionError(problem, text=self.text, position=position)
 
     def _read(self) -> Token:
-        text = self.text
-        start = skip_space(text, self.at)
-        matched = _TOKEN.match(text, start)
+        matched = _TOKEN.match(self.text, self.at)
         if matched is None:
-            if start == len(text):
-                return Token("end", "", start, start)
-            self._unreadable(start)
-        kind, end = str(matched.lastgroup), matched.end()
-        letters = matched.group()
+            self._unreadable(len(self.text) - len(self.text[self.at :].lstrip()))
+        kind, place = str(matched.lastgroup), matched.lastindex or 0
+        letters = matched[place]
+        start, end = matched.span(place)
+        known = KINDS.get(letters.lower())
+        if known is not None:
+            return Token(known[0], known[1], start, end)
         if kind == "number":
             return self._number(letters, start, end)
-        if kind == "string":
-            return Token(kind, unescaped(letters[1:-1]), start, end)
-        if kind == "symbol":
-            if letters == "∉":
-                return Token("symbol", "∉", start, end)
-            if letters in WORDS:
-                return Token("word", WORDS[letters], start, end)
-            return Token(kind, SYMBOLS.get(letters, letters), start, end)
-        if kind == "name":
-            if letters[0] == "`":
-                return Token(kind, unescaped(letters[1:-1]), start, end)
-            if letters.lower() in RESERVED:
-                return Token("word", letters.lower(), start, end)
-            return Token(kind, letters, start, end)
-        name = letters[1:]
-        return Token(kind, unescaped(name[1:-1]) if name[0] == "`" else name, start, end)
+        if kind in ("variable", "attribute"):
+            letters = letters[1:]
+        if letters[:1] in ("`", '"', "'"):
+            letters = unescaped(letters[1:-1])
+        return Token(kind, letters, start, end)
 
     def _number(self, letters: str, start: int, end: int) -> Token:
         digits = letters.replace("_", "")
@@ -138,7 +150,7 @@ class Scanner:
             self.fail(f"an integer has at most {self.limits.integer_digits:,} digits", start)
         unit, dimension = "", None
         following = _UNIT.match(self.text, end)
-        if following is not None:
+        if following is not None and following.group().lower() not in ("and", "or"):
             unit = self._unit(following.group(), end, start)
             dimension = UNITS[unit][0]
             end += len(unit)
@@ -194,17 +206,6 @@ class Scanner:
         shown = letter if letter.isprintable() else f"\\x{ord(letter):02x}"
         hint = {"&": "; write 'and' or '&&'", "|": "; write 'or' or '||'", ";": "; write ','"}
         self.fail(f"'{shown}' means nothing here{hint.get(letter, '')}", start)
-
-
-def skip_space(text: str, at: int) -> int:
-    """Where the next letter is."""
-    if text[at : at + 1] == " ":
-        at += 1
-    if not text[at : at + 1].isspace():
-        return at
-    matched = _SPACE.match(text, at)
-    assert matched is not None
-    return matched.end()
 
 
 def a(noun: str) -> str:

@@ -7,9 +7,10 @@ import re
 
 from tamis.language.values import Scalar, canonical_number
 
+BOOLEANS = {"true": True, "false": False}
 RESERVED = frozenset(
     {"and", "or", "not", "in", "between", "starts", "ends", "with", "contains", "matches"}
-    | {"has", "any", "all", "none", "exists", "true", "false", "null"}
+    | {"has", "any", "all", "none", "exists", "null", *BOOLEANS}
 )
 # Vowel signs and accents that no letter contains (categories Mn and Mc): `re` does not count them.
 _MARKS = (
@@ -26,8 +27,9 @@ _MARKS = (
     r"\ua8e0-\ua8f1\ua8ff-\ua92d\ua947-\ua953\ua980-\ua9c0\ua9e5-\uaa4d\uaa7b-\uaac1"
     r"\uaaeb-\uaaef\uaaf5-\uaaf6\uabe3-\uabea\uabec-\uabed\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f"
 )
-NAME = rf"[^\W\d][\w.{_MARKS}]*"
-WORD = rf"\w[\w.{_MARKS}]*"
+LETTER = rf"[\w.{_MARKS}]"
+NAME = rf"[^\W\d]{LETTER}*+"
+WORD = rf"\w{LETTER}*+"
 _NAME = re.compile(NAME)
 _WORD = re.compile(WORD)
 
@@ -61,10 +63,8 @@ def quoted(value: str) -> str:
 
 def constant_text(value: Scalar, *, bare: bool = False) -> str:
     """A constant; with `bare`, a string whose letters are a name stands without quotes."""
-    if value is True:
-        return "true"
-    if value is False:
-        return "false"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, str):
         return value if bare and is_bare_name(value) else quoted(value)
     return repr(canonical_number(value))

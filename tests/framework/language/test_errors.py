@@ -35,6 +35,7 @@ CONNECTIVES: list[Case] = [
     ("a = 1 and # b", 11, "'#' means nothing here"),
     ("a = 1 and \x07", 11, "\\x07"),
     ("a = \0", 5, "NUL"),
+    ("(a = 1) not b = 2", 9, "expected and, or, ',' or the end, found 'not'"),
 ]
 
 COMPARISONS: list[Case] = [

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis import SubscriptionError
-from tamis.language import Language
+from tamis.language import Language, condition
+from tamis.language.comparison import RELATIONS
+from tamis.language.scanner import SIGNS
 from tamis.testing import conditions
 
 TOKENS = re.compile(r"""\s+|"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`|\w+|[<>=!]+|.""", re.DOTALL)
@@ -20,6 +25,32 @@ SNIPPETS = st.sampled_from(
         *("true", "9" * 30, "1e999", "\n", "\t", "é", "😀", "\0", "\ud800", "a.b", "_", "p(", ";"),
     ]
 )
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """A good text with a few tokens left out, doubled, swapped or put in."""
+    tokens = TOKENS.findall(draw(conditions()))
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(tokens) - 1)) if tokens else 0
+        match draw(st.integers(0, 3)):
+            case 0:
+                tokens[at : at + 1] = []
+            case 1:
+                tokens[at:at] = tokens[at : at + 1]
+            case 2:
+                tokens[at : at + 2] = tokens[at : at + 2][::-1]
+            case _:
+                tokens[at:at] = [draw(SNIPPETS)]
+    return "".join(tokens)
+
+
+@contextmanager
+def careful() -> Iterator[None]:
+    """Nothing is a common spelling: everything is read token by token."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(condition, "_COMMON", re.compile("(?!)"))
+        yield
 
 
 def is_taken_or_refused(text: str) -> bool:
@@ -45,6 +76,44 @@ def test_any_text(text: str) -> None:
     is_taken_or_refused(text)
 
 
+@given(st.one_of(conditions(), damaged()))
+def test_common_spellings_mean_what_the_careful_reader_says(text: str) -> None:
+    def reading() -> object:
+        try:
+            condition = Language().parse(text)
+        except SubscriptionError as refused:
+            return refused.problem, refused.position
+        # what is said twice in one alternative is left out where it is the same atom
+        said = [{(leaf.atom, leaf.negated) for leaf in each} for each in condition.alternatives]
+        return said, condition.notes
+
+    common = reading()
+    with careful():
+        assert reading() == common
+
+
+SPELLINGS = {
+    **dict.fromkeys(RELATIONS, "a {} 1"),
+    **dict.fromkeys(("and", "or"), "a = 1 {} b = 2"),
+    **dict.fromkeys(("in", "∉"), "a {} {{1, 2}}"),
+    "not": "{} a = 1",
+}
+
+
+@pytest.mark.parametrize("sign", [each for each in SIGNS if SIGNS[each] in SPELLINGS])
+def test_a_sign_of_the_table_is_known_to_both_readers(sign: str) -> None:
+    text = SPELLINGS[SIGNS[sign]]
+    meant = Language().parse(text.format(SIGNS[sign])).alternatives
+    found = [[leaf.atom for leaf in each] for each in Language().parse(text.format(sign))[0]]
+    assert found == [[leaf.atom for leaf in each] for each in meant]
+    if sign not in ("not", "∉", "¬", "!"):
+        assert condition._COMMON.match(text.format(sign)) is not None
+    with careful():
+        assert [
+            [leaf.atom for leaf in each] for each in Language().parse(text.format(sign))[0]
+        ] == found
+
+
 @given(st.lists(SNIPPETS, max_size=12), st.sampled_from(["", " "]))
 def test_any_row_of_tokens(snippets: list[str], between: str) -> None:
     is_taken_or_refused(between.join(snippets))
@@ -53,24 +122,6 @@ def test_any_row_of_tokens(snippets: list[str], between: str) -> None:
 @given(conditions())
 def test_good_texts_are_taken(text: str) -> None:
     assert is_taken_or_refused(text)
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> str:
-    """A good text with a few tokens left out, doubled, swapped or put in."""
-    tokens = TOKENS.findall(draw(conditions()))
-    for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(tokens) - 1)) if tokens else 0
-        match draw(st.integers(0, 3)):
-            case 0:
-                tokens[at : at + 1] = []
-            case 1:
-                tokens[at:at] = tokens[at : at + 1]
-            case 2:
-                tokens[at : at + 2] = tokens[at : at + 2][::-1]
-            case _:
-                tokens[at:at] = [draw(SNIPPETS)]
-    return "".join(tokens)
 
 
 @settings(max_examples=4 * settings().max_examples)

@@ -203,6 +203,7 @@ OPERATORS: list[Case] = [
 ]
 
 CONSTRAINTS: list[Case] = [
+    ("(a + 1) ! in {1}", [["a + 1 not in {1}"]]),
     ("p(?t), ?t starts with 'http'", [["p(?t)", '?t starts with "http"']]),
     ("p(?t), ?t matches 'x+'", [["p(?t)", '?t matches "x+"']]),
     ("p(?n), ?n in {1, 2}", [["p(?n)", "?n in {1, 2}"]]),
@@ -238,6 +239,7 @@ CONSTRAINTS: list[Case] = [
 ]
 
 NAMES: list[Case] = [
+    ("a = and\u0302 and or\u0302 = 1", [["a = and\u0302", "or\u0302 = 1"]]),
     ("model = iphone5s", [["model = iphone5s"]]),
     ("model != iphone5s", [["model != iphone5s"]]),
     ("model = 'iphone5s'", [["model = iphone5s"]]),
@@ -266,6 +268,7 @@ NAMES: list[Case] = [
 
 NUMBERS: list[Case] = [
     ("a = 0", [["a = 0"]]),
+    ("a = 1and b + 0 = 2or c = 3", [["a = 1", "b + 0 = 2"], ["c = 3"]]),
     ("a = -5", [["a = -5"]]),
     ("a = +5", [["a = 5"]]),
     ("a = - 5", [["a = -5"]]),
