@@ -52,6 +52,7 @@ def senses(count: int, seed: int) -> list[Document]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("planner", ["savings", "suborder"])
 def test_calls_cost_a_fifth_less_at_least_where_history_is_known(planner: str) -> None:
     chance = random.Random(6)

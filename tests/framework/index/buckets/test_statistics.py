@@ -76,6 +76,7 @@ def checked_by(
     return checked[0], checked[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("index", ["pstbloom"])
 def test_an_index_checks_a_fifth_less_at_least_where_values_are_skewed(index: str) -> None:
     chance = random.Random(5)
@@ -100,6 +101,7 @@ def sightings(count: int, seed: int) -> list[Document]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("index", ["pstbloom", "lanes"])
 def test_an_index_checks_a_fifth_less_at_least_where_attributes_are_skewed(index: str) -> None:
     chance = random.Random(5)
