@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
+from typing import Any
+
 from tamis import hookimpl
 from tamis.planning import Planner, PlannerRecord
 
 
-def _naive() -> Planner:
-    from tamis_planners.naive import Naive
-
-    return Naive()
-
-
-def _sequential() -> Planner:
-    from tamis_planners.sequential import Sequential
-
-    return Sequential()
+def _made(module: str, name: str) -> Planner:
+    planner: Planner = getattr(import_module(f"tamis_planners.{module}"), name)()
+    return planner
 
 
-def _suborder() -> Planner:
-    from tamis_planners.suborder import SubOrder
-
-    return SubOrder()
-
-
-def _greedy() -> Planner:
-    from tamis_planners.greedy import Greedy
-
-    return Greedy()
-
-
-def _optimal() -> Planner:
-    from tamis_planners.optimal import Optimal
-
-    return Optimal()
-
-
-def _savings() -> Planner:
-    from tamis_planners.savings import Savings
-
-    return Savings()
+def _record(name: str, made: str, description: str, **more: Any) -> PlannerRecord:
+    return PlannerRecord(name, partial(_made, name, made), description, **more)
 
 
 def _compile_adaptive() -> None:
@@ -58,22 +35,20 @@ def _compile_suborder() -> None:
 def tamis_planners() -> list[PlannerRecord]:
     """The planners of this package."""
     return [
-        PlannerRecord(
+        _record(
             "savings",
-            _savings,
+            "Savings",
             "what spares most of deciding alternatives alone",
             compile=_compile_adaptive,
         ),
-        PlannerRecord("greedy", _greedy, "what ends most alternatives for its cost"),
-        PlannerRecord(
-            "optimal", _optimal, "the least expected cost, for small problems", is_small=True
-        ),
-        PlannerRecord("naive", _naive, "subscriptions one by one, as written"),
-        PlannerRecord(
+        _record("greedy", "Greedy", "what ends most alternatives for its cost"),
+        _record("optimal", "Optimal", "the least expected cost, for small problems", is_small=True),
+        _record("naive", "Naive", "subscriptions one by one, as written"),
+        _record(
             "suborder",
-            _suborder,
+            "SubOrder",
             "linked chains, ordered by what sharing saves",
             compile=_compile_suborder,
         ),
-        PlannerRecord("sequential", _sequential, "Algorithm 1 of the paper, d-approximate"),
+        _record("sequential", "Sequential", "Algorithm 1 of the paper, d-approximate"),
     ]

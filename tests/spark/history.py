@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis import Statistics
+from tamis.spark.streaming import MATCHES
 
 OPERATORS = """
 import tamis
@@ -118,3 +119,16 @@ def facts(learned: Statistics) -> dict[str, Any]:
         "sample": sample
         and (sample.predicates, sample.truths().tolist(), sample.knowns().tolist()),
     }
+
+
+def read_lines(output: str, what: str = MATCHES) -> list[dict[str, Any]]:
+    """The JSON lines of all batches that are there, in the order of the batches."""
+    folders = sorted(
+        Path(output, what).glob("batch=*"), key=lambda each: int(each.name.partition("=")[2])
+    )
+    return [
+        json.loads(line)
+        for folder in folders
+        for part in sorted(folder.glob("part-*.json*"))
+        for line in part.read_text(encoding="utf-8").splitlines()
+    ]

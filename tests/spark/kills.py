@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tamis.spark.streaming import MATCHES, REJECTS, read_lines
+from tamis.spark.streaming import MATCHES, REJECTS
 
-from .history import BROKEN, SUBSCRIPTIONS, documents
+from .history import BROKEN, SUBSCRIPTIONS, documents, read_lines
 
 DRIVER, JVM, WORKER = VICTIMS = ("driver", "jvm", "worker")
 FILES = 6

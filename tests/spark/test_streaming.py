@@ -15,10 +15,10 @@ from tamis import Matcher
 from tamis.cli.running import run
 from tamis.plugins.loader import operators_in
 from tamis.spark import SparkError, stream
-from tamis.spark.streaming import MATCHES, REJECTS, Sink, read_lines
+from tamis.spark.streaming import MATCHES, REJECTS, Sink
 
 from . import kills
-from .history import OPERATORS, SUBSCRIPTIONS, write_history
+from .history import OPERATORS, SUBSCRIPTIONS, read_lines, write_history
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ with 28,000 columns by interior points, which larger programs are solved by; who
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,11 +173,6 @@ class Covering:
             for row in fresh:
                 covered[row] = 1
         return chosen
-
-    def __iter__(self) -> Iterator[tuple[int, list[int]]]:
-        """The rows: what each serves, and its columns."""
-        for at, serves in enumerate(self.serves.tolist()):
-            yield serves, self._row(at)
 
 
 def scipy_part(part: str) -> Any:

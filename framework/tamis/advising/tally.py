@@ -50,10 +50,6 @@ class Tally:
     left_open: set[str] = field(default_factory=set)
     """Subscriptions that were undetermined at some event."""
     every: int = 0
-    clairvoyant: float = 0.0
-    non_anticipative: float = 0.0
-    bounded: int = 0
-    """Events that have bounds."""
     contradictions: Counter[str] = field(default_factory=Counter)
 
     def take(self, result: Result, known: Known | None) -> None:

@@ -19,7 +19,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -275,28 +275,6 @@ class Shelf:
         self._operator = operator
         self._key = key
 
-    @property
-    def count(self) -> int:
-        """How many answers are kept; some may be too old."""
-        answers = self._memo._shelves.get(self._key)
-        return 0 if answers is None else len(answers.by_key)
-
-    def __iter__(self) -> Iterator[tuple[Key, Answer]]:
-        """The keys of calls and their answers, as they are known now; looking uses none."""
-        memo = self._memo
-        with memo._lock:
-            answers = memo._shelves.get(self._key)
-            if answers is None:
-                return iter(())
-            now = memo._clock()
-            return iter(
-                [
-                    (key, kept.answer)
-                    for key, kept in answers.by_key.items()
-                    if not memo._too_old(kept.since, now)
-                ]
-            )
-
     def known(self, numbers: Mapping[Key, _Number]) -> list[tuple[_Number, Answer]]:
         """The known answers to some calls, by what the caller names the calls' keys.
 
@@ -318,30 +296,9 @@ class Shelf:
             self._operator.account.hits += len(found)
             return found
 
-    def get(self, call: Call) -> Answer | None:
-        """The answer to a call, if it is known."""
-        with self._memo._lock:
-            answer = self._find(call.key)
-            if answer is None:
-                self._operator.account.misses += 1
-            else:
-                self._operator.account.hits += 1
-            return answer
-
     def _find(self, key: Key) -> Answer | None:
         answers = self._memo._used(self._key)
         return None if answers is None else self._memo._find(self._key, answers, key)
-
-    def keep(self, call: Call, answer: Answer) -> None:
-        """Keeps an answer, unless it is a failure, was cut, is too large, or is to be forgotten."""
-        with self._memo._lock:
-            self._memo._keep(self._operator, self._key, call.key, answer)
-
-    # one flight
-
-    def compute(self, call: Call, make: Callable[[], Answer]) -> Given:
-        """The answer to a call: known, or awaited from the thread that makes it, or made here."""
-        return self.compute_many([call], lambda calls: [make()])[0]
 
     def compute_many(
         self, calls: Sequence[Call], make: Callable[[Sequence[Call]], Sequence[Answer]]

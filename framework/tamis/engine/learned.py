@@ -52,7 +52,6 @@ _SURPRISING_SECONDS = 1e-3
 _ANSWERS = 16
 _SOLUTIONS = 64
 _SAMPLED_CALLS = 4096
-_CALLED = "called"
 
 _Kept = TypeVar("_Kept", SeenCall, SeenTest)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
-from tamis.errors import EventError
 from tamis.files.parquet import dicts, require_arrow
 from tamis.files.reading import (
     Line,
@@ -95,32 +95,26 @@ def counts_of(
 def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
     """Teaches a part; gives what it rejects, as `--rejects` has it."""
     if is_table(chunk.file):
-        yield from _learn_rows(learner, chunk)
+        with _batches(chunk, ROWS) as batches:
+            for first, batch in batches:
+                yield from learn_batch(
+                    learner, batch, name=chunk.name, first=first, folder=chunk.folder
+                )
         return
-    with opened(chunk.file) as (stream, _):
-        if chunk.start:
-            stream.seek(chunk.start)
-        lines = stream if chunk.end is None else _until(stream, chunk.end - chunk.start)
-        name = os.path.basename(chunk.name)
-        for line in json_lines(chunk.name, lines, chunk.first):
-            reason = line.reason
-            if reason is None:
-                try:
-                    learner.document(
-                        line.document, folder=chunk.folder, default_id=f"{name}:{line.number}"
-                    )
-                    continue
-                except EventError as bad:
-                    reason = str(bad)
-            rejected = line.rejected(reason)
-            learner.reject(rejected)
+    name = os.path.basename(chunk.name)
+    for line in lines_of(chunk):
+        rejected = learner.line(line, chunk.folder, f"{name}:{line.number}")
+        if rejected is not None:
             yield rejected
 
 
 def lines_of(chunk: Chunk) -> Iterator[Line]:
     """The lines or rows of a part, numbered as in their file."""
     if is_table(chunk.file):
-        yield from _rows_of(chunk)
+        with _batches(chunk, _ROWS_AS_EVENTS) as batches:
+            for first, batch in batches:
+                for number, row in enumerate(dicts(batch), first):
+                    yield Line(chunk.name, number, row, None, None)
         return
     with opened(chunk.file) as (stream, _):
         if chunk.start:
@@ -129,33 +123,28 @@ def lines_of(chunk: Chunk) -> Iterator[Line]:
         yield from json_lines(chunk.name, lines, chunk.first)
 
 
-def _rows_of(chunk: Chunk) -> Iterator[Line]:
-    arrow = require_arrow()
-    number = chunk.first
+@contextmanager
+def _batches(chunk: Chunk, rows: int) -> Iterator[Iterator[tuple[int, Any]]]:
+    """The rows of a part of a table, so many at once, with the number of the first of them."""
     groups = None if chunk.end is None else range(chunk.start, chunk.end)
-    try:
-        with arrow.parquet.ParquetFile(chunk.file) as table:
-            for batch in table.iter_batches(_ROWS_AS_EVENTS, row_groups=groups):
-                for row in dicts(batch):
-                    yield Line(chunk.name, number, row, None, None)
-                    number += 1
-    except (OSError, ValueError, arrow.ArrowException) as bad:
-        raise ReadingError(f"{chunk.file} cannot be read as Parquet: {bad}") from bad
+    with _parquet(chunk.file) as parquet, parquet.ParquetFile(chunk.file) as table:
+        yield _numbered(table.iter_batches(rows, row_groups=groups), chunk.first)
 
 
-def _learn_rows(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
+def _numbered(batches: Iterable[Any], first: int) -> Iterator[tuple[int, Any]]:
+    for batch in batches:
+        yield first, batch
+        first += batch.num_rows
+
+
+@contextmanager
+def _parquet(file: str) -> Iterator[Any]:
+    """pyarrow's Parquet; what goes wrong meanwhile is the file's."""
     arrow = require_arrow()
-    number = chunk.first
-    groups = None if chunk.end is None else range(chunk.start, chunk.end)
     try:
-        with arrow.parquet.ParquetFile(chunk.file) as table:
-            for batch in table.iter_batches(ROWS, row_groups=groups):
-                yield from learn_batch(
-                    learner, batch, name=chunk.name, first=number, folder=chunk.folder
-                )
-                number += batch.num_rows
+        yield arrow.parquet
     except (OSError, ValueError, arrow.ArrowException) as bad:
-        raise ReadingError(f"{chunk.file} cannot be read as Parquet: {bad}") from bad
+        raise ReadingError(f"{file} cannot be read as Parquet: {bad}") from bad
 
 
 def _until(stream: IO[bytes], size: int) -> Iterator[bytes]:
@@ -185,11 +174,8 @@ def _stretches(file: str, most_bytes: int) -> Iterator[Chunk]:
 
 def _row_groups(file: str, most_bytes: int) -> Iterator[Chunk]:
     """The parts of a Parquet file: as many row groups together as fit."""
-    arrow = require_arrow()
-    try:
-        about = arrow.parquet.read_metadata(file)
-    except (OSError, arrow.ArrowException) as bad:
-        raise ReadingError(f"{file} cannot be read as Parquet: {bad}") from bad
+    with _parquet(file) as parquet:
+        about = parquet.read_metadata(file)
     start, first, rows, size = 0, 1, 0, 0
     for at in range(about.num_row_groups):
         group = about.row_group(at)

@@ -16,7 +16,9 @@ from hashlib import blake2b
 from typing import Any
 
 from tamis.calling.memo import DEFAULT_BYTES, Memo
+from tamis.errors import EventError
 from tamis.event import DerivedAttribute, Event
+from tamis.files.reading import Line
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
 from tamis.learning.calls import Observer
@@ -124,10 +126,21 @@ class Learner:
         self._counts.events += events
         self._counts.passed_over += passed_over
 
-    def reject(self, line: dict[str, Any]) -> None:
-        """Counts what holds no event."""
+    def line(
+        self, line: Line, folder: str = "", default_id: str | None = None
+    ) -> dict[str, Any] | None:
+        """Takes a line of a file; what it is as a reject where it holds no event."""
+        reason = line.reason
+        if reason is None:
+            try:
+                self.document(line.document, folder=folder, default_id=default_id)
+                return None
+            except EventError as bad:
+                reason = str(bad)
+        rejected = line.rejected(reason)
         self._counts.rejects += 1
-        self._counts.first_reject = self._counts.first_reject or plain_reject(line)
+        self._counts.first_reject = self._counts.first_reject or plain_reject(rejected)
+        return rejected
 
     def finish(self) -> Counts:
         """All that was counted."""

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from tamis.errors import EventError
 from tamis.event import Event
 from tamis.event.clock import moment
 from tamis.files.parquet import dicts, require_arrow
+from tamis.files.reading import Line
 from tamis.learning.learner import Learner
+from tamis.statistics.gathering import TIME
 from tamis.statistics.values import Values, numbers_of
-
-_TIMES = ("time.epoch", "time.hour", "time.weekday")
 
 
 def learn_batch(
@@ -58,7 +57,7 @@ def _is_plain(learner: Learner, schema: Any) -> bool:
         return False
     for asked in learner.gatherer.asked:
         if asked in learner.derived:
-            if asked not in _TIMES:
+            if asked not in TIME:
                 return False
         else:
             object_ = kinds.get(asked.partition(".")[0])
@@ -76,14 +75,9 @@ def _one_by_one(
 ) -> Iterator[dict[str, Any]]:
     file = os.path.basename(name)
     for number, row in enumerate(dicts(batch), first):
-        try:
-            default = f"{file}:{number}" if name else None
-            learner.document(row, folder=folder, default_id=default)
-        except EventError as bad:
-            from tamis.files.reading import Line
-
-            rejected = Line(name, number if name else 0, row, None, None).rejected(str(bad))
-            learner.reject(rejected)
+        line = Line(name, number if name else 0, row, None, None)
+        rejected = learner.line(line, folder, f"{file}:{number}" if name else None)
+        if rejected is not None:
             yield rejected
 
 

@@ -13,8 +13,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tamis.errors import EventError
-from tamis.files.reading import Line
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task, Window
@@ -194,16 +192,9 @@ def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[
     for batch in batches:
         lines = (text.encode("utf-8", "surrogatepass") for text in batch.column(0).to_pylist())
         for line in json_lines(place, lines):
-            reason = line.reason
-            if reason is None:
-                try:
-                    learner.document(line.document)
-                    continue
-                except EventError as bad:
-                    reason = str(bad)
-            rejected = Line(place, 0, line.document, None, line.text).rejected(reason)
-            learner.reject(rejected)
-            yield rejected
+            rejected = learner.line(line._replace(number=0))
+            if rejected is not None:
+                yield rejected
 
 
 # what travels

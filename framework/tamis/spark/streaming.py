@@ -11,7 +11,6 @@ against. A version that cannot be used is said, and the one before stays, also o
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import uuid
@@ -354,16 +353,3 @@ def _move(parts: Iterable[str], folder: Path) -> None:
             os.replace(part, folder / os.path.basename(part).removeprefix("rejects-"))
         else:
             os.unlink(part)
-
-
-def read_lines(output: str, what: str = MATCHES) -> list[dict[str, Any]]:
-    """The JSON lines of all batches that are there, in the order of the batches."""
-    folders = sorted(
-        Path(output, what).glob("batch=*"), key=lambda each: int(each.name.partition("=")[2])
-    )
-    return [
-        json.loads(line)
-        for folder in folders
-        for part in sorted(folder.glob("part-*.json*"))
-        for line in part.read_text(encoding="utf-8").splitlines()
-    ]

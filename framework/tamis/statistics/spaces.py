@@ -11,7 +11,7 @@ Cost: O(log marks) a predicate.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.language.comparison import Comparison
-from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, Scalar, kind_of
 from tamis.numeric.types import Floats, Ints
 from tamis.statistics.cells import ElementCounts, NumberCells, StringCells
@@ -117,17 +116,6 @@ class MarksMaker:
             sorted(self.endings),
             self.things,
         )
-
-
-def marks_of(predicates: Iterable[AttributePredicate]) -> dict[str, Marks]:
-    """The marks of each attribute."""
-    makers: dict[str, MarksMaker] = {}
-    for predicate in predicates:
-        maker = makers.get(predicate.attribute)
-        if maker is None:
-            maker = makers[predicate.attribute] = MarksMaker()
-        maker.add(predicate.comparison)
-    return {attribute: maker.marks() for attribute, maker in makers.items()}
 
 
 @dataclass(slots=True)

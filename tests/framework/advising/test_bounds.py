@@ -292,7 +292,7 @@ def test_large_programs_are_solved_by_interior_points(
     assert covering.at_least() == pytest.approx(exact, rel=1e-6)
     assert covering.packed() <= exact
     chosen = set(covering.chosen())
-    assert all(chosen.intersection(row) for _, row in covering)
+    assert all(chosen.intersection(covering._row(at)) for at in range(covering.rows))
     assert exact <= covering.weight[list(chosen)].sum() < 1.5 * exact
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tamis
+from tamis.calling.answers import Answer
 from tamis.calling.digest import EventDigests
-from tamis.calling.memo import Memo, Shelf
+from tamis.calling.memo import Given, Memo, Shelf
+from tamis.calling.sizes import Key
 from tamis.event import Event
 from tamis.language.values import kind_of
 from tamis.operators import FunctionOperator
@@ -39,3 +42,35 @@ def shelf_of(memo: Memo, operator: FunctionOperator, x: object, **more: object) 
     shelf = memo.about(operator.specification, digests_of(x, **more))
     assert shelf is not None
     return shelf
+
+
+def computed(shelf: Shelf, call: Call, make: Callable[[], Answer]) -> Given:
+    """The answer to one call."""
+    return shelf.compute_many([call], lambda calls: [make()])[0]
+
+
+def get(shelf: Shelf, call: Call) -> Answer | None:
+    """The answer to a call, if it is known; counted as a match counts it."""
+    with shelf._memo._lock:
+        answer = shelf._find(call.key)
+        account = shelf._operator.account
+        account.hits += answer is not None
+        account.misses += answer is None
+        return answer
+
+
+def keep(shelf: Shelf, call: Call, answer: Answer) -> None:
+    """Keeps an answer in the place of what is known."""
+    with shelf._memo._lock:
+        shelf._memo._keep(shelf._operator, shelf._key, call.key, answer)
+
+
+def kept(shelf: Shelf, *, young: bool = False) -> list[tuple[Key, Answer]]:
+    """What is kept on a shelf, too old or not; looking uses none."""
+    memo = shelf._memo
+    answers = memo._shelves.get(shelf._key)
+    return [
+        (key, each.answer)
+        for key, each in ({} if answers is None else answers.by_key).items()
+        if not (young and memo._too_old(each.since, memo._clock()))
+    ]

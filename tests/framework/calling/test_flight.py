@@ -22,7 +22,7 @@ from tamis.operators.asking import Call
 from tamis.testing import FakeClock
 
 from .patience import PATIENCE_SECONDS, in_thread, join
-from .remembering import call_of, made_operator, shelf_of
+from .remembering import call_of, computed, get, keep, kept, made_operator, shelf_of
 
 
 def waiting() -> int:
@@ -61,7 +61,7 @@ class Crowd:
             return make()
 
         try:
-            self.given.append(shelf_of(self.memo, self.operator, 7).compute(self.call, counted))
+            self.given.append(computed(shelf_of(self.memo, self.operator, 7), self.call, counted))
         except BaseException as problem:
             self.interrupted.append(problem)
 
@@ -135,15 +135,15 @@ def test_who_waits_is_late_when_its_own_call_would_be() -> None:
         assert gate.wait(PATIENCE_SECONDS)
         return Answer(True)
 
-    first = in_thread(lambda: shelf_of(memo, operator, 1).compute(call, make))
+    first = in_thread(lambda: computed(shelf_of(memo, operator, 1), call, make))
     assert begun.wait(PATIENCE_SECONDS)
-    late, made = shelf_of(memo, operator, 1).compute(call, lambda: Answer(False))
+    late, made = computed(shelf_of(memo, operator, 1), call, lambda: Answer(False))
     assert not made
     assert late.failure is not None
     assert late.failure.kind == TIMED_OUT
     gate.set()
     join(first)
-    assert shelf_of(memo, operator, 1).get(call) == Answer(True)
+    assert get(shelf_of(memo, operator, 1), call) == Answer(True)
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_an_operator_that_asks_for_itself_does_not_wait_for_itself() -> None:
     call = call_of(operator, 1)
 
     def outer() -> Answer:
-        inner = shelf_of(memo, operator, 1).compute(call, lambda: Answer(False, [(1,)]))
+        inner = computed(shelf_of(memo, operator, 1), call, lambda: Answer(False, [(1,)]))
         assert inner == Given(Answer(False, [(1,)]), True)
         return Answer(False, [(2,)])
 
-    assert shelf_of(memo, operator, 1).compute(call, outer).answer == Answer(False, [(2,)])
+    assert computed(shelf_of(memo, operator, 1), call, outer).answer == Answer(False, [(2,)])
 
 
 def test_calls_together_are_made_once_each() -> None:
@@ -183,7 +183,7 @@ def test_calls_together_are_made_once_each() -> None:
         return [Answer(False, [call.key[1:]]) for call in own]  # type: ignore[list-item]
 
     shelf = shelf_of(memo, operator, 1)
-    shelf.keep(calls[1], Answer(True))
+    keep(shelf, calls[1], Answer(True))
     given = shelf.compute_many(calls, make)
     assert asked == [[calls[0], calls[3]]]
     assert [each.made for each in given] == [True, False, False, True]
@@ -243,14 +243,14 @@ def test_threads_share_a_small_memo_without_losing_count() -> None:
                 call, answer = call_of(operator, number), Answer(False, [(x, number)])
                 what = chance.randrange(100)
                 if what < 70:
-                    assert shelf.compute(call, lambda answer=answer: answer).answer == answer  # type: ignore[misc]
+                    assert computed(shelf, call, lambda answer=answer: answer).answer == answer  # type: ignore[misc]
                 elif what < 80:
-                    assert shelf.get(call) in (None, answer)
+                    assert get(shelf, call) in (None, answer)
                 elif what < 90:
                     for at, found in shelf.known({call.key: number}):
                         assert (at, found) == (number, answer)
                 elif what < 98:
-                    assert all(found.solutions for _, found in shelf)
+                    assert all(found.solutions for _, found in kept(shelf))
                 elif seed:
                     memo.forget(operator.specification.name)
                 else:
@@ -296,17 +296,17 @@ def make():
     gate.wait()
     return Answer(True)
 
-other = threading.Thread(target=lambda: shelf().compute(call, make))
+other = threading.Thread(target=lambda: shelf().compute_many([call], lambda calls: [make()]))
 other.start()
 begun.wait()
 child = os.fork()
 if not child:
-    print(shelf().compute(call, lambda: Answer(True)).made, flush=True)
+    print(shelf().compute_many([call], lambda calls: [Answer(True)])[0].made, flush=True)
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 gate.set()
 other.join()
-assert shelf().get(call) == Answer(True)
+assert shelf().known({call.key: 0}) == [(0, Answer(True))]
 """
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60

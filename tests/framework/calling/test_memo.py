@@ -14,7 +14,7 @@ from tamis.calling.answers import CUT, Answer, Failure
 from tamis.calling.memo import Given, Memo
 from tamis.operators.asking import Call, Solution
 
-from .remembering import call_of, digests_of, made_operator, shelf_of
+from .remembering import call_of, computed, digests_of, get, keep, kept, made_operator, shelf_of
 
 
 def test_calls_of_the_language_are_told_apart_by_value_and_kind() -> None:
@@ -26,9 +26,9 @@ def test_calls_of_the_language_are_told_apart_by_value_and_kind() -> None:
     assert len(calls) == 5
     shelf = shelf_of(Memo(), operator, 3)
     for at, call in enumerate(calls):
-        shelf.keep(call, Answer(False, [(at,)]))
+        keep(shelf, call, Answer(False, [(at,)]))
     for at, call in enumerate(calls):
-        assert shelf.get(call) == Answer(False, [(at,)])
+        assert get(shelf, call) == Answer(False, [(at,)])
     for call, arguments in zip(calls, [(1.0,), (True,), ("1",), (None,), (2,)], strict=True):
         assert call_of(operator, *arguments).key == call.key
 
@@ -60,10 +60,10 @@ def test_all_that_an_answer_depends_on_is_looked_at() -> None:
     ]
     for at, event in enumerate(events):
         shelf = shelf_of(memo, operator, **event)
-        assert shelf.get(call) is None
-        shelf.keep(call, Answer(False, [(at,)]))
+        assert get(shelf, call) is None
+        keep(shelf, call, Answer(False, [(at,)]))
     for at, event in enumerate(events):
-        assert shelf_of(memo, operator, **event, other=at).get(call) == Answer(False, [(at,)])
+        assert get(shelf_of(memo, operator, **event, other=at), call) == Answer(False, [(at,)])
 
 
 def test_versions_inputs_and_preparations_are_other_operators() -> None:
@@ -78,10 +78,10 @@ def test_versions_inputs_and_preparations_are_other_operators() -> None:
     memo = Memo()
     for operator in operators:
         shelf = shelf_of(memo, operator, 1)
-        assert not shelf.count
-        shelf.keep(call_of(operator, 1), Answer(True))
+        assert not kept(shelf)
+        keep(shelf, call_of(operator, 1), Answer(True))
     again = shelf_of(memo, made_operator(), 1)
-    assert again.get(call_of(operators[0], 1)) == Answer(True)
+    assert get(again, call_of(operators[0], 1)) == Answer(True)
     assert [each.answers for each in memo.account().values()] == [4, 1]
 
 
@@ -93,9 +93,9 @@ def test_answers_that_were_forgotten_meanwhile_are_not_kept() -> None:
         memo.forget("seen")
         return Answer(True)
 
-    assert shelf.compute(call, make) == Given(Answer(True), True)
-    shelf.keep(call, Answer(True))
-    assert memo.bytes == shelf.count == shelf_of(memo, operator, 1).count == 0
+    assert computed(shelf, call, make) == Given(Answer(True), True)
+    keep(shelf, call, Answer(True))
+    assert memo.bytes == len(kept(shelf)) == len(kept(shelf_of(memo, operator, 1))) == 0
 
 
 def test_without_bytes_nothing_is_kept() -> None:
@@ -103,7 +103,7 @@ def test_without_bytes_nothing_is_kept() -> None:
     memo = Memo(0)
     shelf = shelf_of(memo, operator, 1)
     for _ in range(2):
-        assert shelf.compute(call_of(operator, 1), lambda: Answer(True)).made
+        assert computed(shelf, call_of(operator, 1), lambda: Answer(True)).made
     assert memo.bytes == 0
 
 
@@ -133,7 +133,7 @@ def test_bytes_are_an_honest_estimate(shelves: int, answers: int, solutions: int
                 found: list[Solution] = [
                     (at + each + 0.5, f"{at} {each}") for each in range(solutions)
                 ]
-                shelf.keep(fresh(at), Answer(False, found))
+                keep(shelf, fresh(at), Answer(False, found))
 
     gc.collect()
     tracemalloc.start()
@@ -149,5 +149,5 @@ def test_cut_is_what_the_engine_calls_it() -> None:
     shelf = shelf_of(Memo(), made_operator(), 1)
     call = call_of(made_operator(), 1)
     for answer in (Answer(False, [(1,)], cut=True), Answer(failure=Failure(CUT, "many"))):
-        shelf.keep(call, answer)
-        assert shelf.get(call) is None
+        keep(shelf, call, answer)
+        assert get(shelf, call) is None

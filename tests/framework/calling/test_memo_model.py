@@ -16,7 +16,7 @@ from tamis.language.values import kind_of
 from tamis.operators.asking import Call
 from tamis.testing import FakeClock
 
-from .remembering import call_of, digests_of, made_operator, shelf_of
+from .remembering import call_of, computed, digests_of, get, keep, kept, made_operator, shelf_of
 
 XS: list[Any] = [0, 1, 1.0, True, "1", "x" * 50, None]
 ARGUMENTS: list[tuple[Any, ...]] = [(1,), (True,), ("1",), (None,), (2, None), ("y" * 90,)]
@@ -161,7 +161,7 @@ class MemoModel(RuleBasedStateMachine):
     def keep(self, operator: int, x: int, arguments: tuple[Any, ...], answer: Answer) -> None:
         name, shelf = self.names(operator, x)
         call = call_of(OPERATORS[operator], *arguments)
-        shelf.keep(call, answer)
+        keep(shelf, call, answer)
         self.remember(name, x, call, answer)
 
     @rule(operator=OPERATOR, x=X, arguments=st.sampled_from(ARGUMENTS))
@@ -169,7 +169,7 @@ class MemoModel(RuleBasedStateMachine):
         name, shelf = self.names(operator, x)
         call = call_of(OPERATORS[operator], *arguments)
         expected = self.find(self.use(name), call)
-        assert shelf.get(call) == expected
+        assert get(shelf, call) == expected
         account = self.account(name[0])
         account.hits += expected is not None
         account.misses += expected is None
@@ -184,7 +184,7 @@ class MemoModel(RuleBasedStateMachine):
         name, shelf = self.names(operator, x)
         call = call_of(OPERATORS[operator], *arguments)
         expected = self.find(self.use(name), call)
-        given = shelf.compute(call, lambda: answer)
+        given = computed(shelf, call, lambda: answer)
         account = self.account(name[0])
         if expected is None:
             assert given == Given(answer, True)
@@ -221,8 +221,8 @@ class MemoModel(RuleBasedStateMachine):
         name, shelf = self.names(operator, x)
         there = self.find_shelf(name)
         entries = [] if there is None else there.answers
-        assert shelf.count == len(entries)
-        assert list(shelf) == [
+        assert len(kept(shelf)) == len(entries)
+        assert kept(shelf, young=True) == [
             (entry[0], entry[1]) for entry in entries if self.clock.now - entry[2] <= OLDEST_SECONDS
         ]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis.files.parquet import dicts
+from tamis.files.reading import Line
 from tamis.learning.learner import Learner, Window
 from tamis.learning.lesson import Lesson
 from tamis.learning.tables import learn_batch
@@ -71,10 +72,7 @@ def test_a_batch_is_its_rows(asked: list[str], batch: Any, is_bounded: bool, sam
     learner, other = Learner(lesson.task), Learner(lesson.task)
     rejects = list(learn_batch(learner, batch, name="t.parquet"))
     for number, row in enumerate(dicts(batch), 1):
-        try:
-            other.document(row, default_id=f"t.parquet:{number}")
-        except tamis.EventError as bad:
-            other.reject({"reason": str(bad), "file": "", "line": number})
+        other.line(Line("", number, row, None, None), default_id=f"t.parquet:{number}")
     counts, expected = learner.finish(), other.finish()
     assert len(rejects) == counts.rejects == expected.rejects
     assert (counts.events, counts.passed_over) == (expected.events, expected.passed_over)
