@@ -171,6 +171,7 @@ def test_a_wrong_setting_costs_its_operators_alone(process: Process) -> None:
 
 
 def test_what_a_user_need_not_set_is_optional() -> None:
+    pytest.importorskip("cv2", reason="pictures need tamis[image]")
     for name in ("vehicleCount", "similarTo"):
         found = timed(installed().operators[name])
         assert (found.status, found.words) == (MISSING, "optional, not set")
