@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tamis.calling.lanes import GRACE, Lanes, Throttle, awaited, late
-    from tamis.event import is_facts_path
+    from tamis.event.paths import is_address, is_facts_path
     from tamis.index.needles import Needles
     from tamis.language.values import NUMBER, STRING, Scalar, kind_of
     from tamis.nearest import did_you_mean
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(("GRACE", "Lanes", "Throttle", "awaited", "late"), "calling.lanes"),
-    "is_facts_path": "event",
+    **dict.fromkeys(("is_address", "is_facts_path"), "event.paths"),
     "Needles": "index.needles",
     **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
     "did_you_mean": "nearest",
@@ -63,6 +63,7 @@ __all__ = [
     "compiled",
     "did_you_mean",
     "inlined",
+    "is_address",
     "is_facts_path",
     "kernel",
     "kind_of",

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import stat
 import struct
 import time
@@ -27,14 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.event import Event
+from tamis.event.paths import ADDRESS, FILE, form_of
 
 _ABSENT = b""
 _DEEPEST = 64
 _LARGE = 4_096
 _HASH_BYTES = 32
 _PLAIN_KINDS = "biufcSUmM"
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_LONGEST_PATH = 4_096
 _SECOND_NS = 1_000_000_000
 _SETTLED_NS, _SETTLED_COARSE_NS = _SECOND_NS // 10, 2 * _SECOND_NS
 
@@ -102,39 +100,15 @@ def _input_digest(event: Event, name: str) -> bytes | None:
     value = event.value(name)
     if value is None:
         return _ABSENT
-    reader = _READERS.get(name)
-    if reader is not None and isinstance(value, str):
-        return reader(event.view((name,))[name])
+    form = form_of(name, value)
+    if form == ADDRESS:
+        return None
+    if form == FILE:
+        try:
+            return _file_digest(event.view((name,))[name])
+        except (OSError, ValueError):
+            return None
     return value_digest(value)
-
-
-def _image_digest(image: str) -> bytes | None:
-    """A `data:` URI is its text, any other URI may show something else each time."""
-    if image[:5].lower() == "data:":
-        return value_digest(image)
-    if _SCHEME.match(image):
-        return None
-    try:
-        return _file_digest(image)
-    except (OSError, ValueError):
-        return None
-
-
-def _facts_digest(facts: str) -> bytes | None:
-    """Turtle text is itself; what could be read as a path is known by the file too."""
-    if len(facts) > _LONGEST_PATH or "\n" in facts:
-        return value_digest(facts)
-    try:
-        return _file_digest(facts)
-    except (OSError, ValueError):
-        return value_digest(facts)
-
-
-_READERS: dict[str, Callable[[str], bytes | None]] = {
-    "image": _image_digest,
-    "facts": _facts_digest,
-}
-"""Inputs that, as the contract has it, may be the path of a file."""
 
 
 def _file_digest(path: str) -> bytes | None:

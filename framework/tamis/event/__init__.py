@@ -7,8 +7,8 @@ from tamis.event.event import (
     ReadOnlyDict,
     ReadOnlyList,
     freeze,
-    is_facts_path,
 )
+from tamis.event.paths import is_facts_path
 
 __all__ = [
     "DerivedAttribute",

@@ -1,4 +1,4 @@
-"""What an event is: an object whose scalars are attributes and whose rest is content.
+"""Reads events: objects whose scalars are attributes and whose rest is content.
 
 Nothing is walked that nobody asks for. An event is never changed: operators get views that refuse.
 """
@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from tamis.errors import EventError, PluginWarning
+from tamis.event.paths import FILE, form_of
 from tamis.language.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
-_IMAGE, _FACTS = "image", "facts"
-_RDF_FILES = (".ttl", ".nt", ".rdf", ".owl", ".xml", ".jsonld", ".json")
-_NO_PATH = re.compile(r"[\r\n#<>\"]")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _EMPTY: Mapping[str, DerivedAttribute] = {}
 
 
@@ -171,8 +167,8 @@ class EventView(Mapping[str, Any]):
         value = self._event.value(name)
         if value is None:
             raise KeyError(f"the event has no {name!r}")
-        if self._event.folder and isinstance(value, str) and _is_path(name, value):
-            value = _placed(value, self._event.folder)
+        if self._event.folder and form_of(name, value) == FILE:
+            value = os.path.join(self._event.folder, str(value))
         frozen = self._frozen[name] = freeze(value)
         return frozen
 
@@ -244,26 +240,6 @@ def _read_only(array: Any) -> Any:
         array.setflags(write=False)
         return array.view()
     return numpy.asarray(memoryview(array).toreadonly())
-
-
-def _is_path(name: str, value: str) -> bool:
-    """Whether an input, as the contract has it, is a path."""
-    return name == _IMAGE or (name == _FACTS and is_facts_path(value))
-
-
-def _placed(path: str, folder: str) -> str:
-    """A relative path from the folder; URIs and absolute paths as they are."""
-    if not path or os.path.isabs(path) or _SCHEME.match(path):
-        return path
-    return os.path.join(folder, path)
-
-
-def is_facts_path(facts: str) -> bool:
-    """Whether facts are the path of an RDF file, and not Turtle text.
-
-    A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
-    for a comment it ends in a period or in `>`."""
-    return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
 
 
 def _opened(envelope: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 from tamis import Preparation
+from tamis.kit import is_address
 from tamis_operators.image.headers import FORMATS, FrameError, Header, header_of
 from tamis_operators.image.vision import opencv
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FRAME", "FrameError", "FrameLimits", "frame_of"]
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _SPACE = re.compile(rb"\s+")
 _MILLION = 1_000_000
 
@@ -99,7 +99,7 @@ FRAME = Preparation("frame", _prepared, inputs=("image",), cost_seconds=0.01)
 
 def _of_file(path: str | bytes, limits: FrameLimits) -> bytes:
     """The content of a plain file, known to be one before it is opened and after."""
-    if isinstance(path, str) and _SCHEME.match(path):
+    if isinstance(path, str) and is_address(path):
         scheme = path.partition(":")[0]
         raise FrameError(f"an image is a path or a data: URI: nothing is fetched by {scheme}:")
     shown = _shown(path)

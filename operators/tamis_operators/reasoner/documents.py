@@ -20,12 +20,12 @@ from xml.parsers import expat
 
 import pyoxigraph as ox
 
+from tamis.kit import is_address
 from tamis_operators.reasoner.settings import FORMATS
 from tamis_operators.reasoner.terms import Term
 
 _ANONYMOUS = re.compile(r"[0-9a-f]{16,32}")
 _DEEPEST = 200
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class DocumentError(ValueError):
@@ -42,7 +42,7 @@ class Document:
 
 def read_file(path: str, most_bytes: int | None = None) -> tuple[str, str]:
     """The text of a file and its format; only of plain files of a known ending."""
-    if _SCHEME.match(path):
+    if is_address(path):
         raise DocumentError(f"{path:.80} is an address, and nothing is fetched: give a file")
     format = FORMATS.get(os.path.splitext(path)[1].lower())
     if format is None:

@@ -236,9 +236,9 @@ def settled(path: Path, name: str = "image", text: str | None = None, folder: st
     raise AssertionError("the file never settles")
 
 
-@pytest.mark.parametrize("name", ["image", "facts"])
-def test_a_file_is_known_by_what_it_holds_now(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "a.png"
+@pytest.mark.parametrize(("name", "file"), [("image", "a.png"), ("facts", "a.ttl")])
+def test_a_file_is_known_by_what_it_holds_now(tmp_path: Path, name: str, file: str) -> None:
+    path = tmp_path / file
     path.write_bytes(b"one")
     before = settled(path, name)
     assert settled(path, name) == before
@@ -252,9 +252,11 @@ def test_a_file_is_known_by_what_it_holds_now(tmp_path: Path, name: str) -> None
         assert settled(path, name) not in (before, after)
 
 
-@pytest.mark.parametrize("name", ["image", "facts"])
-def test_a_file_that_may_still_change_is_not_remembered(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "a.png"
+@pytest.mark.parametrize(("name", "file"), [("image", "a.png"), ("facts", "a.ttl")])
+def test_a_file_that_may_still_change_is_not_remembered(
+    tmp_path: Path, name: str, file: str
+) -> None:
+    path = tmp_path / file
     path.write_bytes(b"one")
     ahead = time.time_ns() + 10**12
     os.utime(path, ns=(ahead, ahead))
@@ -276,8 +278,9 @@ def test_images_that_are_no_files() -> None:
 
     assert digest("data:image/png;base64,AAAA") == value_digest("data:image/png;base64,AAAA")
     assert digest("DATA:,x") is not None
-    for unknown in ("http://host/x.png", "file:///x.png", "missing.png", "a\0b", ".", ""):
+    for unknown in ("http://host/x.png", "file:///x.png", "missing.png", "a\0b", "."):
         assert digest(unknown) is None
+    assert digest("") == value_digest("")
     assert digest(b"\x89PNG") == value_digest(b"\x89PNG")
     assert digest([[1, 2]]) == value_digest([[1, 2]])
 
@@ -285,3 +288,11 @@ def test_images_that_are_no_files() -> None:
 def test_facts_that_are_text() -> None:
     for text in ("<a> <b> <c> .", "<a> <b> <c> .\n" * 1000, "a\0b", "x" * 5000):
         assert EventDigests(Event({"facts": text}, "e")).of("facts") == value_digest(text)
+
+
+def test_facts_are_a_file_where_operators_take_them_for_one(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("<a> <b> <c> .")
+    text = str(tmp_path / "notes")
+    assert EventDigests(Event({"facts": text}, "e")).of("facts") == value_digest(text)
+    for unknown in ("missing.ttl", "http://host/x.ttl"):
+        assert EventDigests(Event({"facts": unknown}, "e")).of("facts") is None

@@ -1,0 +1,36 @@
+"""Tells what an input of an event is: the path of a file, an address, or the content itself.
+
+Whoever reads an input, and whoever remembers what was read, goes by the one rule of `form_of`.
+"""
+
+from __future__ import annotations
+
+import re
+
+CONTENT, FILE, ADDRESS = "content", "file", "address"
+_RDF_FILES = (".ttl", ".nt", ".rdf", ".owl", ".xml", ".jsonld", ".json")
+_NO_PATH = re.compile(r"[\r\n#<>\"]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def form_of(name: str, value: object) -> str:
+    """What an input of this name is: a file's path, an address that may hold something else each
+    time, or the content itself."""
+    if not isinstance(value, str) or not value or name not in ("image", "facts"):
+        return CONTENT
+    if not is_facts_path(value) if name == "facts" else value[:5].lower() == "data:":
+        return CONTENT
+    return ADDRESS if is_address(value) else FILE
+
+
+def is_address(path: str) -> bool:
+    """Whether what stands for a path is an address, with a scheme before it."""
+    return _SCHEME.match(path) is not None
+
+
+def is_facts_path(facts: str) -> bool:
+    """Whether facts are the path of an RDF file, and not Turtle text.
+
+    A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
+    for a comment it ends in a period or in `>`."""
+    return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
