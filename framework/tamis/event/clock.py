@@ -1,4 +1,4 @@
-"""What `time` says about an event: attributes derived from RFC 3339, by the event's own offset."""
+"""Derives attributes from the `time` of an event: RFC 3339, by the event's own offset."""
 
 from __future__ import annotations
 
@@ -64,8 +64,11 @@ def _part(name: str, description: str) -> DerivedAttribute:
     return DerivedAttribute(f"time.{name}", derive, description)
 
 
-TIME_ATTRIBUTES = (
-    _part("epoch", "seconds since 1970-01-01T00:00:00Z"),
-    _part("hour", "the hour of the day, 0 to 23, by the event's own offset"),
-    _part("weekday", "the day of the week by the event's own offset; Monday is 1"),
-)
+_SAYS = {
+    "epoch": "seconds since 1970-01-01T00:00:00Z",
+    "hour": "the hour of the day, 0 to 23, by the event's own offset",
+    "weekday": "the day of the week by the event's own offset; Monday is 1",
+}
+TIME_ATTRIBUTES = tuple(_part(name, _SAYS[name]) for name in Moment._fields)
+TIME_NAMES = tuple(each.name for each in TIME_ATTRIBUTES)
+"""As the parts of a moment follow."""

@@ -29,7 +29,7 @@ from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Te
 from tamis.indexing import Entry
 from tamis.language.comparison import ORDERINGS, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
-from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
+from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, after_prefix, kind_of
 from tamis.numeric.keys import double_of
 from tamis.numeric.types import Ints
 
@@ -54,7 +54,6 @@ _KINDS = {
 }
 _LARGE = 2**53
 _INFINITE = math.inf
-_LAST_LETTER = chr(0x10FFFF)
 
 _Bounds = tuple[float, float]
 
@@ -449,7 +448,7 @@ def _boundaries(comparison: Comparison) -> list[Any]:
     values: list[Any] = list(comparison.constants)
     if comparison.op.endswith(("starts with", "ends with")):
         prefix = values[0][::-1] if comparison.op.endswith("ends with") else values[0]
-        following = _after_prefix(prefix)
+        following = after_prefix(prefix)
         return [prefix] if following is None else [prefix, following]
     return values
 
@@ -467,9 +466,3 @@ def _labeled_bounds(comparison: Comparison, labels: Labels) -> _Bounds:
         return first, _INFINITE if len(values) == 1 else last - 1
     low_closed, high_closed = RANGES.get(op, (True, True))
     return first if low_closed else first + 1, last if high_closed else last - 1
-
-
-def _after_prefix(prefix: str) -> str | None:
-    """The least string after all that begin with the prefix, if there is any."""
-    kept = prefix.rstrip(_LAST_LETTER)
-    return kept[:-1] + chr(ord(kept[-1]) + 1) if kept else None

@@ -1,4 +1,4 @@
-"""What a scalar is, and how two scalars compare: by kind first, then exactly.
+"""Reads scalars, and compares them: by kind first, then exactly.
 
 Numbers are Python's `int` and `float`, which compare exactly with each other at any size; strings
 compare by code point; booleans are a kind of their own, never numbers. Absent is `None`.
@@ -16,6 +16,7 @@ BOOLEAN, NUMBER, STRING = 0, 1, 2
 KIND_NAMES = ("boolean", "number", "string")
 _KINDS: dict[type, int] = {bool: BOOLEAN, int: NUMBER, float: NUMBER, str: STRING}
 _EXACT_DIGITS = 1_000
+_LAST_LETTER = chr(0x10FFFF)
 _TOO_LARGE = 10**_EXACT_DIGITS
 
 
@@ -74,6 +75,12 @@ def identity(values: tuple[Scalar, ...]) -> tuple[object, ...]:
         if value is True or value is False:
             return tuple((kind_of(each), each) for each in values)
     return values
+
+
+def after_prefix(prefix: str) -> str | None:
+    """The least string after all that begin with the prefix, if there is any."""
+    kept = prefix.rstrip(_LAST_LETTER)
+    return kept[:-1] + chr(ord(kept[-1]) + 1) if kept else None
 
 
 def distinct(values: Iterable[Scalar]) -> tuple[Scalar, ...]:

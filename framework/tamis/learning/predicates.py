@@ -15,9 +15,9 @@ import numpy as np
 
 from tamis.language.comparison import RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
-from tamis.language.values import BOOLEAN, NUMBER, kind_of
+from tamis.language.values import BOOLEAN, NUMBER, after_prefix, kind_of
 from tamis.numeric.types import Floats, Ints
-from tamis.statistics.spaces import LARGE, Marks, MarksMaker, Spaces, after_prefix
+from tamis.statistics.spaces import LARGE, Marks, MarksMaker, Spaces
 
 _RELATIONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from tamis.event import Event
-from tamis.event.clock import moment
+from tamis.event.clock import TIME_NAMES, moment
 from tamis.files.parquet import dicts, require_arrow
 from tamis.files.reading import Line
 from tamis.learning.learner import Learner
-from tamis.statistics.gathering import TIME
 from tamis.statistics.values import Values, numbers_of
 
 
@@ -57,7 +56,7 @@ def _is_plain(learner: Learner, schema: Any) -> bool:
         return False
     for asked in learner.gatherer.asked:
         if asked in learner.derived:
-            if asked not in TIME:
+            if asked not in TIME_NAMES:
                 return False
         else:
             object_ = kinds.get(asked.partition(".")[0])

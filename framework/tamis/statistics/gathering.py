@@ -12,15 +12,13 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from tamis.event import DerivedAttribute, Event
-from tamis.event.clock import TIME_ATTRIBUTES, moment
+from tamis.event.clock import TIME_NAMES, moment
 from tamis.statistics.counting import AttributeCounter, Finder
 from tamis.statistics.spaces import Marks, Spaces
 from tamis.statistics.values import Values, values_of
 
 BATCH = 1 << 14
 _DEEPEST = 8
-TIME = tuple(each.name for each in TIME_ATTRIBUTES)
-"""As the parts of a moment follow."""
 
 
 class Gatherer:
@@ -73,7 +71,7 @@ class Gatherer:
         """Gathers what a time says, but for what has a key of its own, or is asked for anyway."""
         found = moment(time)
         if found is not None:
-            for name, value in zip(TIME, found, strict=True):
+            for name, value in zip(TIME_NAMES, found, strict=True):
                 if name not in self._skipped and name not in keys:
                     self._answers.setdefault(name, []).append(value)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tamis.errors import StatisticsError
 from tamis.event import Event
+from tamis.event.clock import TIME_NAMES
 from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats
@@ -27,7 +28,7 @@ from tamis.statistics.answers import Answered, CallAnswers, test_of
 from tamis.statistics.attributes import merged_rows, rows_of, spaces_of
 from tamis.statistics.averages import Averages, operator_of, parts
 from tamis.statistics.estimates import expected_share
-from tamis.statistics.gathering import TIME, Gatherer
+from tamis.statistics.gathering import Gatherer
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.sample import Sample
 from tamis.statistics.space_tables import (
@@ -125,7 +126,7 @@ class Statistics:
         [('altitude', 'number', 2), ('camera', 'string', 1)]
         """
         derived = installed().attributes
-        gatherer = Gatherer({name: Marks() for name in derived if name not in TIME}, derived)
+        gatherer = Gatherer({name: Marks() for name in derived if name not in TIME_NAMES}, derived)
         statistics = cls()
         statistics.events = 0
         for document in events:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.language.comparison import Comparison
-from tamis.language.values import BOOLEAN, NUMBER, Scalar, kind_of
+from tamis.language.values import BOOLEAN, NUMBER, Scalar, after_prefix, kind_of
 from tamis.numeric.types import Floats, Ints
 from tamis.statistics.cells import ElementCounts, NumberCells, StringCells
 
@@ -28,19 +28,12 @@ Thing = tuple[str, Any]
 LARGE = 2**53
 """From here on not every integer is a double: such numbers are compared one by one."""
 ELEMENT, NEEDLE, PATTERN, SET_ANY, SET_ALL = "has", "contains", "matches", "has any", "has all"
-_LAST_LETTER = chr(0x10FFFF)
 _NO_FLOATS = np.zeros(0)
 
 
 def is_large(value: float) -> bool:
     """Whether a number is compared by itself."""
     return not -LARGE < value < LARGE
-
-
-def after_prefix(prefix: str) -> str | None:
-    """The least string after all that begin with the prefix, if there is any."""
-    kept = prefix.rstrip(_LAST_LETTER)
-    return kept[:-1] + chr(ord(kept[-1]) + 1) if kept else None
 
 
 def element_key(value: Scalar) -> tuple[bool, Scalar]:

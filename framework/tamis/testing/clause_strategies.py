@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from tamis.event.clock import TIME_NAMES
 from tamis.index.clauses import Clause
 from tamis.language.values import Scalar, as_scalar
 from tamis.testing import pool
@@ -53,8 +54,8 @@ def draw_scalar(draw: DrawFn) -> Scalar:
 
 def draw_clause(draw: DrawFn) -> Clause:
     """One `(attribute, op, value)`."""
-    attribute = one_of(draw, (*pool.ATTRIBUTES, *pool.ATTRIBUTES, *pool.TIME_ATTRIBUTES))
-    if attribute in pool.TIME_ATTRIBUTES:
+    attribute = one_of(draw, (*pool.ATTRIBUTES, *pool.ATTRIBUTES, *TIME_NAMES))
+    if attribute in TIME_NAMES:
         return attribute, one_of(draw, RELATIONS), one_of(draw, pool.HOURS)
     forms = (*_SCALAR_FORMS, _presence)
     if attribute == "tags":

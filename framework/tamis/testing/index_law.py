@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.event import Event
+from tamis.event.clock import TIME_NAMES
 from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index, Rows
 from tamis.language.predicate import AttributePredicate
@@ -77,7 +78,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
             self.trial.match_at_the_edge({attribute: value}, attribute, value)
             self.trial.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
 
-        @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(pool.TIME_ATTRIBUTES))
+        @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES))
         def match_at_a_time(self, time: str, attribute: str) -> None:
             """The same for what is derived from the time."""
             event = {"time": time}

@@ -13,7 +13,6 @@ from tamis.operators.specification import Preparation
 from tamis.testing.operators import TableOperator, nonsense, raising
 
 ATTRIBUTES = ("altitude", "speed", "camera", "armed", "tags", "meta.speed", "Camera ID", "élan")
-TIME_ATTRIBUTES = ("time.epoch", "time.hour", "time.weekday")
 
 SMALL_NUMBERS: tuple[int | float, ...] = (0, 1, 2, 3, 5, 2.5, -1)
 LARGE_NUMBERS: tuple[int | float, ...] = (
