@@ -22,7 +22,6 @@ from tamis.calling.answers import (
     Failure,
     Preparing,
     failure_of,
-    truth_of,
 )
 from tamis.calling.breaker import Breakers, Key
 from tamis.calling.isolation import Isolation
@@ -153,13 +152,10 @@ class Gateway:
         try:
             view = asking.view(specification)
             self._breakers.check(specification.name)
-            raw = self._run(call, lambda: solved(call, view, self._limits.solutions))
+            found: Answer = self._run(call, lambda: solved(call, view, self._limits.solutions))
             self._breakers.note(specification.name, None)
-            if call.width == 0:
-                truth = raw if type(raw) is bool else truth_of(raw)
-                return Answer(truth, None, None, False, self._timer() - started, prepared)
-            solutions, cut = raw
-            return Answer(False, solutions, None, cut, self._timer() - started, prepared)
+            seconds = self._timer() - started
+            return Answer(found.truth, found.solutions, None, found.cut, seconds, prepared)
         except KeyboardInterrupt:
             raise
         except BaseException as problem:

@@ -22,14 +22,19 @@ from tamis.event import EventView
 from tamis.operators.asking import Call
 
 
-def solved(call: Call, view: EventView, most: int) -> Any:
-    """The raw truth, or at most so many checked solutions and whether there were more."""
+def solved(call: Call, view: EventView, most: int) -> Answer:
+    """The answer to a call, with at most so many solutions."""
     raw = call.operator.solve(view, *call.arguments)
     if inspect.iscoroutine(raw):
         raw = awaited(raw, call.specification.timeout)
-    if call.width:
-        return checked_solutions(raw, call.width, most)
-    return raw
+    return _checked(call, raw, most)
+
+
+def _checked(call: Call, raw: Any, most: int) -> Answer:
+    if call.width == 0:
+        return Answer(raw if type(raw) is bool else truth_of(raw))
+    solutions, cut = checked_solutions(raw, call.width, most)
+    return Answer(False, solutions, None, cut)
 
 
 def solved_together(calls: Sequence[Call], view: EventView, most: int) -> list[Answer]:
@@ -50,10 +55,7 @@ def _answer(call: Call, raw: Any, most: int) -> Answer:
     try:
         if isinstance(raw, BaseException):
             return Answer(failure=failure_of(raw))
-        if call.width == 0:
-            return Answer(raw if type(raw) is bool else truth_of(raw))
-        solutions, cut = checked_solutions(raw, call.width, most)
-        return Answer(False, solutions, None, cut)
+        return _checked(call, raw, most)
     except KeyboardInterrupt:
         raise
     except BaseException as problem:

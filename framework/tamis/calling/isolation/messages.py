@@ -350,7 +350,7 @@ def answers_reply(answers: Sequence[Answer]) -> tuple[int, bytes]:
     if len(answers) == 1:
         (only,) = answers
         if only.failure is not None:
-            return FAILED, plain(_failure(only.failure))
+            return FAILED, plain(only.failure)
         if only.solutions is None:
             return (TRUE if only.truth else FALSE), b""
     content = plain([_plain_answer(each) for each in answers])
@@ -362,19 +362,10 @@ def answers_reply(answers: Sequence[Answer]) -> tuple[int, bytes]:
 
 def _plain_answer(answer: Answer) -> object:
     if answer.failure is not None:
-        return {"failure": _failure(answer.failure)}
+        return {"failure": answer.failure}
     if answer.solutions is None:
         return answer.truth
     return {"solutions": answer.solutions, "cut": answer.cut}
-
-
-def _failure(failure: Failure) -> list[str]:
-    return [failure.kind, failure.message]
-
-
-def failure_reply(failure: Failure) -> bytes:
-    """A failure as content."""
-    return plain(_failure(failure))
 
 
 def plain(document: object) -> bytes:

@@ -19,10 +19,8 @@ from typing import Any, NamedTuple
 
 from tamis.calling.answers import (
     RAISED,
-    Answer,
     Failure,
     failure_of,
-    truth_of,
 )
 from tamis.calling.isolation import confinement, messages
 from tamis.calling.solving import solved, solved_together
@@ -135,7 +133,7 @@ class _Worker:
         self._say(messages.READY, failure)
 
     def _say(self, letter: int, failure: Failure | None) -> None:
-        content = b"" if failure is None else messages.failure_reply(failure)
+        content = b"" if failure is None else messages.plain(failure)
         messages.send_reply(self._connection, letter, content)
 
     def made(self, name: str) -> bool:
@@ -179,7 +177,7 @@ class _Worker:
         except BaseException as problem:
             if isinstance(problem, MemoryError):
                 self._swelled()
-            letter, content = messages.FAILED, messages.failure_reply(failure_of(problem))
+            letter, content = messages.FAILED, messages.plain(failure_of(problem))
         messages.send_reply(self._connection, letter, content)
 
     def _read(self, asked: Asked, specification: Specification) -> _Event | None:
@@ -211,12 +209,7 @@ class _Worker:
         if asked.together:
             return messages.answers_reply(solved_together(calls, view, self._most))
         (call,) = calls
-        raw = solved(call, view, self._most)
-        if call.width == 0:
-            truth = raw if type(raw) is bool else truth_of(raw)
-            return (messages.TRUE if truth else messages.FALSE), b""
-        solutions, cut = raw
-        return messages.answers_reply([Answer(False, solutions, None, cut)])
+        return messages.answers_reply([solved(call, view, self._most)])
 
     def _prepared(self, event: _Event, specification: Specification) -> bool:
         """Prepares what is not prepared yet and says so; whether all is there."""
@@ -232,8 +225,7 @@ class _Worker:
                     self._swelled()
                 failure = failure_of(problem)
             seconds = time.perf_counter() - started
-            words = None if failure is None else [failure.kind, failure.message]
-            content = messages.plain([at, seconds, words])
+            content = messages.plain([at, seconds, failure])
             messages.send_reply(self._connection, messages.PREPARED, content)
             if failure is not None:
                 return False
