@@ -6,19 +6,13 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.event.clock import TIME_NAMES
 from tamis.index.clauses import Clause
 from tamis.language.values import Scalar, as_scalar
 from tamis.testing import pool
-from tamis.testing.lazily import Lazy, one_of, several
-
-if TYPE_CHECKING:
-    from hypothesis import strategies as st
-    from hypothesis.strategies import DrawFn, SearchStrategy
-else:
-    st = Lazy("hypothesis.strategies")
+from tamis.testing.lazily import DrawFn, SearchStrategy, one_of, several, st
 
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=")
 _RANGES = ("between", "in [)", "in (]", "in ()")
@@ -154,6 +148,6 @@ def _presence(draw: DrawFn, constants: Sequence[Scalar]) -> tuple[str, Any]:
     return one_of(draw, ("exists", "not exists")), None
 
 
-_Form = Callable[["DrawFn", Sequence[Scalar]], tuple[str, Any]]
+_Form = Callable[[DrawFn, Sequence[Scalar]], tuple[str, Any]]
 _SCALAR_FORMS: tuple[_Form, ...] = (_relation, _relation, _relation, _range, _range, _set, _affix)
 _ARRAY_FORMS: tuple[_Form, ...] = (_has, _has_some, _has_some, _presence)

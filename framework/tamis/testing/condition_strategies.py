@@ -10,18 +10,12 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.index.clauses import Clause
 from tamis.testing import pool
 from tamis.testing.clause_strategies import RELATIONS, draw_clause
-from tamis.testing.lazily import Lazy, one_of, several
-
-if TYPE_CHECKING:
-    from hypothesis import strategies as st
-    from hypothesis.strategies import DrawFn, SearchStrategy
-else:
-    st = Lazy("hypothesis.strategies")
+from tamis.testing.lazily import DrawFn, SearchStrategy, one_of, several, st
 
 _ANDS = (" and ", " AND ", ", ", ",", " ∧ ", " && ")
 _ORS = (" or ", " Or ", " ∨ ", " || ")

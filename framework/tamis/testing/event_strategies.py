@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.testing import pool
 from tamis.testing.clause_strategies import draw_scalar
-from tamis.testing.lazily import Lazy, one_of, several
-
-if TYPE_CHECKING:
-    from hypothesis import strategies as st
-    from hypothesis.strategies import DrawFn, SearchStrategy
-else:
-    st = Lazy("hypothesis.strategies")
+from tamis.testing.lazily import DrawFn, SearchStrategy, one_of, several, st
 
 _CONTENTS: tuple[Any, ...] = (None, math.nan, {}, {"speed": 1}, [], [[1]], [{"a": 1}, 2], (3, "a"))
 _FAILURES: tuple[Any, ...] = ("no model", 7, [None], [[1, 2, 3]])

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.event import Event
 from tamis.event.clock import TIME_NAMES
@@ -22,14 +22,7 @@ from tamis.testing import pool
 from tamis.testing.clause_strategies import clauses, edge_clauses
 from tamis.testing.direct import look_up, satisfies
 from tamis.testing.event_strategies import draw_value, events
-from tamis.testing.lazily import Lazy, law_settings
-
-if TYPE_CHECKING:
-    from hypothesis import stateful
-    from hypothesis import strategies as st
-else:
-    stateful = Lazy("hypothesis.stateful")
-    st = Lazy("hypothesis.strategies")
+from tamis.testing.lazily import law_settings, st, stateful
 
 _LAST_ROW = 80
 _EDGES = ("altitude", "tags", "Camera ID")

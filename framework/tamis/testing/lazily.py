@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tamis.errors import TamisError
 
+__all__ = [
+    "DrawFn",
+    "SearchStrategy",
+    "hypothesis",
+    "hypothesis_profile",
+    "law_settings",
+    "one_of",
+    "several",
+    "st",
+    "stateful",
+]
+
 T = TypeVar("T")
 PROFILE = "HYPOTHESIS_PROFILE"
 _EXAMPLES = {"glance": 8, "quick": 40, "long": 2_000}
@@ -33,11 +45,13 @@ class Lazy:
 
 if TYPE_CHECKING:
     import hypothesis
+    from hypothesis import stateful
     from hypothesis import strategies as st
     from hypothesis.strategies import DrawFn, SearchStrategy
 else:
-    hypothesis = Lazy("hypothesis")
+    hypothesis, stateful = Lazy("hypothesis"), Lazy("hypothesis.stateful")
     st = Lazy("hypothesis.strategies")
+    DrawFn = SearchStrategy = object
 
 
 def one_of(draw: DrawFn, choices: Sequence[T]) -> T:

@@ -14,7 +14,33 @@ from tamis.operators.specification import Parameter, Preparation, Specification
 Answered = tuple[str, tuple[object, ...]]
 
 
-class CountingOperator(Operator):
+class StandIn(Operator):
+    """Stands in the place of an operator: what it does not define itself is the operator's."""
+
+    inner: Operator
+
+    @property
+    def answers_many(self) -> bool:
+        """Whether the operator does."""
+        return self.inner.answers_many
+
+    @property
+    def implies(self) -> bool:
+        """Whether the operator has implications."""
+        return self.inner.implies
+
+    def check(self, *arguments: Any) -> Sequence[object] | None:
+        """What the operator says of the arguments."""
+        return self.inner.check(*arguments)
+
+    def implications(
+        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
+    ) -> Iterable[Implication]:
+        """What the operator says of other calls."""
+        return self.inner.implications(arguments, others)
+
+
+class CountingOperator(StandIn):
     """Any operator, with every call recorded as `(event id, arguments)` in `calls`.
 
     >>> from tamis import Matcher, operator
@@ -42,20 +68,6 @@ class CountingOperator(Operator):
         more = {(event, repr(arguments)): (event, arguments) for event, arguments in self.calls}
         return [more[key] for key, count in times.items() if count > 1]
 
-    def check(self, *arguments: Any) -> Sequence[object] | None:
-        """What the operator says of the arguments."""
-        return self.inner.check(*arguments)
-
-    @property
-    def answers_many(self) -> bool:
-        """Whether the operator does."""
-        return self.inner.answers_many
-
-    @property
-    def implies(self) -> bool:
-        """Whether the operator has implications."""
-        return self.inner.implies
-
     def solve(self, event: Any, *arguments: Any) -> Any:
         """Records the call, and makes it."""
         self.calls.append((event.id, arguments))
@@ -71,12 +83,6 @@ class CountingOperator(Operator):
         """Records a call for each event, and makes them."""
         self.calls.extend((event.id, tuple(arguments)) for event in events)
         return self.inner.solve_events(events, arguments)
-
-    def implications(
-        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
-    ) -> Iterable[Implication]:
-        """What the operator says."""
-        return self.inner.implications(arguments, others)
 
     def __repr__(self) -> str:
         return f"<{len(self.calls)} calls of {self.specification.signature}>"

@@ -10,7 +10,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.errors import PlannerError, PluginWarning
 from tamis.limits import Limits
@@ -22,16 +22,8 @@ from tamis.statistics import Statistics
 from tamis.testing import pool
 from tamis.testing.condition_strategies import subscriptions
 from tamis.testing.event_strategies import events
-from tamis.testing.lazily import Lazy, law_settings
+from tamis.testing.lazily import SearchStrategy, hypothesis, law_settings, st
 from tamis.testing.operators import counting
-
-if TYPE_CHECKING:
-    import hypothesis
-    from hypothesis import strategies as st
-    from hypothesis.strategies import SearchStrategy
-else:
-    hypothesis = Lazy("hypothesis")
-    st = Lazy("hypothesis.strategies")
 
 _ROUND = 3
 _MEMO_BYTES = 1 << 20

@@ -86,10 +86,8 @@ def answers(subject: Subject) -> None:
         if got.nonsense:
             continue  # another law's
         if not got.known or (wanted is not None and not _as_stated(got, wanted)):
-            raise Breach(
+            raise case.breach(
                 "a sample has another answer" if got.known else "a sample has no answer",
-                predicate=case.predicate,
-                event=case.content,
                 expected="any answer" if wanted is None else wanted,
                 got=got,
                 mend="correct the operator, or the sample",
@@ -106,10 +104,8 @@ def solutions(subject: Subject) -> None:
     """it gives a bool, or solutions of as many scalars as are asked for"""
     for case, outcome in zip(subject.cases, subject.outcomes, strict=True):
         if outcome.nonsense:
-            raise Breach(
+            raise case.breach(
                 "what it gives is no answer",
-                predicate=case.predicate,
-                event=case.content,
                 expected="without a variable a bool, with some a list of values or tuples",
                 got=outcome,
                 mend="return bool(…), or a list with one value (a tuple each for several outputs)",
@@ -132,10 +128,8 @@ def deterministic(subject: Subject) -> None:
 
 def _compare(case: Case, first: Outcome, got: Outcome, how: str) -> None:
     if not alike(first, got):
-        raise Breach(
+        raise case.breach(
             f"{how}, it answers otherwise",
-            predicate=case.predicate,
-            event=case.content,
             expected=first,
             got=got,
             mend="take out what varies (chance, time, earlier calls, the order of a set), or do "
@@ -154,10 +148,8 @@ def stateless(subject: Subject) -> None:
         for case, first in order:
             got = instance.ask(case.predicate, case.content)
             if not alike(first, got):
-                raise Breach(
+                raise case.breach(
                     "after other events, it answers otherwise",
-                    predicate=case.predicate,
-                    event=case.content,
                     expected=first,
                     got=got,
                     mend="decide from the event and the arguments alone; what an event is "

@@ -165,10 +165,8 @@ def check(subject: Subject) -> None:
         for _ in range(1 if subject.is_costly else 3):
             got = first.ask(case.predicate, case.content, again=False)
             if not alike(wanted, got):
-                raise Breach(
+                raise case.breach(
                     "what check made of the arguments is used up or changed by a call",
-                    predicate=case.predicate,
-                    event=case.content,
                     expected=f"{wanted}, as freshly checked",
                     got=got,
                     mend="return plain values or compiled forms from check, and never change them",

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Case, Subject, silently
 
 _PROCESS = "process"
@@ -41,19 +40,17 @@ def _check(subject: Subject, case: Case, content: Mapping[str, Any]) -> None:
             raise
     ending = [each for each in instance.notes.raised if not isinstance(each, Exception)]
     if ending:
-        raise Breach(
+        raise case.breach(
             "a call tries to end the process",
-            predicate=case.predicate,
-            event=content,
+            content=content,
             expected="an answer or an Exception",
             got=repr(ending[0]),
             mend="raise an Exception with a line that says what is wrong with the event",
         )
     if printed:
-        raise Breach(
+        raise case.breach(
             "a call prints to standard output, which belongs to the matches",
-            predicate=case.predicate,
-            event=content,
+            content=content,
             expected="silence",
             got=repr(printed[:80]),
             mend="take out print, or use the module logging",

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Subject
 
 _MOST_SUBSETS = 32
@@ -21,10 +20,9 @@ def inputs_declared(subject: Subject) -> None:
             subject.instance.ask(case.predicate, content)
             if noted.undeclared:
                 name, reader = noted.undeclared[0]
-                raise Breach(
+                raise case.breach(
                     f"{reader} reads {name!r}, which is not declared",
-                    predicate=case.predicate,
-                    event=content,
+                    content=content,
                     expected=f"reads of {', '.join(subject.specification.visible or ()) or 'none'}",
                     got=f"a read of {name!r}",
                     mend=f"add {name!r} to inputs or optional_inputs"
@@ -44,10 +42,8 @@ def inputs_untouched(subject: Subject) -> None:
         finally:
             notes.loosely = False
         if notes.changed:
-            raise Breach(
+            raise case.breach(
                 f"it changes {notes.changed[0]}",
-                predicate=case.predicate,
-                event=case.content,
                 expected="inputs that are as they were",
                 got=f"another value of {notes.changed[0]}",
                 mend="work on a copy: list(…), dict(…), array.copy()",
@@ -64,10 +60,9 @@ def optional_inputs(subject: Subject) -> None:
             got = subject.instance.ask(case.predicate, content)
             if got.failure is not None and got.failure.message.startswith(_SLIPS):
                 absent = [name for name in names if name not in content]
-                raise Breach(
+                raise case.breach(
                     f"without {' and '.join(absent)} it gives no answer",
-                    predicate=case.predicate,
-                    event=content,
+                    content=content,
                     expected=f"an answer, as with it ({outcome})",
                     got=got,
                     mend="read it with event.get(…), or declare it among inputs",

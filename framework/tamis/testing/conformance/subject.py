@@ -48,6 +48,13 @@ class Case(NamedTuple):
     answer: object
     arguments: OperatorPredicate
 
+    def breach(
+        self, problem: str, mend: str, content: Mapping[str, Any] | None = None, **said: object
+    ) -> Breach:
+        """What is wrong with what comes of it, or of its predicate about another event."""
+        event = self.content if content is None else content
+        return Breach(problem, predicate=self.predicate, event=event, mend=mend, **said)
+
 
 class Instance:
     """One operator as its factory makes it, under observation."""

@@ -117,10 +117,8 @@ def travels(subject: Subject) -> None:
         return
     for case, here, there in zip(subject.cases, subject.outcomes, arrived.outcomes, strict=True):
         if not alike(here, there, TOLERANCE):
-            raise Breach(
+            raise case.breach(
                 "in another interpreter it answers otherwise",
-                predicate=case.predicate,
-                event=case.content,
                 expected=f"{here}, as here",
                 got=there,
                 mend="depend on nothing that is set up in this process, nor on the order of a set",

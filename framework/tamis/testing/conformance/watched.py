@@ -8,14 +8,15 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-from tamis.operators import Implication, Operator
+from tamis.operators import Operator
 from tamis.operators.specification import Preparation, Specification
 from tamis.testing.conformance.outcome import same
+from tamis.testing.operators import StandIn
 
 _ENOUGH = 100_001
 _BARE: dict[str, Any] = {
@@ -90,7 +91,7 @@ class RecordingView(Mapping[str, Any]):
         ]
 
 
-class Watched(Operator):
+class Watched(StandIn):
     """An operator, and notes of what it does; without isolation, deadlines or limits."""
 
     def __init__(self, inner: Operator, specification: Specification, notes: Notes) -> None:
@@ -107,29 +108,13 @@ class Watched(Operator):
         if inspect.iscoroutinefunction(inner.solve_many):
             self.solve_many = self._solve_many_async  # type: ignore[method-assign]
 
-    @property
-    def answers_many(self) -> bool:
-        """Whether the operator does."""
-        return self.inner.answers_many
-
-    @property
-    def implies(self) -> bool:
-        """Whether the operator has implications."""
-        return self.inner.implies
-
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """What the operator says of the arguments."""
         try:
-            return self.inner.check(*arguments)
+            return super().check(*arguments)
         except BaseException as refusal:
             self.notes.refusals.append(refusal)
             raise
-
-    def implications(
-        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
-    ) -> Iterable[Implication]:
-        """What the operator says of other calls."""
-        return self.inner.implications(arguments, others)
 
     def solve(self, event: Any, *arguments: Any) -> Any:
         """The operator's answer."""
