@@ -29,6 +29,7 @@ from tamis.errors import SparkError, TamisError
 from tamis.operators import OperatorRecord, Sample
 from tamis.plugins.loader import found_plugins, installed
 from tamis.testing.conformance.outcome import expected_outcome
+from tamis.words import counted
 
 OK, MISSING, BROKEN = "ok", "missing", "broken"
 _OLDEST = (3, 11)
@@ -157,7 +158,7 @@ def plugins() -> Iterator[Finding]:
         source = f"{each.distribution} {each.version}".strip()
         kind, _, why = each.status.partition(": ")
         if kind == "loaded":
-            brought = f"{len(each.provides)} thing{'s' * (len(each.provides) != 1)}"
+            brought = counted(len(each.provides), "thing")
             yield Finding(subject, OK, f"of {source} brings {brought}")
         elif kind in ("failed", "clash"):
             mend = f"update it, or pip uninstall {each.distribution}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tamis.nearest import did_you_mean
+from tamis.words import counted
 
 _MARGIN = "    "
 _WINDOW = 96
@@ -75,7 +76,7 @@ class SubscriptionErrors(SubscriptionError):
     """Several subscriptions that cannot be taken, every error at once; nothing was inserted."""
 
     def __init__(self, errors: list[SubscriptionError]) -> None:
-        super().__init__(f"{len(errors)} subscriptions cannot be taken")
+        super().__init__(f"{counted(len(errors), 'subscription')} cannot be taken")
         self.errors = errors
 
     def __str__(self) -> str:

@@ -47,6 +47,7 @@ from tamis.result import Result, Seen
 from tamis.result.explain import explain
 from tamis.result.graphs import chain_graph, subscription_graph
 from tamis.statistics import Statistics
+from tamis.words import counted
 
 if TYPE_CHECKING:
     import networkx
@@ -269,7 +270,8 @@ class Matcher:
 
     def __repr__(self) -> str:
         return (
-            f"<matcher: {len(self):,} subscriptions, {len(self.operators.records):,} operators, "
+            f"<matcher: {counted(len(self), 'subscription')}, "
+            f"{counted(len(self.operators.records), 'operator')}, "
             f"index {self._index_name}, planner {type(self.planner).__name__}>"
         )
 

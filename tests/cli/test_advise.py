@@ -80,7 +80,7 @@ def test_what_cannot_be_used(tamis: Tamis, folder: Path) -> None:
     (folder / "bad.jsonl").write_text('{"where": "altitude <"}\n')
     ended = tamis("advise", "--subscriptions", "bad.jsonl", "--events", "E.jsonl")
     assert ended.status == 1
-    assert "1 of 1 subscriptions cannot be taken; no advice is given" in ended.err
+    assert "1 of 1 subscription cannot be taken; no advice is given" in ended.err
     (folder / "none.jsonl").write_text("nothing\n")
     ended = tamis(*RUN, "--events", "none.jsonl")
     assert ended.status == 1

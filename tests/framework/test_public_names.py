@@ -67,15 +67,15 @@ def test_a_representation_says_how_many_and_which() -> None:
     matcher = tamis.Matcher(operators=[], planner="sequential", index="lanes")
     matcher.subscribe("a = 1", id="one")
     assert (
-        repr(matcher) == "<matcher: 1 subscriptions, 0 operators, index lanes, planner Sequential>"
+        repr(matcher) == "<matcher: 1 subscription, 0 operators, index lanes, planner Sequential>"
     )
     index = tamis.index.build("lanes", [(1, [("a", "=", 1)])])
-    assert repr(index) == f"<index lanes: 1 ids, {index.nbytes:,} bytes>"
+    assert repr(index) == f"<index lanes: 1 id, {index.nbytes:,} bytes>"
     known = tamis.Statistics(selectivity={"p(1)": 0.5})
-    assert repr(known) == "<statistics: 1 predicates, 0 attributes>"
+    assert repr(known) == "<statistics: 1 predicate, 0 attributes>"
     result = matcher.match({"id": "e1", "a": 1})
-    assert repr(result) == "<result of e1: 1 matches (one)>"
+    assert repr(result) == "<result of e1: 1 match (one)>"
     assert repr(result.account) == (
-        "<account of 1 event: 1 matched of 1 candidates among 1 subscriptions; "
+        "<account of 1 event: 1 matched of 1 candidate among 1 subscription; "
         "called 0, at least 0 were needed>"
     )

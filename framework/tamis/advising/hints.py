@@ -14,6 +14,7 @@ from tamis.advising.planners import AT_ONCE, EXPECTED_OF_NOTHING, GIVEN, REMEMBE
 from tamis.advising.tally import Spending, Tally
 from tamis.matcher import DEFAULT_PLANNER
 from tamis.planning import FALSE, TRUE
+from tamis.words import agreed, counted, duration, listed
 
 _FACTOR = 3.0
 """How far a declared cost is off before it is worth a word."""
@@ -71,12 +72,12 @@ def _costs(tally: Tally) -> Iterator[Hint]:
         ]
         for _, name, each in sorted(off, key=lambda each: (-each[0], each[1])):
             if each.declared is None:
-                said = f"declares no cost and is taken for {_seconds(each.expected)}"
+                said = f"declares no cost and is taken for {duration(each.expected)}"
             else:
-                said = f"declares {_seconds(each.expected)}"
+                said = f"declares {duration(each.expected)}"
             yield Hint(
                 "cost",
-                f"the {what} {name} {said}, but takes {_seconds(each.mean)} in the mean of "
+                f"the {what} {name} {said}, but takes {duration(each.mean)} in the mean of "
                 f"{each.calls:,}: declare cost_seconds={each.mean:.2g}, or give --statistics",
                 {"name": name, "declared": each.declared, "measured": each.mean},
             )
@@ -99,7 +100,8 @@ def _settings(found: Found) -> Iterator[Hint]:
     words = "the given statistics save" if GIVEN in settings else "what it learns on the way saves"
     sentence = (
         f"statistics: {words} {DEFAULT_PLANNER} {saved:.0%} of the seconds of calls that it "
-        f"makes when it knows nothing ({_calls(known.calls)} rather than {unlearned.calls:,})"
+        f"makes when it knows nothing ({counted(known.calls, 'call')} rather than "
+        f"{unlearned.calls:,})"
     )
     if saved > _PAYS:
         sentence += "; keep them" if GIVEN in settings else "; tamis learn gives it from the start"
@@ -110,7 +112,7 @@ def _settings(found: Found) -> Iterator[Hint]:
     saved = _share(kept.expected_seconds, base.expected_seconds)
     sentence = (
         f"memo: the default memo saves {saved:.0%} of the seconds of calls "
-        f"({_calls(kept.calls)} rather than {base.calls:,})"
+        f"({counted(kept.calls, 'call')} rather than {base.calls:,})"
     )
     if saved <= _PAYS:
         sentence += ": events hardly repeat what operators read, or operators do not declare "
@@ -129,7 +131,7 @@ def _workers(found: Found) -> Iterator[Hint]:
     saved = 1.0 - min(1.0, together * rounds.expected_seconds / base.expected_seconds)
     pays = saved > _PAYS and found.waiting > _WAITS
     sentence = (
-        f"workers: rounds for {number} workers make {_calls(rounds.calls)} rather than "
+        f"workers: rounds for {number} workers make {counted(rounds.calls, 'call')} rather than "
         f"{base.calls:,}, and would save {saved:.0%} of the time of calls if these ran at once"
     )
     if pays:
@@ -147,7 +149,7 @@ def _failing(tally: Tally) -> Iterator[Hint]:
     if failed:
         yield Hint(
             "failing",
-            f"{_count(failed, 'test')} failed whenever asked: {_named(failed)}",
+            f"{counted(len(failed), 'test')} failed whenever asked: {_named(failed)}",
             {"tests": failed},
         )
     if tally.contradictions:
@@ -167,7 +169,7 @@ def _decided(tally: Tally) -> Iterator[Hint]:
             named = [f"{text} ({n:,} times)" for text, n in found]
             yield Hint(
                 words,
-                f"{_count(found, 'test')} {'was' if len(found) == 1 else 'were'} {words}: "
+                f"{counted(len(found), 'test')} {agreed(len(found), 'was', 'were')} {words}: "
                 f"{_named(named)}",
                 {"tests": dict(found)},
             )
@@ -202,21 +204,5 @@ def _share(less: float, more: float) -> float:
     return 1.0 - less / more if more > 0 else 0.0
 
 
-def _calls(number: int) -> str:
-    return f"{number:,} call{'s' * (number != 1)}"
-
-
-def _count(things: Sequence[object], word: str) -> str:
-    return f"{len(things):,} {word}{'s' * (len(things) != 1)}"
-
-
 def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return "; ".join(names[:_NAMED]) + more
-
-
-def _seconds(seconds: float) -> str:
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+    return listed(names, _NAMED, "; ")

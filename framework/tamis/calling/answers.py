@@ -12,6 +12,7 @@ from tamis.calling.lanes import LateError
 from tamis.language.values import Scalar, as_scalar
 from tamis.operators.asking import Solution
 from tamis.operators.specification import Preparation
+from tamis.words import counted, shortened
 
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
 CRASHED, SWELLED, REFUSED = "crashed", "swelled", "not called"
@@ -122,9 +123,7 @@ def _solution(raw: Any, width: int) -> Solution:
         raw = raw.tolist()
     values = raw if isinstance(raw, (tuple, list)) else (raw,)
     if len(values) != width:
-        raise NonsenseError(
-            f"expected {width} value{'s' * (width > 1)} a solution, got {shown(raw)}"
-        )
+        raise NonsenseError(f"expected {counted(width, 'value')} a solution, got {shown(raw)}")
     return tuple(_scalar(value) for value in values)
 
 
@@ -143,4 +142,4 @@ def shown(value: object) -> str:
         raise
     except BaseException:
         words = f"a {type(value).__name__}"
-    return words if len(words) <= 80 else words[:79] + "…"
+    return shortened(words, 80)

@@ -31,6 +31,9 @@ from tamis.operators.asking import (
     shipped_call,
 )
 from tamis.operators.specification import PROCESS, Specification, Variable
+from tamis.words import counted, shortened
+
+_SHOWN = 160
 
 
 @dataclass(frozen=True)
@@ -315,8 +318,7 @@ def _check_arguments(
         most = "at least " if specification.variadic else ""
         some = needed if specification.variadic or len(given) < needed else len(parameters)
         raise SubscriptionError(
-            f"{specification.signature} takes {most}{some} argument{'s' * (some != 1)}, "
-            f"not {len(given)}",
+            f"{specification.signature} takes {most}{counted(some, 'argument')}, not {len(given)}",
             text=text,
             position=start,
         )
@@ -380,19 +382,16 @@ def doubts(id: str, condition: Condition, asked: Sequence[Asked]) -> list[Subscr
         SubscriptionWarning(f"subscription {id!r}: column {position + 1}: {note}")
         for note, position in condition.notes
     ]
+    what = never_text(condition, asked)
+    return [*doubts, *([NeverMatches(f"subscription {id!r} {what}")] if what else [])]
+
+
+def never_text(condition: Condition, asked: Sequence[Asked]) -> str:
+    """What no event can satisfy; nothing if every alternative can be."""
     never = [
-        _joined(leaves)
-        for leaves, each in zip(condition.alternatives, asked, strict=True)
-        if each.never
+        leaves for leaves, each in zip(condition.alternatives, asked, strict=True) if each.never
     ]
-    if never:
-        what = (
-            "never matches" if len(never) == len(asked) else "has an alternative that never holds"
-        )
-        doubts.append(NeverMatches(f"subscription {id!r} {what}: {never[0]}"))
-    return doubts
-
-
-def _joined(leaves: Iterable[Leaf], length: int = 160) -> str:
-    text = " and ".join(f"{'not ' if leaf.negated else ''}{leaf.atom.text()}" for leaf in leaves)
-    return text if len(text) <= length else text[: length - 1] + "…"
+    if not never:
+        return ""
+    what = "never matches" if len(never) == len(asked) else "has an alternative that never holds"
+    return f"{what}: {shortened(' and '.join(leaf.text() for leaf in never[0]), _SHOWN)}"

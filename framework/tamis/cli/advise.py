@@ -11,6 +11,7 @@ import typer
 
 from tamis.cli.failures import MisuseError, UnusableRunError
 from tamis.cli.options import Debug, Json, Operators, StatisticsFolder, Subscriptions
+from tamis.words import counted, duration
 
 if TYPE_CHECKING:
     from tamis.advising import Advice, Budget
@@ -131,7 +132,6 @@ class _Show:
 
 def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
     """What the evaluation may take, before it is begun."""
-    from tamis.cli.tables import counted, duration
 
     events = len(chosen.documents)
     words = f"note: {counted(events, 'event')} of {chosen.read:,} with "
@@ -146,7 +146,7 @@ def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
 
 
 def _lines(found: Advice) -> list[str]:
-    from tamis.cli.tables import counted, duration, table, wrapped
+    from tamis.cli.tables import table, wrapped
 
     lines = [
         wrapped(

@@ -8,6 +8,7 @@ import typer
 
 from tamis.cli.failures import DONE, UNUSABLE
 from tamis.cli.options import Debug, Json, Operators
+from tamis.words import counted
 
 
 def check(
@@ -27,7 +28,6 @@ def check(
     from tamis.cli.checking import check_lines
     from tamis.cli.loading import find_operators, hints
     from tamis.cli.saying import put, put_json, say
-    from tamis.cli.tables import counted
     from tamis.operators.asking import Operators as Known
 
     known = Known(found.record for found in find_operators(operators).values())

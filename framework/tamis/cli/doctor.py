@@ -12,6 +12,7 @@ import typer
 
 from tamis.cli.failures import DONE, UNUSABLE
 from tamis.cli.options import Debug, Json, Operators
+from tamis.words import counted, duration
 
 if TYPE_CHECKING:
     from tamis.doctor import Finding, Timed
@@ -102,7 +103,7 @@ def _records(operators: list[str] | None) -> list[Any]:
 
 
 def _text(findings: list[Finding], times: list[Timed], broken: int) -> str:
-    from tamis.cli.tables import counted, duration, table
+    from tamis.cli.tables import table
 
     def words(each: Finding | Timed) -> str:
         return f"{each.words}; {each.mend}" if each.mend else each.words

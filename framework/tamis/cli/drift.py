@@ -8,6 +8,7 @@ import typer
 
 from tamis.cli.failures import DONE, UNUSABLE, MisuseError
 from tamis.cli.options import Debug, Json
+from tamis.words import counted, duration, listed
 
 if TYPE_CHECKING:
     from tamis.advising.drift import Drift, Moved
@@ -54,7 +55,7 @@ def drift(
 
 
 def _lines(found: Drift, significance: float) -> list[str]:
-    from tamis.cli.tables import counted, table, wrapped
+    from tamis.cli.tables import table, wrapped
 
     lines = []
     if found.moved:
@@ -81,15 +82,14 @@ def _lines(found: Drift, significance: float) -> list[str]:
         ),
     ):
         if names:
-            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-            lines.append(wrapped(f"{words}: {'; '.join(names[:_NAMED])}{more}", more="  "))
+            lines.append(wrapped(f"{words}: {listed(list(names), _NAMED, '; ')}", more="  "))
     if found.uncounted:
-        lines.append(f"not compared, for they have no counts: {found.uncounted:,} predicates")
+        uncounted = counted(found.uncounted, "predicate")
+        lines.append(f"not compared, for they have no counts: {uncounted}")
     return lines
 
 
 def _row(moved: Moved) -> tuple[object, ...]:
-    from tamis.cli.tables import duration
 
     if moved.what == "cost":
         old, new = (duration(each or 0.0) for each in (moved.old, moved.new))

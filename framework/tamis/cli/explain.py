@@ -20,6 +20,7 @@ from tamis.cli.options import (
     StatisticsFolder,
     Subscriptions,
 )
+from tamis.words import duration
 
 if TYPE_CHECKING:
     from tamis.catalog.subscription_lines import SubscriptionLines
@@ -161,7 +162,7 @@ def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -
 
 def _account_text(account: Account) -> str:
     """The account as tables."""
-    from tamis.cli.tables import duration, table
+    from tamis.cli.tables import table
 
     needless = () if account.invocations < account.calls else ("invocations",)
     facts: list[tuple[str, object]] = [

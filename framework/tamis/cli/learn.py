@@ -15,6 +15,7 @@ import typer
 
 from tamis.cli.failures import MisuseError, UnusableRunError
 from tamis.cli.options import Debug, Master, Operators, Subscriptions
+from tamis.words import agreed, counted
 
 if TYPE_CHECKING:
     from tamis.learning.counts import Counts
@@ -94,7 +95,7 @@ def learn(
             _check_versions(before, lesson, output)
         counts = _counted(lesson, files, names, rejects, master)
     if counts.rejects:
-        lines = "1 line holds" if counts.rejects == 1 else f"{counts.rejects:,} lines hold"
+        lines = f"{counted(counts.rejects, 'line')} {agreed(counts.rejects, 'holds', 'hold')}"
         hint = "" if rejects else " (--rejects FILE keeps them)"
         say(f"note: {lines} no event{hint}, the first: {counts.first_reject}")
     if counts.passed_over:
@@ -141,7 +142,6 @@ def _statistics(
 
 
 def _summary(lesson: Lesson, counts: Counts, learned: Statistics, output: str) -> str:
-    from tamis.cli.tables import counted
 
     asked = 0 if counts.calls is None else counts.calls.tested
     words = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from tamis.words import plural
+
 
 class Described(Protocol):
     """Something with a name and a description."""
@@ -37,11 +39,10 @@ def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -
     if json:
         put_json(found)
     elif not found:
-        plural = "indexes" if kind == "index" else f"{kind}s"
         put(
             wrapped(
                 f"There is no {kind}. Install a plugin that brings one (pip install …): a package "
-                f"with an entry point of the group tamis and a function tamis_{plural}."
+                f"with an entry point of the group tamis and a function tamis_{plural(kind)}."
             )
         )
     else:

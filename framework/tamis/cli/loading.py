@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tamis.cli.failures import FindingsError, MisuseError
+from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.catalog.subscription_lines import Finding, SubscriptionLines
@@ -112,7 +113,7 @@ def taken(
     findings = sorted(lines.findings, key=lambda finding: finding.line)
     bad_lines = len({finding.line for finding in findings})
     whole = len({*lines.lines.values(), *(finding.line for finding in findings)})
-    summary = f"error: {bad_lines:,} of {whole:,} subscriptions cannot be taken; {so}"
+    summary = f"error: {bad_lines:,} of {counted(whole, 'subscription')} cannot be taken; {so}"
     raise FindingsError("\n".join([*map(str, findings), *hints(findings, operators), summary]))
 
 

@@ -23,6 +23,7 @@ from tamis.cli.options import (
     Subscriptions,
     Workers,
 )
+from tamis.words import agreed, counted
 
 if TYPE_CHECKING:
     from tamis.advising.shadow import Shadow, Shadows
@@ -139,7 +140,6 @@ def _match_here(
     from tamis.cli.loading import make_matcher, subscribe
     from tamis.cli.progress import Progress
     from tamis.cli.saying import say
-    from tamis.cli.tables import counted
     from tamis.files import reading
     from tamis.files.writing import lines_to
     from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
@@ -262,8 +262,8 @@ def conclude(
 def _notes_of(run: Totals, *, kept: bool) -> Iterator[str]:
     """What became of lines that hold no event, and of what failing operators left open."""
     if run.rejected:
-        hint = "" if kept else f" (--rejects FILE keeps {'it' if run.rejected == 1 else 'them'})"
-        lines = "1 line holds" if run.rejected == 1 else f"{run.rejected:,} lines hold"
+        hint = "" if kept else f" (--rejects FILE keeps {agreed(run.rejected, 'it', 'them')})"
+        lines = f"{counted(run.rejected, 'line')} {agreed(run.rejected, 'holds', 'hold')}"
         first = "" if run.rejected == 1 else ", the first of them"
         yield f"{lines} no event{hint}{first or ':'} {run.first_reject}"
     if run.undetermined:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.options import Debug, Json, Operators
+from tamis.words import duration
 
 if TYPE_CHECKING:
     from tamis.cli.loading import Found
@@ -164,7 +165,7 @@ def _kinds(parameter: Parameter) -> list[str] | None:
 
 def _text(found: Found) -> str:
     """An operator as a paragraph."""
-    from tamis.cli.tables import duration, wrapped
+    from tamis.cli.tables import wrapped
 
     known = found.record.specification
     inputs = "the whole event" if known.inputs is None else ", ".join(known.inputs) or "nothing"

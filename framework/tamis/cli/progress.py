@@ -6,6 +6,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from tamis.words import counted
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
@@ -43,7 +45,8 @@ class Progress:
             self._task,
             completed=share or 0.0,
             total=None if share is None else 1.0,
-            words=f"{self.events:,} events  {rate:,.0f} events/s  {self.matches:,} matches",
+            words=f"{counted(self.events, 'event')}  {rate:,.0f} events/s  "
+            f"{counted(self.matches, 'match')}",
         )
 
     def __enter__(self) -> Progress:

@@ -51,21 +51,6 @@ def wrapped(text: str, indent: str = "", more: str | None = None) -> str:
     )
 
 
-def duration(seconds: float) -> str:
-    """Seconds in the unit that reads best."""
-    if not 0 < seconds < 1:
-        return f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
-    for factor, unit in ((1e3, "ms"), (1e6, "µs")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-def counted(number: int, word: str) -> str:
-    """A number of things: `1 error`, `2 errors`."""
-    return f"{number:,} {word}{'s' * (number != 1)}"
-
-
 def _shown(value: object) -> str:
     if value is None:
         return "-"

@@ -32,6 +32,7 @@ from tamis.numeric.locks import ReaderWriterLock
 from tamis.numeric.types import Ints
 from tamis.plugins.loader import installed
 from tamis.statistics import Statistics
+from tamis.words import counted
 
 Clauses = Iterable[tuple[Id, Iterable[Clause]]] | Columns
 FORMAT_VERSION = 4
@@ -114,7 +115,7 @@ class AttributeIndex:
         return len(self._ids)
 
     def __repr__(self) -> str:
-        return f"<index {self.name}: {len(self):,} ids, {self.nbytes:,} bytes>"
+        return f"<index {self.name}: {counted(len(self), 'id')}, {self.nbytes:,} bytes>"
 
     def __contains__(self, id: object) -> bool:
         return id in self._ids

@@ -35,11 +35,12 @@ from tamis.language.predicate import (
     OperatorPredicate,
     VariableArgument,
 )
-from tamis.language.scanner import SEPARATORS, SIGNS, TERMS, Scanner, Token, a
+from tamis.language.scanner import SEPARATORS, SIGNS, TERMS, Scanner, Token
 from tamis.language.text import RESERVED, constant_text, name_text
 from tamis.language.units import UNITS
 from tamis.language.values import KIND_NAMES, NUMBER, Scalar, distinct, kind_of
 from tamis.limits import Limits
+from tamis.words import a
 
 BINARY: dict[str, tuple[int, Operation]] = {
     "+": (1, ADD),

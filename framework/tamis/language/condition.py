@@ -23,8 +23,10 @@ from tamis.language.units import UNITS
 from tamis.language.values import Scalar, canonical_number
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.nearest import nearest
+from tamis.words import shortened
 
 _INTERNED = 100_000
+_SHOWN = 40
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?"
 _RELATION, _IN = spelled(*RELATIONS), spelled("in")
 _COMMON = re.compile(
@@ -359,7 +361,7 @@ class _Parse(AtomReader):
             parts[1] = self._without_or(self.text[first:second])
         else:
             parts[2] = self._without_or(self.text[second:end])
-        left, middle, right = (_shortened(part) for part in parts)
+        left, middle, right = (shortened(" ".join(part.split()), _SHOWN) for part in parts)
         if frame.comma < frame.or_:
             readings = f"({left}, {middle}) or {right}", f"{left}, ({middle} or {right})"
         else:
@@ -413,8 +415,3 @@ class _Parse(AtomReader):
             )
         self.look(self.leaves, root.alternatives > 1)
         return expanded(root, self.branches, self.leaves)
-
-
-def _shortened(words: str, length: int = 40) -> str:
-    words = " ".join(words.split())
-    return words if len(words) <= length else words[: length - 1] + "…"

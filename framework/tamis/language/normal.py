@@ -20,6 +20,10 @@ class Leaf(NamedTuple):
     negated: bool
     start: int
 
+    def text(self) -> str:
+        """Canonical text."""
+        return f"{'not ' * self.negated}{self.atom.text()}"
+
 
 class Branch:
     """An `and` or an `or` of leaves and branches, and how many alternatives it stands for."""

@@ -17,6 +17,7 @@ from tamis.language.units import UNITS, in_base_unit
 from tamis.language.values import Scalar, canonical_number
 from tamis.limits import Limits
 from tamis.nearest import did_you_mean
+from tamis.words import a
 
 SYMBOLS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _WORDS = {"∧": "and", "&&": "and", "∨": "or", "||": "or", "¬": "not", "!": "not", "∈": "in"}
@@ -206,11 +207,6 @@ class Scanner:
         shown = letter if letter.isprintable() else f"\\x{ord(letter):02x}"
         hint = {"&": "; write 'and' or '&&'", "|": "; write 'or' or '||'", ";": "; write ','"}
         self.fail(f"'{shown}' means nothing here{hint.get(letter, '')}", start)
-
-
-def a(noun: str) -> str:
-    """The noun with its article."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def unescaped(letters: str) -> str:

@@ -17,6 +17,7 @@ from tamis.errors import OperatorError
 from tamis.language.text import RESERVED
 from tamis.language.values import KIND_NAMES, Scalar, kind_of
 from tamis.nearest import did_you_mean
+from tamis.words import agreed
 
 DEFAULT_COST_SECONDS = 0.001
 _LONGEST_SECONDS = 1_000_000
@@ -201,7 +202,7 @@ class Specification:
         if not missing:
             return self.lacking and f"{self.name}: {self.lacking}"
         install = f": pip install '{self.extra}'" if self.extra else ""
-        verb = "are" if len(missing) > 1 else "is"
+        verb = agreed(len(missing), "is", "are")
         return f"{self.name} needs {' and '.join(missing)}, which {verb} not installed{install}"
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 from tamis.engine.decision import IMPLIED, MEMO, SPARED, Decision
 from tamis.engine.stages import STAGES
 from tamis.planning import FALSE, TRUE
+from tamis.words import agreed, counted
 
 
 class _Fields(Mapping[str, Any]):
@@ -79,10 +80,10 @@ class Account(_Fields):
     @property
     def calls_text(self) -> str:
         """How many calls were made, beside what had to be and what would have been."""
-        words = f"called {self.calls:,}"
+        words, needed = f"called {self.calls:,}", self.needed_at_least
         if self.invocations < self.calls:
-            words += f" in {self.invocations:,} invocations"
-        words += f", at least {self.needed_at_least:,} were needed"
+            words += f" in {counted(self.invocations, 'invocation')}"
+        words += f", at least {needed:,} {agreed(needed, 'was', 'were')} needed"
         if self.naive_expected is not None:
             words += f", {round(self.naive_expected):,} expected of naive"
         return words
@@ -90,12 +91,12 @@ class Account(_Fields):
     @property
     def outcome_text(self) -> str:
         """What became of the subscriptions."""
-        words = f"{self.matches:,} matched of {self.candidates:,} candidates"
-        words += f" among {self.subscriptions:,} subscriptions"
+        words = f"{self.matches:,} matched of {counted(self.candidates, 'candidate')}"
+        words += f" among {counted(self.subscriptions, 'subscription')}"
         return words + (f", {self.undetermined:,} undetermined" if self.undetermined else "")
 
     def __repr__(self) -> str:
-        events = "1 event" if self.events == 1 else f"{self.events:,} events"
+        events = counted(self.events, "event")
         return f"<account of {events}: {self.outcome_text}; {self.calls_text}>"
 
     def add(self, other: Account) -> None:

@@ -19,6 +19,7 @@ from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.text import constant_text
 from tamis.language.values import is_scalar
 from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.words import counted, listed, shortened
 
 if TYPE_CHECKING:
     from tamis.result import Result
@@ -53,9 +54,8 @@ class Explanation:
                 f"    {'  ' if several else ''}{_line(each)}" for each in alternative["predicates"]
             )
         if data.get("bindings") not in (None, [{}]):
-            lines.append(
-                f"  bindings {_shortened([_assignment(each) for each in data['bindings']], '; ')}"
-            )
+            assignments = [_assignment(each) for each in data["bindings"]]
+            lines.append(f"  bindings {listed(assignments, _SOME, '; ')}")
         return "\n".join(lines)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -222,11 +222,7 @@ class _About:
         return record
 
     def _operator(self, predicate: OperatorPredicate, leaf: Leaf) -> dict[str, Any]:
-        text = predicate.text()
-        record: dict[str, Any] = {
-            "predicate": f"not {text}" if leaf.negated else text,
-            "kind": "operator",
-        }
+        record: dict[str, Any] = {"predicate": leaf.text(), "kind": "operator"}
         guards = self._guards(predicate)
         if guards:
             record["guards"] = guards
@@ -285,7 +281,7 @@ class _About:
             gave = "the call gave"
         if answer.solutions is None:
             return f"{gave} {_MARKS[answer.truth]}"
-        found = _shortened([_solution(each) for each in answer.solutions]) or "no solution"
+        found = listed([_solution(each) for each in answer.solutions], _SOME) or "no solution"
         if not answer.solutions or number in decision.rows:
             return f"{gave} {found}"
         wanted = " and ".join(guards) or "what is asked for"
@@ -315,7 +311,7 @@ def _because(alternatives: list[dict[str, Any]]) -> str:
         else:
             detail = f" ({false['detail']})" if false.get("detail") else ""
             others = len(false.get("shared_with", ()))
-            shared = f", shared with {others} other{'s' * (others > 1)}" if others else ""
+            shared = f", shared with {counted(others, 'other')}" if others else ""
             reasons.append(f"{false['predicate']} is false{detail}{shared}")
     return "; ".join(dict.fromkeys(reasons))
 
@@ -336,7 +332,7 @@ def _line(record: dict[str, Any]) -> str:
     if record.get("how") in ("called", "shared"):
         others = record["shared_with"]
         if others:
-            words.append(f"; shared with {_shortened(others)}")
+            words.append(f"; shared with {listed(others, _SOME)}")
     return "".join(words)
 
 
@@ -356,9 +352,4 @@ def _shown(value: object) -> str:
         words = f"[{', '.join(_shown(each) for each in value[: _SOME + 1])}]"
     else:
         words = str(value)
-    return words if len(words) <= 60 else words[:59] + "…"
-
-
-def _shortened(words: Sequence[str], between: str = ", ") -> str:
-    more = len(words) - _SOME
-    return between.join(words[:_SOME]) + (f" and {more:,} more" if more > 0 else "")
+    return shortened(words, 60)

@@ -22,6 +22,7 @@ from tamis.event import Event
 from tamis.language.values import Scalar
 from tamis.planning import FALSE, TRUE
 from tamis.result.account import Account, account_operators, naive_expected, needed_at_least
+from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.result.explain import Explanation
@@ -162,7 +163,7 @@ class Matches(Sequence[Match]):
         return Match(self._result, row, self._result._seen.catalog.id_of(row))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} matches>"
+        return f"<{counted(len(self), 'match')}>"
 
 
 class Result:
@@ -318,7 +319,7 @@ class Result:
         more = ", …" if len(self.matches) > _MOST_NAMED else ""
         named = f" ({shown}{more})" if shown else ""
         left = f", {len(self.undetermined):,} undetermined" if self.undetermined else ""
-        return f"<result of {self.event}: {len(self.matches):,} matches{named}{left}>"
+        return f"<result of {self.event}: {counted(len(self.matches), 'match')}{named}{left}>"
 
     def _repr_html_(self) -> str:
         from tamis.result.notebook import result_html

@@ -52,6 +52,7 @@ from tamis.statistics.tables import (
     write_rows,
     write_sample,
 )
+from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.statistics.scenes import Mixture
@@ -137,10 +138,10 @@ class Statistics:
 
     def __repr__(self) -> str:
         """How much is known."""
-        events = "" if self.events is None else f" of {self.events:,} events"
+        events = "" if self.events is None else f" of {counted(self.events, 'event')}"
         return (
-            f"<statistics{events}: {len(self.predicates):,} predicates, "
-            f"{len(self.attributes):,} attributes>"
+            f"<statistics{events}: {counted(len(self.predicates), 'predicate')}, "
+            f"{counted(len(self.attributes), 'attribute')}>"
         )
 
     def __bool__(self) -> bool:

@@ -78,7 +78,7 @@ def test_calls_of_a_batch_are_one_invocation() -> None:
     ]
     assert (result.account.calls, result.account.invocations) == (3, 1)
     assert result.account.operators["shows"].invocations == 1
-    assert result.account.calls_text.startswith("called 3 in 1 invocations, at least ")
+    assert result.account.calls_text.startswith("called 3 in 1 invocation, at least ")
 
 
 def test_what_fails_together_is_asked_one_by_one() -> None:

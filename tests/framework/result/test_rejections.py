@@ -55,7 +55,7 @@ def test_the_event_in_a_few_lines() -> None:
     assert str(matcher.match({"id": "e1", "seen": {}})) == "\n".join(
         [
             "e1: 0 matched of 2 candidates among 2 subscriptions",
-            "called 2, at least 1 were needed, 2 expected of naive",
+            "called 2, at least 1 was needed, 2 expected of naive",
             "  1 rejected by seen(a)",
             "  1 rejected by seen(b)",
         ]

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from tamis.words import shortened
+
 _WIDTH = 100
 _LONGEST = 400
 _ITEM = 80
@@ -50,7 +52,7 @@ class Breach(AssertionError):
         for name, words in facts.items():
             if words is not None:
                 lines += textwrap.wrap(
-                    words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…",
+                    shortened(words, _LONGEST),
                     _WIDTH,
                     initial_indent=f"  {name:<11}",
                     subsequent_indent=" " * 13,
@@ -72,4 +74,4 @@ def shown(value: object, most: int = _ITEM) -> str:
         words = repr(value)
     except Exception as broken:
         words = f"<{type(value).__name__}, whose repr raises {type(broken).__name__}>"
-    return words if len(words) <= most else words[: most - 1] + "…"
+    return shortened(words, most)

@@ -1,0 +1,46 @@
+"""Says counts, times, lists and long texts in words, for whoever reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def a(noun: str) -> str:
+    """The noun with its article."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def plural(noun: str) -> str:
+    """The noun of several things."""
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def agreed(number: float, one: str, several: str) -> str:
+    """The word that agrees with a number of things: `was` or `were`."""
+    return one if number == 1 else several
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 error`, `2 errors`."""
+    return f"{number:,} {agreed(number, noun, plural(noun))}"
+
+
+def shortened(words: str, length: int) -> str:
+    """The words, cut where they are longer."""
+    return words if len(words) <= length else words[: length - 1] + "…"
+
+
+def listed(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return between.join(names[:most]) + more
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that reads best."""
+    if not 0 < seconds < 1:
+        return f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
+    for factor, unit in ((1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
