@@ -211,7 +211,7 @@ BAD = """\
 not json
 {"id": "s1", "where": "a = 1"}
 {"id": 7, "where": "a = 1"}
-{"id": "s3"}
+{"id": "s3", "were": "a = 1"}
 ["s4"]
 {"where": "camera in [a, b]"}
 {"id": "fine", "where": "a = 1"}
@@ -240,6 +240,7 @@ def test_a_bad_file_of_subscriptions_stops_the_run_with_every_line(
     assert starts[0].startswith("S.jsonl:1: error: subscription 's1': line 1, column 1: unknown op")
     assert starts[0].endswith("did you mean louderThan?")
     assert starts[5].startswith("S.jsonl:7: error: subscription 's3': 'where' is the text of the")
+    assert starts[5].endswith("and there is none: write 'where', not 'were'")
     assert starts[1].startswith("S.jsonl:3: error: subscription 's2': line 1, column 11: ")
     assert starts[7].startswith("S.jsonl:9: error: subscription 'subscription-9': line 1, ")
     assert "    louderThn(3)\n    ^\n" in ended.err

@@ -1,4 +1,4 @@
-"""What is accepted as a subscription: entries are checked, parsed and bound to operators.
+"""Accepts subscriptions: entries are checked, parsed and bound to operators.
 
 Nothing is changed by it: what comes out can be added to a catalog. Cost: O(text) an entry.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tamis.catalog import Catalog
-from tamis.catalog.resolve import Asked, Resolver, doubts
-from tamis.errors import SubscriptionError, SubscriptionErrors, SubscriptionWarning
-from tamis.language import Language
-from tamis.nearest import did_you_mean
+from tamis.catalog.resolve import Asked, Doubt, Resolver, doubts
+from tamis.errors import NeverMatches, SubscriptionError, SubscriptionErrors, SubscriptionWarning
+from tamis.language import Condition, Language, Leaf
+from tamis.language.predicate import OperatorPredicate
+from tamis.nearest import nearest
 from tamis.operators.asking import Operators
 
 Entry = Mapping[str, Any]
@@ -30,6 +31,14 @@ class Accepted(NamedTuple):
     warnings: list[SubscriptionWarning]
     excluded: list[Asked]
     """Alternatives that their attribute predicates exclude from every event."""
+
+
+class Examined(NamedTuple):
+    """A text that was looked at: what it says, if it is read, and what there is to say of it."""
+
+    condition: Condition | None
+    errors: list[SubscriptionError]
+    doubts: list[Doubt]
 
 
 class Intake:
@@ -53,6 +62,29 @@ class Intake:
                 "lines of a file are read by map(json.loads, open(file))"
             )
         return _Batch(self, self._catalog.rows, list(entries), replace).accepted()
+
+    def examined(self, where: str, resolver: Resolver) -> Examined:
+        """All that there is to say of a text, every error at once."""
+        try:
+            condition = self.language.parse(where)
+        except SubscriptionError as bad:
+            return Examined(None, [bad], [])
+        errors: dict[tuple[str, int | None], SubscriptionError] = {}
+
+        def resolved(leaves: Sequence[Leaf]) -> Asked | None:
+            try:
+                return resolver.resolve(leaves, where)
+            except SubscriptionError as bad:
+                errors.setdefault((bad.problem, bad.position), bad)
+                return None
+
+        asked = []
+        for leaves in condition.alternatives:
+            asked.append(resolved(leaves))
+            for leaf in leaves if asked[-1] is None else ():
+                if isinstance(leaf.atom, OperatorPredicate):
+                    resolved([leaf])
+        return Examined(condition, list(errors.values()), doubts(condition, asked))
 
     def made_up_id(self, *taken: Container[str]) -> str:
         """An id that nobody has."""
@@ -93,7 +125,15 @@ class _Batch:
         return accepted
 
     def _accept(self, entry: Entry) -> Accepted:
-        id, where, data = self._checked(entry)
+        id = id_of(entry)
+        if id is None:
+            id = self._intake.made_up_id(self._taken, self._reserved)
+        elif id in self._taken or (id in self._known and not self._replace):
+            raise SubscriptionError(
+                "this id is taken: choose another, or replace it with replace=True",
+                subscription=id,
+            )
+        where, data = where_of(entry, id), _data_of(entry, id)
         resolver = self._resolver
         try:
             condition = self._intake.language.parse(
@@ -107,36 +147,49 @@ class _Batch:
             where,
             data,
             [each for each in asked if not each.empty],
-            doubts(id, condition, asked),
+            [_warning(id, each) for each in doubts(condition, asked)],
             [each for each in asked if each.empty],
         )
 
-    def _checked(self, entry: Entry) -> tuple[str, str, str | None]:
-        """The id, the text, and the other keys as JSON."""
-        if not isinstance(entry, Mapping):
-            raise SubscriptionError(f"a subscription is an object with 'where', not {entry!r:.80}")
-        id = entry.get("id")
-        if id is None:
-            id = self._intake.made_up_id(self._taken, self._reserved)
-        if not isinstance(id, str) or not id:
-            raise SubscriptionError(f"the id of a subscription is a non-empty string, not {id!r}")
-        if id in self._taken or (id in self._known and not self._replace):
-            raise SubscriptionError(
-                "this id is taken: choose another, or replace it with replace=True",
-                subscription=id,
-            )
-        where = entry.get("where")
-        if not isinstance(where, str):
-            found = f"not {where!r:.80}"
-            if "where" not in entry:
-                found = f"and there is none{did_you_mean('where', map(str, entry))}"
-            raise SubscriptionError(
-                f"'where' is the text of the condition, {found}", subscription=id
-            )
-        rest = {key: value for key, value in entry.items() if key not in ("id", "where")}
-        try:
-            return id, where, json.dumps(rest, ensure_ascii=False) if rest else None
-        except (TypeError, ValueError, RecursionError) as bad:
-            raise SubscriptionError(
-                f"the other keys of a subscription are JSON: {bad}", subscription=id
-            ) from None
+
+def id_of(entry: object, text: str | None = None) -> str | None:
+    """The id of an entry, if it has one; `text` is the entry as it was written."""
+    if not isinstance(entry, Mapping):
+        shown = repr(entry) if text is None else text
+        raise SubscriptionError(f"a subscription is an object with 'where', not {shown:.80}")
+    id = entry.get("id")
+    if id is not None and (not isinstance(id, str) or not id):
+        hint = f': write "{id}"' if isinstance(id, int) and not isinstance(id, bool) else ""
+        raise SubscriptionError(
+            f"the id of a subscription is a non-empty string, not {id!r:.80}{hint}"
+        )
+    return id
+
+
+def where_of(entry: Entry, id: str | None) -> str:
+    """The condition of an entry."""
+    where = entry.get("where")
+    if not isinstance(where, str):
+        found = f"not {where!r:.80}"
+        if "where" not in entry:
+            near = nearest("where", map(str, entry))
+            found = "and there is none" + (f": write 'where', not {near!r}" if near else "")
+        raise SubscriptionError(f"'where' is the text of the condition, {found}", subscription=id)
+    return where
+
+
+def _data_of(entry: Entry, id: str) -> str | None:
+    """The other keys of an entry as JSON."""
+    rest = {key: value for key, value in entry.items() if key not in ("id", "where")}
+    try:
+        return json.dumps(rest, ensure_ascii=False) if rest else None
+    except (TypeError, ValueError, RecursionError) as bad:
+        raise SubscriptionError(
+            f"the other keys of a subscription are JSON: {bad}", subscription=id
+        ) from None
+
+
+def _warning(id: str, doubt: Doubt) -> SubscriptionWarning:
+    if doubt.position is None:
+        return NeverMatches(f"subscription {id!r} {doubt.problem}")
+    return SubscriptionWarning(f"subscription {id!r}: column {doubt.position + 1}: {doubt.problem}")

@@ -1,19 +1,13 @@
-"""What an alternative asks: its atoms bound to operators, its constraints to where they belong."""
+"""Binds what an alternative asks: its atoms to operators, its constraints to where they belong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple
 
 from tamis.catalog.joins import JoinAtom
-from tamis.errors import (
-    ArgumentError,
-    NeverMatches,
-    OperatorError,
-    SubscriptionError,
-    SubscriptionWarning,
-)
+from tamis.errors import ArgumentError, OperatorError, SubscriptionError
 from tamis.language import Condition, Leaf
 from tamis.language.comparison import Comparison
 from tamis.language.constraint import Constraint, Reference
@@ -52,6 +46,17 @@ class Asked:
     """Whether no event can satisfy it."""
     empty: bool
     """Whether its attribute predicates alone exclude every event."""
+
+
+class _Spot(NamedTuple):
+    """Where an atom begins in which text."""
+
+    text: str
+    start: int
+
+    def refusal(self, problem: str, offset: int = 0) -> SubscriptionError:
+        """The error for what is wrong here."""
+        return SubscriptionError(problem, text=self.text, position=self.start + offset)
 
 
 class Resolver:
@@ -98,10 +103,10 @@ class Resolver:
         for leaf in asking:
             assert isinstance(leaf.atom, OperatorPredicate)
             if leaf.atom.name not in self._operators.records:
-                self._unknown_operator(leaf.atom, text, leaf.start)
+                raise self._unknown_operator(leaf.atom, _Spot(text, leaf.start))
         for leaf in asking if several else ():
             assert isinstance(leaf.atom, OperatorPredicate)
-            self._call(leaf.atom, text, leaf.start)
+            self._call(leaf.atom, _Spot(text, leaf.start))
 
     def _with_operators(
         self,
@@ -118,7 +123,7 @@ class Resolver:
             for name in leaf.atom.variables
         }
         for constraint, start in constraints:
-            self._check_bound(constraint, bound, text, start)
+            _check_bound(constraint, bound, _Spot(text, start))
         only = [constraint for constraint, _ in constraints]
         conditions = tuple(EventConstraint(each) for each in only if not each.variables)
         about = [each for each in only if each.variables]
@@ -137,7 +142,7 @@ class Resolver:
                 for each in by_variable.get(name, ())
                 if set(each.variables).issubset(names)
             ]
-            test = tests[leaf.start] = self._test(leaf.atom, guards, text, leaf.start)
+            test = tests[leaf.start] = self._test(leaf.atom, guards, _Spot(text, leaf.start))
             edges[(test, -1 if leaf.negated else 1)] = None
             if names and not any(atom.test is test and atom.names == names for atom in atoms):
                 atoms.append(JoinAtom(test, names))
@@ -158,31 +163,18 @@ class Resolver:
             empty,
         )
 
-    def _check_bound(self, constraint: Constraint, bound: set[str], text: str, start: int) -> None:
-        for name in constraint.variables:
-            if name not in bound:
-                raise SubscriptionError(
-                    f"?{name} is bound by no operator predicate of its alternative"
-                    f"{did_you_mean('?' + name, ['?' + each for each in bound])}",
-                    text=text,
-                    position=start,
-                )
-
-    def _test(
-        self, predicate: OperatorPredicate, guards: list[Constraint], text: str, start: int
-    ) -> Test:
-        if not guards:
-            # atoms are interned by their text: most are the very ones of subscriptions before
-            seen = self._unguarded.get(id(predicate))
-            if seen is not None:
-                return seen[1]
-            test = self._bound_test(predicate, guards, text, start)
-            self._unguarded[id(predicate)] = (predicate, test)
-            return test
-        return self._bound_test(predicate, guards, text, start)
+    def _test(self, predicate: OperatorPredicate, guards: list[Constraint], spot: _Spot) -> Test:
+        if guards:
+            return self._bound_test(predicate, guards, spot)
+        # atoms are interned by their text: most are the very ones of subscriptions before
+        seen = self._unguarded.get(id(predicate))
+        if seen is None:
+            seen = predicate, self._bound_test(predicate, guards, spot)
+            self._unguarded[id(predicate)] = seen
+        return seen[1]
 
     def _bound_test(
-        self, predicate: OperatorPredicate, guards: list[Constraint], text: str, start: int
+        self, predicate: OperatorPredicate, guards: list[Constraint], spot: _Spot
     ) -> Test:
         names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
         renamed = {guard.text(): guard for guard in (each.renamed(names) for each in guards)}
@@ -191,19 +183,17 @@ class Resolver:
         known = self._known_test(key) or self._new_tests.get(key)
         if known is not None:
             return known
-        call, places = self._call(predicate, text, start)
+        call, places = self._call(predicate, spot)
         words = ", ".join([predicate.text(names), *texts])
         test = Test(key, call, places, tuple(renamed[each] for each in texts), words)
         return self._new_tests.setdefault(key, test)
 
-    def _call(
-        self, predicate: OperatorPredicate, text: str, start: int
-    ) -> tuple[Call, tuple[Place, ...]]:
+    def _call(self, predicate: OperatorPredicate, spot: _Spot) -> tuple[Call, tuple[Place, ...]]:
         record = self._operators.records.get(predicate.name)
         if record is None:
-            self._unknown_operator(predicate, text, start)
+            raise self._unknown_operator(predicate, spot)
         specification = record.specification
-        _check_arguments(predicate, specification, text, start)
+        _check_arguments(predicate, specification, spot)
         given: list[object] = []
         words: list[str] = []
         key: list[object] = [predicate.name]
@@ -228,70 +218,63 @@ class Resolver:
                 key.append((kind_of(argument), argument))
         call = self._known_call(tuple(key)) or self._new_calls.get(tuple(key))
         if call is None:
+            call_text = f"{name_text(predicate.name)}({', '.join(words)})"
             try:
                 operator = self._operators.operator(predicate.name)
+                arguments = _checked(operator.check, given, predicate, spot)
+                call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
+                if specification.isolation == PROCESS:
+                    shipped_call(call)
             except OperatorError as failure:
-                raise SubscriptionError(str(failure), text=text, position=start) from failure
-            arguments = self._checked(operator.check, given, predicate, text, start)
-            call_text = f"{name_text(predicate.name)}({', '.join(words)})"
-            call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
-            if specification.isolation == PROCESS:
-                _ship(call, text, start)
+                raise spot.refusal(str(failure)) from failure
             self._new_calls[call.key] = call
         return call, tuple(places)
 
-    def _unknown_operator(self, predicate: OperatorPredicate, text: str, start: int) -> NoReturn:
+    def _unknown_operator(self, predicate: OperatorPredicate, spot: _Spot) -> SubscriptionError:
         known = self._operators.records
         says = {name: record.specification.description for name, record in known.items()}
         hint = did_you_mean(predicate.name, known, says)
         if not hint and len(known) <= 12:
             hint = f" (known: {', '.join(sorted(known)) or 'none'})"
-        raise SubscriptionError(
-            f"unknown operator {name_text(predicate.name)}{hint}", text=text, position=start
-        )
+        return spot.refusal(f"unknown operator {name_text(predicate.name)}{hint}")
 
-    @staticmethod
-    def _checked(
-        check: Callable[..., Sequence[object] | None],
-        given: list[object],
-        predicate: OperatorPredicate,
-        text: str,
-        start: int,
-    ) -> tuple[object, ...]:
-        """The arguments after the operator has looked at them."""
-        try:
-            compiled = check(*given)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as refusal:
-            at = refusal.argument if isinstance(refusal, ArgumentError) else 0
-            offsets = predicate.offsets
-            position = start + (offsets[at] if at < len(offsets) else 0)
-            problem = str(refusal)
-            if not isinstance(refusal, ValueError):
-                problem = f"could not check its arguments: {type(refusal).__name__}: {refusal}"
-            raise SubscriptionError(
-                f"{name_text(predicate.name)}: {problem}", text=text, position=position
-            ) from refusal
-        if compiled is None:
-            return tuple(given)
-        if isinstance(compiled, str) or not isinstance(compiled, Sequence):
-            compiled = ()
-        if len(compiled) != len(given):
-            raise SubscriptionError(
-                f"{predicate.name}: its check returns None, or as many arguments as it gets",
-                text=text,
-                position=start,
+
+def _check_bound(constraint: Constraint, bound: set[str], spot: _Spot) -> None:
+    for name in constraint.variables:
+        if name not in bound:
+            hint = did_you_mean("?" + name, ["?" + each for each in bound])
+            raise spot.refusal(
+                f"?{name} is bound by no operator predicate of its alternative{hint}"
             )
-        return tuple(compiled)
 
 
-def _ship(call: Call, text: str, start: int) -> None:
-    """Sees to it that a call can travel to another process."""
+def _checked(
+    check: Callable[..., Sequence[object] | None],
+    given: list[object],
+    predicate: OperatorPredicate,
+    spot: _Spot,
+) -> tuple[object, ...]:
+    """The arguments after the operator has looked at them."""
     try:
-        shipped_call(call)
-    except OperatorError as failure:
-        raise SubscriptionError(str(failure), text=text, position=start) from failure
+        compiled = check(*given)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as refusal:
+        at = refusal.argument if isinstance(refusal, ArgumentError) else 0
+        offset = predicate.offsets[at] if at < len(predicate.offsets) else 0
+        problem = str(refusal)
+        if not isinstance(refusal, ValueError):
+            problem = f"could not check its arguments: {type(refusal).__name__}: {refusal}"
+        raise spot.refusal(f"{name_text(predicate.name)}: {problem}", offset) from refusal
+    if compiled is None:
+        return tuple(given)
+    if isinstance(compiled, str) or not isinstance(compiled, Sequence):
+        compiled = ()
+    if len(compiled) != len(given):
+        raise spot.refusal(
+            f"{predicate.name}: its check returns None, or as many arguments as it gets"
+        )
+    return tuple(compiled)
 
 
 def _renamed_key(predicate: OperatorPredicate, names: Mapping[str, str]) -> tuple[object, ...]:
@@ -309,47 +292,33 @@ def _renamed_key(predicate: OperatorPredicate, names: Mapping[str, str]) -> tupl
 
 
 def _check_arguments(
-    predicate: OperatorPredicate, specification: Specification, text: str, start: int
+    predicate: OperatorPredicate, specification: Specification, spot: _Spot
 ) -> None:
     """Refuses arguments that the specification does not allow."""
     parameters, given = specification.parameters, predicate.arguments
+    outputs, signature = " and ".join(specification.outputs), specification.signature
     needed = sum(parameter.required for parameter in parameters)
     if len(given) < needed or (len(given) > len(parameters) and not specification.variadic):
         most = "at least " if specification.variadic else ""
         some = needed if specification.variadic or len(given) < needed else len(parameters)
-        raise SubscriptionError(
-            f"{specification.signature} takes {most}{counted(some, 'argument')}, not {len(given)}",
-            text=text,
-            position=start,
-        )
-    for at, (parameter, argument) in enumerate(zip(parameters, given, strict=False)):
+        words = counted(some, "argument")
+        raise spot.refusal(f"{signature} takes {most}{words}, not {len(given)}")
+    for at, argument in enumerate(given):
+        parameter = parameters[at] if at < len(parameters) else None
+        is_variable = isinstance(argument, VariableArgument)
         problem = None
-        if isinstance(argument, VariableArgument):
-            if specification.outputs and parameter.name not in specification.outputs:
-                problem = f"takes a constant; variables stand for {_outputs(specification)}"
-            elif not specification.outputs and parameter.kinds is not None:
-                problem = f"{parameter.wanted()}, not a variable"
-        else:
+        if parameter is None:
+            if is_variable and outputs:
+                problem = f"takes a constant; variables stand for {outputs}"
+        elif not isinstance(argument, VariableArgument):
             problem = parameter.problem(argument)
+        elif outputs and parameter.name not in specification.outputs:
+            problem = f"takes a constant; variables stand for {outputs}"
+        elif not outputs and parameter.kinds is not None:
+            problem = f"{parameter.wanted()}, not a variable"
         if problem is not None:
-            raise SubscriptionError(
-                f"{parameter.name} of {specification.signature} {problem}",
-                text=text,
-                position=start + predicate.offsets[at],
-            )
-    if specification.outputs and specification.variadic:
-        for at in range(len(parameters), len(given)):
-            if isinstance(given[at], VariableArgument):
-                raise SubscriptionError(
-                    f"this place of {specification.signature} takes a constant; "
-                    f"variables stand for {_outputs(specification)}",
-                    text=text,
-                    position=start + predicate.offsets[at],
-                )
-
-
-def _outputs(specification: Specification) -> str:
-    return " and ".join(specification.outputs)
+            what = "this place" if parameter is None else parameter.name
+            raise spot.refusal(f"{what} of {signature} {problem}", predicate.offsets[at])
 
 
 def _lone_comparisons(constraints: Sequence[Constraint]) -> list[tuple[object, Comparison]]:
@@ -376,22 +345,21 @@ def _compares_arithmetic_with_no_number(constraint: Constraint) -> bool:
     )
 
 
-def doubts(id: str, condition: Condition, asked: Sequence[Asked]) -> list[SubscriptionWarning]:
-    """What is accepted and probably not meant."""
-    doubts = [
-        SubscriptionWarning(f"subscription {id!r}: column {position + 1}: {note}")
-        for note, position in condition.notes
-    ]
-    what = never_text(condition, asked)
-    return [*doubts, *([NeverMatches(f"subscription {id!r} {what}")] if what else [])]
+class Doubt(NamedTuple):
+    """What is accepted and probably not meant; its place, where it is about one in the text."""
+
+    problem: str
+    position: int | None = None
 
 
-def never_text(condition: Condition, asked: Sequence[Asked]) -> str:
-    """What no event can satisfy; nothing if every alternative can be."""
-    never = [
-        leaves for leaves, each in zip(condition.alternatives, asked, strict=True) if each.never
-    ]
-    if not never:
-        return ""
-    what = "never matches" if len(never) == len(asked) else "has an alternative that never holds"
-    return f"{what}: {shortened(' and '.join(leaf.text() for leaf in never[0]), _SHOWN)}"
+def doubts(condition: Condition, asked: Sequence[Asked | None]) -> list[Doubt]:
+    """What is accepted of a text and probably not meant."""
+    found = [Doubt(note, position) for note, position in condition.notes]
+    both = zip(condition.alternatives, asked, strict=True)
+    never = [leaves for leaves, each in both if each and each.never]
+    if never:
+        whole = len(never) == len(asked)
+        what = "never matches" if whole else "has an alternative that never holds"
+        words = shortened(" and ".join(leaf.text() for leaf in never[0]), _SHOWN)
+        found.append(Doubt(f"{what}: {words}"))
+    return found

@@ -1,4 +1,4 @@
-"""Which lines of a file are subscriptions, and what is wrong with the others, all at once.
+"""Reads the lines of a file as subscriptions, and says what is wrong with the others, all at once.
 
 Only the shape of a line is looked at: an object with `where`, its id a string that no other line
 has. A line without an id gets one that names it, so that every error finds its line.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tamis.catalog.intake import id_of, where_of
 from tamis.errors import SubscriptionError
 from tamis.files.reading import Line, read_lines, shown_name
 
@@ -58,6 +59,11 @@ class SubscriptionLines:
     lines: dict[str, int] = field(default_factory=dict)
     """The line of each id."""
 
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len({*self.lines.values(), *(finding.line for finding in self.findings)})
+
     def refuse(self, line: int, about: SubscriptionError) -> None:
         """Adds an error."""
         self.findings.append(Finding(self.file, line, ERROR, about))
@@ -66,18 +72,15 @@ class SubscriptionLines:
 def read_subscriptions(file: str) -> SubscriptionLines:
     """Reads a file of subscriptions to its end, whatever its lines hold."""
     found = SubscriptionLines(shown_name(file))
-    nameless: list[tuple[int, str, dict[str, Any]]] = []
+    nameless: list[Entry] = []
     for line in read_lines(file):
         try:
-            id, where, document = _shaped(line, found.lines)
+            entry = _entry_of(line, found.lines)
         except SubscriptionError as bad:
             found.refuse(line.number, bad)
         else:
-            if id is None:
-                nameless.append((line.number, where, document))
-            else:
-                found.entries.append(Entry(line.number, id, where, document))
-    for number, where, document in nameless:
+            (found.entries if entry.id else nameless).append(entry)
+    for number, _, where, document in nameless:
         id = f"subscription-{number}"
         while id in found.lines:
             id += "-made-up"
@@ -87,27 +90,16 @@ def read_subscriptions(file: str) -> SubscriptionLines:
     return found
 
 
-def _shaped(line: Line, lines: dict[str, int]) -> tuple[str | None, str, dict[str, Any]]:
-    """Id, condition and all of a line; `SubscriptionError` if it is no subscription."""
-    document = line.document
+def _entry_of(line: Line, lines: dict[str, int]) -> Entry:
+    """The entry of a line, its id empty if it has none; `SubscriptionError` if it is none."""
     if line.reason is not None:
         raise SubscriptionError(line.reason)
-    if not isinstance(document, dict):
-        raise SubscriptionError(f"a subscription is an object with 'where', not {line.text!s:.80}")
-    id = document.get("id")
+    document: Any = line.document
+    id = id_of(document, line.text)
+    if id in lines:
+        raise SubscriptionError(
+            f"this id is taken by line {lines[id]}: choose another", subscription=id
+        )
     if id is not None:
-        if not isinstance(id, str) or not id:
-            hint = f': write "{id}"' if isinstance(id, int) and not isinstance(id, bool) else ""
-            raise SubscriptionError(
-                f"the id of a subscription is a non-empty string, not {id!r:.80}{hint}"
-            )
-        if id in lines:
-            raise SubscriptionError(
-                f"this id is taken by line {lines[id]}: choose another", subscription=id
-            )
         lines[id] = line.number
-    where = document.get("where")
-    if not isinstance(where, str):
-        what = f"not {where!r:.80}" if "where" in document else "and there is none"
-        raise SubscriptionError(f"'where' is the text of the condition, {what}", subscription=id)
-    return id, where, document
+    return Entry(line.number, id or "", where_of(document, id), document)

@@ -112,8 +112,9 @@ def taken(
         return made
     findings = sorted(lines.findings, key=lambda finding: finding.line)
     bad_lines = len({finding.line for finding in findings})
-    whole = len({*lines.lines.values(), *(finding.line for finding in findings)})
-    summary = f"error: {bad_lines:,} of {counted(whole, 'subscription')} cannot be taken; {so}"
+    summary = (
+        f"error: {bad_lines:,} of {counted(lines.count, 'subscription')} cannot be taken; {so}"
+    )
     raise FindingsError("\n".join([*map(str, findings), *hints(findings, operators), summary]))
 
 

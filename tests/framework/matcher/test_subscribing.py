@@ -47,8 +47,9 @@ def test_a_made_up_id_is_never_a_taken_one() -> None:
 @pytest.mark.parametrize("id", ["", 3, True, ["s1"], {"id": 1}, 2.5])
 def test_an_id_is_a_non_empty_string(id: Any) -> None:
     one = matcher()
-    with pytest.raises(SubscriptionError, match="non-empty string"):
+    with pytest.raises(SubscriptionError, match="non-empty string") as refused:
         one.subscribe("a = 1", id=id)
+    assert ('write "3"' in str(refused.value)) is (id == 3)
     assert len(one) == 0
 
 
