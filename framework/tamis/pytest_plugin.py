@@ -83,13 +83,24 @@ def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]
             )
 
 
-class PluginItem(pytest.Item):
+class _Item(pytest.Item):
+    """What no file holds: it is shown by its name alone."""
+
+    def __init__(self, *, name: str, **more: Any) -> None:
+        super().__init__(name=name, nodeid=name, **more)
+        self.add_marker("tamis_operator")
+
+    def reportinfo(self) -> tuple[str, int | None, str]:
+        """Where it is shown to be: nowhere but in its name."""
+        return self.name, None, self.name
+
+
+class PluginItem(_Item):
     """A plugin that could not be loaded, so that its operators cannot be held to anything."""
 
-    def __init__(self, *, plugin: PluginRecord, name: str, **more: Any) -> None:
-        super().__init__(name=name, nodeid=name, **more)
+    def __init__(self, *, plugin: PluginRecord, **more: Any) -> None:
+        super().__init__(**more)
         self.plugin = plugin
-        self.add_marker("tamis_operator")
 
     def runtest(self) -> None:
         """Fails: had it been loaded, there were no such item."""
@@ -102,22 +113,15 @@ class PluginItem(pytest.Item):
         """The sentence."""
         return str(excinfo.value)
 
-    def reportinfo(self) -> tuple[str, int | None, str]:
-        """Where it is shown to be: nowhere but in its name."""
-        return self.name, None, self.name
 
-
-class LawItem(pytest.Item):
+class LawItem(_Item):
     """One law, and the operator that is held to it."""
 
-    def __init__(
-        self, *, law: Law, subject: Subject, all: list[Subject], name: str, **more: Any
-    ) -> None:
-        super().__init__(name=name, nodeid=name, **more)
+    def __init__(self, *, law: Law, subject: Subject, all: list[Subject], **more: Any) -> None:
+        super().__init__(**more)
         self.law = law
         self.subject = subject
         self.all = all
-        self.add_marker("tamis_operator")
 
     def runtest(self) -> None:
         """Holds the operator to the law."""
@@ -139,10 +143,6 @@ class LawItem(pytest.Item):
         if isinstance(excinfo.value, Breach):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[str, int | None, str]:
-        """Where it is shown to be: nowhere but in its name."""
-        return self.name, None, self.name
 
 
 @pytest.fixture

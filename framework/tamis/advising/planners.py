@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tamis.advising.shadow import Known, follower_of
+from tamis.advising.shadow import Known, follower_of, unsaid
 from tamis.calling.answers import Answer
 from tamis.calling.executor import Inline
 from tamis.calling.gateway import Asking
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.engine.deciding import Decider
-from tamis.engine.decision import ContradictionError, Decision
+from tamis.engine.decision import Decision
 from tamis.engine.following import Following
 from tamis.errors import TamisError
 from tamis.matcher import DEFAULT_PLANNER, Matcher
@@ -316,8 +316,4 @@ def answers_of(result: Result) -> Mapping[str, Any]:
 
 
 def _decider(caller: Recorded, *, memo: Memo | None = None, executor: Any = None) -> Decider:
-    return Decider(caller, executor or Inline(), memo or Memo(0), _contradicted)
-
-
-def _contradicted(decision: Decision, found: ContradictionError) -> None:
-    """Contradictions are reported by the matcher that made the calls."""
+    return Decider(caller, executor or Inline(), memo or Memo(0), unsaid)

@@ -183,7 +183,7 @@ class Known:
     def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
         """The calls that a planner makes."""
         known = [(at, self.answers[at], MEMO) for at in self._remembered]
-        decider = Decider(self, Inline(), Memo(0), _nothing)
+        decider = Decider(self, Inline(), Memo(0), unsaid)
         return self.decided(decider, following.planner, needless, known).made
 
     def decided(
@@ -235,5 +235,5 @@ class Known:
         return required.clairvoyant(), required.non_anticipative()
 
 
-def _nothing(decision: Decision, found: ContradictionError) -> None:
-    """Contradictions are said once, of all answers."""
+def unsaid(decision: Decision, found: ContradictionError) -> None:
+    """Says nothing of a contradiction: they are said once, of all answers."""

@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -108,9 +109,9 @@ class Plugins:
             raise PluginError(f"it brings two operators named {twice}")
         brought: dict[str, Mapping[str, Any]] = {
             "operator": {each.specification.name: each for each in operators},
-            "planner": _by_name(_flat(hook.tamis_planners()), PlannerRecord),
-            "index": _by_name(_flat(hook.tamis_indexes()), IndexRecord),
-            "attribute": _by_name(_flat(hook.tamis_attributes()), DerivedAttribute),
+            "planner": _by_name(chain.from_iterable(hook.tamis_planners()), PlannerRecord),
+            "index": _by_name(chain.from_iterable(hook.tamis_indexes()), IndexRecord),
+            "attribute": _by_name(chain.from_iterable(hook.tamis_attributes()), DerivedAttribute),
         }
         for kind, named in brought.items():
             for name in named:
@@ -152,11 +153,6 @@ def _guarded(brought: Iterable[Iterable[object]], source: str) -> Iterator[Opera
                     PluginWarning,
                     stacklevel=2,
                 )
-
-
-def _flat(brought: Iterable[Iterable[Any]]) -> Iterator[Any]:
-    for each in brought:
-        yield from each
 
 
 def _by_name(records: Iterable[object], kind: type[N]) -> dict[str, N]:

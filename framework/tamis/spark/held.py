@@ -14,10 +14,12 @@ import pickle
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tamis.calling.memo import MemoAccount
 from tamis.errors import SparkError
 from tamis.files.reading import Line
 from tamis.limits import DEFAULT_LIMITS, Limits
@@ -140,22 +142,17 @@ def _matched(matcher: Matcher, each: Given, totals: Totals) -> Matched:
     return Matched(each, found.as_dict(), None)
 
 
-class _memo_of:  # noqa: N801 (read as a verb's clause)
-    """Adds to totals what the memo of a matcher did meanwhile."""
-
-    def __init__(self, matcher: Matcher, totals: Totals) -> None:
-        self._matcher, self._totals = matcher, totals
-
-    def _now(self) -> dict[str, Counter[str]]:
-        return {name: Counter(vars(each)) for name, each in self._matcher.memo.account().items()}
-
-    def __enter__(self) -> None:
-        self._before = self._now()
-
-    def __exit__(self, *about: object) -> None:
-        for name, counts in self._now().items():
-            counts.subtract(self._before.get(name, Counter()))
-            self._totals.memo.setdefault(name, Counter()).update(counts)
+@contextmanager
+def _memo_of(matcher: Matcher, totals: Totals) -> Iterator[None]:
+    """Adds to totals what the memo of a matcher does meanwhile."""
+    before = matcher.memo.account()
+    try:
+        yield
+    finally:
+        for name, account in matcher.memo.account().items():
+            counts = Counter(vars(account))
+            counts.subtract(vars(before.get(name, MemoAccount())))
+            totals.memo.setdefault(name, Counter()).update(counts)
 
 
 _held: tuple[str, Holder] | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
@@ -208,15 +209,9 @@ def _sent(spark: SparkSession, task: Task) -> Callable[[], Task]:
 
 def _told(learner: Learner, rejected: Iterator[Rejected], keep: bool) -> Iterator[Told]:
     """What a worker has to tell."""
-    waiting: list[Rejected] = []
-    for each in rejected:
+    while several := list(islice(rejected, _REJECTS_A_ROW)):
         if keep:
-            waiting.append(each)
-            if len(waiting) >= _REJECTS_A_ROW:
-                yield _REJECTS, json.dumps(waiting).encode()
-                waiting = []
-    if waiting:
-        yield _REJECTS, json.dumps(waiting).encode()
+            yield _REJECTS, json.dumps(several).encode()
     yield _COUNTS, learner.finish().packed(learner.task.marks)
 
 

@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,14 +79,9 @@ def _matched_rows(holder: Holder, batches: Iterator[Any]) -> Iterator[Any]:
     context = TaskContext.get()
     name = "row" if context is None else f"row-{context.partitionId()}"
     schema = _schema()
-    waiting: list[dict[str, Any]] = []
-    for matched in holder.match(_of_batches(name, batches), Totals()):
-        waiting.append(row_of(matched))
-        if len(waiting) >= _ROWS:
-            yield pyarrow.RecordBatch.from_pylist(waiting, schema)
-            waiting = []
-    if waiting:
-        yield pyarrow.RecordBatch.from_pylist(waiting, schema)
+    found = map(row_of, holder.match(_of_batches(name, batches), Totals()))
+    while rows := list(islice(found, _ROWS)):
+        yield pyarrow.RecordBatch.from_pylist(rows, schema)
 
 
 def _schema() -> Any:

@@ -37,6 +37,8 @@ _GLOB = "*.{jsonl,jsonl.gz,parquet}"
 _VERSION_LETTERS = 12
 
 Compile = Callable[[SubscriptionLines], Compiled]
+Now = Callable[[], tuple[str, Compiled]]
+"""The version of the subscriptions as they are now, and what is compiled of it."""
 Say = Callable[[str], None]
 
 
@@ -100,18 +102,6 @@ class Versions:
         except (TamisError, OSError):
             return False
         return True
-
-
-class Fixed:
-    """Subscriptions that do not change."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        digest = hashlib.sha256("".join(compiled.fingerprints).encode()).hexdigest()
-        self._now = digest[:_VERSION_LETTERS], compiled
-
-    def now(self) -> tuple[str, Compiled]:
-        """The version, and what is compiled of it."""
-        return self._now
 
 
 class Sink:
@@ -180,10 +170,10 @@ class Sink:
 class Stream:
     """A query that runs; `trouble` is what ended it."""
 
-    def __init__(self, versions: Versions | Fixed, sink: Sink, format: str, say: Say) -> None:
+    def __init__(self, now: Now, sink: Sink, format: str, say: Say) -> None:
         if format not in FORMATS:
             raise SparkError(f"the format of a stream is {' or '.join(FORMATS)}, not {format}")
-        self._versions, self._sink, self._format, self._say = versions, sink, format, say
+        self._now, self._sink, self._format, self._say = now, sink, format, say
         self.trouble: Exception | None = None
         self.query: StreamingQuery | None = None
 
@@ -210,7 +200,7 @@ class Stream:
         def work(frame: Any, batch: int) -> None:
             found = sorted(_path(row.path) for row in frame.select("path").collect())
             names = {each: os.path.join(given, os.path.relpath(each, top)) for each in found}
-            version, compiled = self._versions.now()
+            version, compiled = self._now()
             staged = self._sink.staged(batch)
             job = Job(
                 str(staged / MATCHES), True, {"version": version}, self._format == "parquet", True
@@ -239,7 +229,7 @@ class Stream:
         """The work on a batch of events."""
         from pyspark.sql import functions
 
-        version, compiled = self._versions.now()
+        version, compiled = self._now()
         staged = self._sink.staged(batch)
         found = match(frame, compiled).withColumn("version", functions.lit(version)).persist()
         try:
@@ -272,7 +262,6 @@ def stream(
     `subscriptions` that are a path are read again between batches. `trigger` is what Spark's
     `trigger` takes, as `{"availableNow": True}`; `settings` are those of `match`."""
     sink = Sink(output, checkpoint)
-    versions: Versions | Fixed
     if isinstance(subscriptions, (str, os.PathLike)):
         records = None if operators is None else list(operators)
         versions = Versions(
@@ -282,9 +271,10 @@ def stream(
             say,
         )
         versions.now()
+        now = versions.now
     else:
-        versions = Fixed(compiled_of(subscriptions, operators, **settings))
-    running = Stream(versions, sink, format, say)
+        now = _fixed(compiled_of(subscriptions, operators, **settings))
+    running = Stream(now, sink, format, say)
     return _started(events, running.once(running.rows), checkpoint, trigger)
 
 
@@ -309,7 +299,7 @@ def stream_files(
     sink = Sink(output, checkpoint)
     versions = Versions(subscriptions, Path(checkpoint) / "subscriptions", compile, say)
     versions.now()
-    running = Stream(versions, sink, format, say)
+    running = Stream(versions.now, sink, format, say)
     reader = spark.readStream.format("binaryFile").schema(_FILES)
     reader = reader.option("pathGlobFilter", _GLOB).option("recursiveFileLookup", "true")
     if files_a_batch is not None:
@@ -317,6 +307,12 @@ def stream_files(
     frame = reader.load(os.path.realpath(folder)).select("path")
     running.query = _started(frame, running.once(running.files(folder, spark)), checkpoint, trigger)
     return running
+
+
+def _fixed(compiled: Compiled) -> Now:
+    """Subscriptions that do not change."""
+    digest = hashlib.sha256("".join(compiled.fingerprints).encode()).hexdigest()
+    return lambda: (digest[:_VERSION_LETTERS], compiled)
 
 
 def _compiled(

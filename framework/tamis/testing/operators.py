@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tamis.language.text import constant_text
-from tamis.operators import Implication, Operator, record_of
+from tamis.operators import Implication, Operator, operator, record_of
 from tamis.operators.specification import Parameter, Preparation, Specification
 
 Answered = tuple[str, tuple[object, ...]]
@@ -154,36 +154,11 @@ def truth_table(name: str, *, cost_seconds: float | None = None) -> TableOperato
     return TableOperator(name, cost_seconds=cost_seconds)
 
 
-class _Anything(Operator):
-    """An operator that takes any arguments and no inputs."""
-
-    def __init__(self, name: str, timeout: float | None = None) -> None:
-        self.specification = Specification(name=name, variadic=True, timeout=timeout)
-
-
-class _Raising(_Anything):
-    def __init__(self, name: str, problem: BaseException) -> None:
-        super().__init__(name)
-        self.problem = problem
-
-    def solve(self, event: Any, *arguments: Any) -> Any:
-        raise self.problem
-
-
-class _Constant(_Anything):
-    def __init__(self, name: str, answer: object) -> None:
-        super().__init__(name)
-        self.answer = answer
-
-    def solve(self, event: Any, *arguments: Any) -> Any:
-        return self.answer
-
-
-class SlowOperator(_Anything):
+class SlowOperator(Operator):
     """An operator that waits."""
 
     def __init__(self, name: str, seconds: float, timeout: float, answer: object) -> None:
-        super().__init__(name, timeout)
+        self.specification = Specification(name=name, variadic=True, timeout=timeout)
         self.seconds = seconds
         self.answer = answer
         self.released = threading.Event()
@@ -203,7 +178,12 @@ def raising(name: str = "broken", problem: BaseException | None = None) -> Opera
     >>> matcher.match({}).undetermined
     [Undetermined(subscription='s1', reason='broken(1): raised: ValueError: no model')]
     """
-    return _Raising(name, RuntimeError(f"{name} is broken") if problem is None else problem)
+    failure = RuntimeError(f"{name} is broken") if problem is None else problem
+
+    def solve(event: Any, *arguments: Any) -> Any:
+        raise failure
+
+    return operator(name=name)(solve)
 
 
 def nonsense(name: str = "odd", answer: object = "yes") -> Operator:
@@ -215,7 +195,11 @@ def nonsense(name: str = "odd", answer: object = "yes") -> Operator:
     >>> matcher.match({}).undetermined[0].reason
     'odd(?1): nonsense: a solution is NaN'
     """
-    return _Constant(name, answer)
+
+    def solve(event: Any, *arguments: Any) -> Any:
+        return answer
+
+    return operator(name=name)(solve)
 
 
 def slow(

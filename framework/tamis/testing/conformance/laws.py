@@ -36,9 +36,9 @@ class Law(NamedTuple):
         if missing is not None:
             raise SkipTest(missing)
         try:
-            if self.name != "made" and not _is_made(subject):
+            if self.name != "made" and not subject.has("instance"):
                 raise SkipTest(f"{subject.name} cannot be made")
-            if self.name not in _FIRST and not _can_be_asked(subject):
+            if self.name not in _FIRST and not subject.has("cases"):
                 raise SkipTest(f"{subject.name} has no sample that can be asked")
             self.check(subject)
         except Breach as breach:
@@ -66,18 +66,4 @@ _CHECKS: tuple[Callable[[Subject], None], ...] = (
 )
 LAWS = tuple(Law(check.__name__, check) for check in _CHECKS)
 _FIRST = ("made", "samples")
-
-
-def _is_made(subject: Subject) -> bool:
-    try:
-        return bool(subject.instance)
-    except Breach:
-        return False
-
-
-def _can_be_asked(subject: Subject) -> bool:
-    """Whether the first laws hold, without which there is nothing to try the others on."""
-    try:
-        return bool(subject.cases)
-    except Breach:
-        return False
+"""Without these there is nothing to try the others on."""

@@ -110,12 +110,7 @@ class Instance:
 
     def answer(self, test: Test, asking: Asking) -> Outcome:
         """What comes of a test, about an event that may have been asked about before."""
-        try:
-            answer = _LANES.run(
-                lambda: self.gateway.call(test.call, asking), self._patience_seconds, self._name
-            )
-        except LateError as late:
-            raise does_not_end(test.text, asking.event.content, late) from late
+        answer = self._waited(lambda: self.gateway.call(test.call, asking), test.text, asking)
         if answer.failure is not None:  # no failure may sway what comes of the next call
             self.gateway = Gateway(DEFAULT_LIMITS)
         return outcome_of(answer, test, asking.event)
@@ -125,19 +120,19 @@ class Instance:
         calls: list[Call] = [test.call for test in tests]
         with warnings.catch_warnings():
             warnings.simplefilter("error", PluginWarning)
-            try:
-                answers = _LANES.run(
-                    lambda: self.gateway.call_together(calls, asking),
-                    self._patience_seconds,
-                    self._name,
-                )
-            except LateError as late:
-                texts = " | ".join(call.text for call in calls)
-                raise does_not_end(texts, asking.event.content, late) from late
+            texts = " | ".join(call.text for call in calls)
+            answers = self._waited(lambda: self.gateway.call_together(calls, asking), texts, asking)
         return [
             outcome_of(answer, test, asking.event)
             for answer, test in zip(answers, tests, strict=True)
         ]
+
+    def _waited(self, call: Callable[[], Any], texts: str, asking: Asking) -> Any:
+        """What comes of calls, which have to end."""
+        try:
+            return _LANES.run(call, self._patience_seconds, self._name)
+        except LateError as late:
+            raise does_not_end(texts, asking.event.content, late) from late
 
 
 class Subject:
@@ -168,6 +163,13 @@ class Subject:
     def name(self) -> str:
         """Its name."""
         return self.specification.name
+
+    def has(self, what: str) -> bool:
+        """Whether there is an `instance`, or are `cases`: no law that these rest on is broken."""
+        try:
+            return bool(getattr(self, what))
+        except Breach:
+            return False
 
     def made(self) -> Instance:
         """A new one, as its factory makes it."""

@@ -24,14 +24,8 @@ _STARTING_SECONDS = 100
 
 def travel_together(subjects: Sequence[Subject]) -> None:
     """Sends those that can be asked and have not been sent yet."""
-    travel([each for each in subjects if each.trip is None and _may_go(each)])
-
-
-def _may_go(subject: Subject) -> bool:
-    try:
-        return subject.specification.missing is None and bool(subject.cases)
-    except Breach:
-        return False
+    waiting = [each for each in subjects if each.trip is None]
+    travel([each for each in waiting if each.specification.missing is None and each.has("cases")])
 
 
 def travel(subjects: Sequence[Subject]) -> None:
