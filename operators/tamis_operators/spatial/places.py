@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import shapely
 
 from tamis_operators.spatial.geojson import AREA, LINE, POINT
-from tamis_operators.spatial.plane import shifted
 from tamis_operators.spatial.position import Part, Position
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 KINDS = {POINT: "a point", LINE: "a line", AREA: "an area"}
 
 
-class Place:
+class Place(Part):
     """A named place: points, lines, or areas (a region)."""
 
     def __init__(
@@ -32,16 +31,10 @@ class Place:
         self.name = name
         self.names = names
         self.kind = kind
-        self.geometry = geometry
+        super().__init__(geometry)
         self.source = source
-        self.dimension = int(shapely.get_dimensions(geometry))
-        self.bounds: tuple[float, float, float, float] = tuple(shapely.bounds(geometry).tolist())
-        low_x, low_y, high_x, high_y = self.bounds
-        self.seam = low_x == -180 or high_x == 180
-        self.south, self.north = low_y == -90, high_y == 90
         self._lock = threading.Lock()
         self._prepared = False
-        self._shifted: Any = None
         self._pieces: Pieces | None = None
 
     @property
@@ -59,13 +52,6 @@ class Place:
 
             self._pieces = pieces_of([self.geometry])
         return self._pieces
-
-    @property
-    def shifted(self) -> Any:
-        """The same on the plane from 0 to 360."""
-        if self._shifted is None:
-            self._shifted = shifted(self.geometry)
-        return self._shifted
 
     def prepare(self) -> Place:
         """Builds what makes points cheap, before several threads ask."""

@@ -17,14 +17,17 @@ from tamis_operators.spatial.plane import home, placed, shifted
 
 
 class Part:
-    """A point, a line or an area of a position."""
+    """Points, a line or areas on the plane: of a position, or a place."""
 
-    __slots__ = ("_shifted", "dimension", "geometry", "north", "seam", "south", "x", "y")
+    __slots__ = (
+        *("_shifted", "bounds", "dimension", "geometry", "north", "seam", "south", "x", "y"),
+    )
 
     def __init__(self, geometry: Any) -> None:
         self.geometry = geometry
         self.dimension = int(shapely.get_dimensions(geometry))
-        low_x, low_y, high_x, high_y = shapely.bounds(geometry).tolist()
+        self.bounds: tuple[float, float, float, float] = tuple(shapely.bounds(geometry).tolist())
+        low_x, low_y, high_x, high_y = self.bounds
         self.x, self.y = low_x, low_y
         self.seam = low_x == -180 or high_x == 180
         self.south, self.north = low_y == -90, high_y == 90
