@@ -1,4 +1,4 @@
-"""What a folder on disk says of itself: a `manifest.json` with its `format_version`."""
+"""Reads and writes what a folder says of itself: a `manifest.json` with its `format_version`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def read_manifest(
         raise error(f"{folder} holds no {what}: it has no {_NAME}") from None
     except (OSError, ValueError, KeyError, TypeError) as bad:
         raise error(f"{path} is damaged: {type(bad).__name__}: {bad}") from None
+    if version != format_version and lacking:
+        raise error(
+            f"{folder} holds no {what} of format {format_version}: its {_NAME} is of format "
+            f"{version!r} and lacks {', '.join(lacking)}"
+        )
     if version != format_version:
         raise error(
             f"{folder} is of format {version!r}, and this tamis reads format {format_version}: "
