@@ -229,7 +229,7 @@ def test_the_module_is_quiet_and_needs_no_java_of_the_machine(
     assert done.returncode == 0, done.stderr
     assert "learned from 2 events" in done.stdout
     said = without_waiting(done.stderr)
-    assert said.startswith("note: 1 line holds no event, the first: standard input:2: ")
+    assert said.startswith("note: 1 line holds no event: standard input:2: ")
     assert said.count("\n") == 1, said
     [rejected] = (folder / "bad.jsonl").read_text().splitlines()
     assert json.loads(rejected)["file"] == "standard input"

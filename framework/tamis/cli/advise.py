@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tamis.cli.failures import MisuseError, UnusableRunError
-from tamis.cli.options import Debug, Json, Operators, StatisticsFolder, Subscriptions
-from tamis.words import counted, duration
+from tamis.cli.failures import UnusableRunError
+from tamis.cli.options import (
+    Debug,
+    History,
+    Json,
+    Operators,
+    SampleShare,
+    StatisticsFolder,
+    Subscriptions,
+)
+from tamis.words import agreed, counted, duration
 
 if TYPE_CHECKING:
     from tamis.advising import Advice, Budget
@@ -21,25 +28,10 @@ if TYPE_CHECKING:
 
 def advise(
     subscriptions: Subscriptions,
-    events: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE|DIR|PATTERN…",
-            help="The history: .jsonl (also .gz) or .parquet files, folders of them, "
-            "patterns; - for standard input.",
-        ),
-    ],
+    events: History,
     statistics: StatisticsFolder = None,
     operators: Operators = None,
-    sample: Annotated[
-        float,
-        typer.Option(
-            metavar="FRACTION",
-            min=0.0,
-            max=1.0,
-            help="The share of the events that is looked at; always the same ones.",
-        ),
-    ] = 1.0,
+    sample: SampleShare = 1.0,
     most_events: Annotated[
         int, typer.Option(metavar="N", min=1, help="No more than so many of them.")
     ] = 1_000,
@@ -67,13 +59,13 @@ def advise(
     from tamis.advising import Budget
     from tamis.advising.advice import Advisor
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.cli.loading import find_operators, taken
+    from tamis.cli.loading import find_operators, refuse_two_inputs, taken
+    from tamis.cli.progress import bar
     from tamis.cli.saying import put, put_json, say
     from tamis.files import reading
     from tamis.statistics import Statistics
 
-    if subscriptions == "-" and "-" in events:
-        raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
+    refuse_two_inputs(subscriptions, *events)
     source = reading.Events(events)
     known = None if statistics is None else Statistics.load(statistics)
     records = [found.record for found in find_operators(operators).values()]
@@ -84,58 +76,33 @@ def advise(
         "no advice is given",
     )
     budget = Budget(sample, most_events, most_seconds, workers)
-    chosen = advisor.sample(budget)
+    chosen, shown = advisor.sample(budget), sys.stderr.isatty()
     with contextlib.redirect_stdout(sys.stderr):  # what an operator prints is no advice
-        with _progress("reading") as show:
+        with bar(shown=shown) as show:
             for read in chosen.add_lines(source):
-                show(read, source.share or 0.0)
+                show(f"reading  {counted(read, 'event')}", source.share)
         if not chosen.read and chosen.rejected:
             raise UnusableRunError(f"no line holds an event: {chosen.first_reject}")
         say(_warning(advisor, chosen, budget))
-        with _progress("evaluating") as show:
-            found = advisor.advice(chosen, budget, show)
+        with bar(shown=shown) as show:
+            found = advisor.advice(
+                chosen,
+                budget,
+                lambda events, share: show(f"evaluating  {counted(events, 'event')}", share),
+            )
     if as_json:
         put_json(found.as_dict())
     else:
         put("\n".join(_lines(found)))
 
 
-@contextlib.contextmanager
-def _progress(doing: str) -> Iterator[_Show]:
-    """Shows how many events were read or evaluated, where there is somebody to see."""
-    if not sys.stderr.isatty():
-        yield _Show(None)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(bar_width=16), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bar:
-        task = bar.add_task(doing, total=1.0)
-        yield _Show(
-            lambda events, share: bar.update(
-                task, completed=share, description=f"{doing}  {events:,} events"
-            )
-        )
-
-
-class _Show:
-    """Passes on what is shown, or nothing."""
-
-    def __init__(self, show: object) -> None:
-        self._show = show
-
-    def __call__(self, events: int, share: float) -> None:
-        if callable(self._show):
-            self._show(events, share)
-
-
 def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
     """What the evaluation may take, before it is begun."""
-
     events = len(chosen.documents)
     words = f"note: {counted(events, 'event')} of {chosen.read:,} with "
-    words += f"{counted(advisor.calls, 'distinct call')} are evaluated in full"
+    words += (
+        f"{counted(advisor.calls, 'distinct call')} {agreed(events, 'is', 'are')} evaluated in full"
+    )
     if advisor.calls:
         most = events * advisor.declared_seconds
         words += f", {duration(most)} at most by what operators declare"

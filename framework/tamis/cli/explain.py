@@ -29,18 +29,8 @@ if TYPE_CHECKING:
 
 _FILE = "@"
 _FACTS = (
-    "subscriptions",
-    "candidates",
-    "matches",
-    "undetermined",
-    "calls",
-    "invocations",
-    "evaluations",
-    "implied",
-    "memoized",
-    "spared",
-    "needed_at_least",
-    "naive_expected",
+    *("subscriptions", "candidates", "matches", "undetermined", "calls", "invocations"),
+    *("evaluations", "implied", "memoized", "spared", "needed_at_least", "naive_expected"),
 )
 _COUNTS = ("calls", "invocations", "evaluations", "failed", "implied", "memoized", "spared")
 
@@ -73,13 +63,12 @@ def explain(
     debug: Debug = False,
 ) -> None:
     """Explain why subscriptions did or did not match an event, and what it took."""
-    if subscriptions == "-" and event in ("-", "@-"):
-        raise MisuseError("--subscriptions and --event cannot both be standard input (-)")
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.cli.loading import make_matcher, subscribe
+    from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
     from tamis.cli.saying import put, put_json
 
-    matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
+    refuse_two_inputs(subscriptions, event.removeprefix(_FILE), option="--event")
+    matcher = Setup(operators, index, planner, statistics).matcher()
     lines = read_subscriptions(subscriptions)
     document, folder = _event(event)
     subscribe(matcher, lines)

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.failures import MisuseError, UnusableRunError
-from tamis.cli.options import Debug, Master, Operators, Subscriptions
+from tamis.cli.options import (
+    Debug,
+    Master,
+    Operators,
+    Rejects,
+    SampleShare,
+    SparkHistory,
+    Subscriptions,
+)
 from tamis.words import agreed, counted
 
 if TYPE_CHECKING:
@@ -25,27 +33,12 @@ if TYPE_CHECKING:
 
 def learn(
     subscriptions: Subscriptions,
-    events: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE|DIR|PATTERN…",
-            help="The history: .jsonl (also .gz) or .parquet files, folders of them, patterns, "
-            "what Spark can read (hdfs://…, s3a://…); - for standard input.",
-        ),
-    ],
+    events: SparkHistory,
     output: Annotated[
         str, typer.Option(metavar="DIR", help="The folder of statistics that is written.")
     ],
     operators: Operators = None,
-    sample: Annotated[
-        float,
-        typer.Option(
-            metavar="FRACTION",
-            min=0.0,
-            max=1.0,
-            help="The share of the events that operators are asked about; always the same ones.",
-        ),
-    ] = 1.0,
+    sample: SampleShare = 1.0,
     append: Annotated[
         bool, typer.Option("--append", help="Add to what the folder holds: counts add up.")
     ] = False,
@@ -56,10 +49,7 @@ def learn(
     until: Annotated[
         str | None, typer.Option(metavar="TIME", help="Only events before this time.")
     ] = None,
-    rejects: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Where lines go that hold no event, with the reason."),
-    ] = None,
+    rejects: Rejects = None,
     master: Master = None,
     debug: Debug = False,
 ) -> None:
@@ -69,15 +59,14 @@ def learn(
     folder holds Parquet tables and a manifest; an older one is replaced when all is counted.
     """
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.cli.loading import find_operators, taken
-    from tamis.cli.saying import put, say
+    from tamis.cli.loading import find_operators, refuse_two_inputs, taken
+    from tamis.cli.saying import put, say, say_rejects
     from tamis.learning.lesson import Lesson
     from tamis.spark.session import require_spark
     from tamis.statistics import Statistics
 
     require_spark()
-    if subscriptions == "-" and "-" in events:
-        raise MisuseError("--subscriptions and --events cannot both be standard input (-)")
+    refuse_two_inputs(subscriptions, *events)
     window = _window(since, until)
     before = None
     if append and os.path.exists(os.path.join(output, "manifest.json")):
@@ -94,12 +83,10 @@ def learn(
         if before is not None:
             _check_versions(before, lesson, output)
         counts = _counted(lesson, files, names, rejects, master)
-    if counts.rejects:
-        lines = f"{counted(counts.rejects, 'line')} {agreed(counts.rejects, 'holds', 'hold')}"
-        hint = "" if rejects else " (--rejects FILE keeps them)"
-        say(f"note: {lines} no event{hint}, the first: {counts.first_reject}")
+    say_rejects(counts.rejects, counts.first_reject, kept=rejects is not None)
     if counts.passed_over:
-        say(f"note: {counts.passed_over:,} events of other times, or of none, were passed over")
+        passed, were = counts.passed_over, agreed(counts.passed_over, "was", "were")
+        say(f"note: {counted(passed, 'event')} of other times, or of none, {were} passed over")
     if not counts.events and counts.rejects:
         raise UnusableRunError("no line holds an event")
     learned = _statistics(lesson, counts, events, subscriptions)

@@ -1,4 +1,4 @@
-"""What a command works with: the operators and the matcher that its options ask for."""
+"""Finds and makes what the options of a command ask for: operators, a matcher, subscriptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from tamis.cli.failures import FindingsError, MisuseError
 from tamis.words import counted
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tamis.catalog.subscription_lines import Finding, SubscriptionLines
     from tamis.matcher import Matcher
     from tamis.operators import OperatorRecord
+    from tamis.spark.compiling import Compiled
 
 T = TypeVar("T")
 
@@ -67,30 +69,68 @@ def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
     return found
 
 
-def make_matcher(
-    operators: Sequence[str] | None,
-    *,
-    index: str | None = None,
-    planner: str | None = None,
-    statistics: str | None = None,
-    workers: int = 1,
-) -> Matcher:
-    """A matcher without subscriptions."""
-    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
-    from tamis.plugins.loader import installed
-    from tamis.statistics import Statistics
+class Names(TypedDict):
+    """The planner and the index of a matcher."""
 
-    plugins = installed()
-    index = plugins.index(DEFAULT_INDEX if index is None else index).name
-    planner = plugins.planner(DEFAULT_PLANNER if planner is None else planner).name
-    records = [found.record for found in find_operators(operators).values()]
-    learned = None if statistics is None else Statistics.load(statistics)
-    return Matcher(records, index=index, planner=planner, statistics=learned, workers=workers)
+    planner: str
+    index: str
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a matcher is made of, as the options say."""
+
+    operators: Sequence[str] | None
+    index: str | None
+    planner: str | None
+    statistics: str | None
+    workers: int = 1
+
+    @property
+    def names(self) -> Names:
+        """Which planner and index."""
+        from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
+
+        return {
+            "planner": DEFAULT_PLANNER if self.planner is None else self.planner,
+            "index": DEFAULT_INDEX if self.index is None else self.index,
+        }
+
+    def matcher(self, *, workers: int = 1) -> Matcher:
+        """A matcher without subscriptions."""
+        from tamis.matcher import Matcher
+        from tamis.plugins.loader import installed
+        from tamis.statistics import Statistics
+
+        names = self.names
+        installed().index(names["index"])
+        installed().planner(names["planner"])
+        records = [found.record for found in find_operators(self.operators).values()]
+        learned = None if self.statistics is None else Statistics.load(self.statistics)
+        return Matcher(records, statistics=learned, workers=workers, **names)
+
+    def compiled(self, matcher: Matcher, shards: int) -> Compiled:
+        """The matcher as it travels to the workers of Spark."""
+        from tamis.spark.compiling import Compiled
+
+        return Compiled(
+            matcher,
+            statistics=matcher.statistics,
+            workers=self.workers,
+            shards=shards,
+            **self.names,
+        )
 
 
 def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:
     """Subscribes all that a file holds, or raises `FindingsError` with all that is wrong in it."""
     taken(lines, matcher.subscribe_many, len(matcher.operators.records), "nothing was matched")
+
+
+def refuse_two_inputs(subscriptions: str, *events: str, option: str = "--events") -> None:
+    """Refuses to read subscriptions and events both from standard input."""
+    if subscriptions == "-" and "-" in events:
+        raise MisuseError(f"--subscriptions and {option} cannot both be standard input (-)")
 
 
 def taken(

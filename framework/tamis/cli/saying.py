@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 
+from tamis.words import agreed, counted
+
 
 def put(text: str) -> None:
     """Writes text for people; what could steer a terminal is shown, not sent."""
@@ -27,6 +29,14 @@ def say(sentence: str) -> None:
             file=sys.stderr,
             flush=True,
         )
+
+
+def say_rejects(rejected: int, first: str, *, kept: bool) -> None:
+    """Tells what became of lines that hold no event."""
+    if rejected:
+        lines = f"{counted(rejected, 'line')} {agreed(rejected, 'holds', 'hold')} no event"
+        hint = "" if kept else f" (--rejects FILE keeps {agreed(rejected, 'it', 'them')})"
+        say(f"note: {lines}{hint}{agreed(rejected, ':', ', the first of them')} {first}")
 
 
 def _steers(text: str) -> bool:

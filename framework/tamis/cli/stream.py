@@ -15,6 +15,7 @@ from tamis.cli.options import (
     Master,
     Operators,
     Planner,
+    Shards,
     StatisticsFolder,
     Subscriptions,
 )
@@ -22,6 +23,8 @@ from tamis.cli.options import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tamis.catalog.subscription_lines import SubscriptionLines
+    from tamis.spark.compiling import Compiled
     from tamis.spark.streaming import Stream
 
 
@@ -50,9 +53,7 @@ def stream(
     planner: Planner = None,
     statistics: StatisticsFolder = None,
     operators: Operators = None,
-    shards: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1_024, help="As in tamis match.")
-    ] = 1,
+    shards: Shards = 1,
     available_now: Annotated[
         bool,
         typer.Option("--available-now", "--once", help="Match what is there by now, then end."),
@@ -72,12 +73,9 @@ def stream(
     it goes on where it was. Subscriptions are read again between batches when their file has
     changed; every line says their version. Lines that hold no event go to rejects.
     """
-    from tamis.catalog.subscription_lines import SubscriptionLines
-    from tamis.cli.loading import make_matcher, subscribe
+    from tamis.cli.loading import Setup, subscribe
     from tamis.cli.on_spark import on_spark
     from tamis.cli.saying import say
-    from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
-    from tamis.spark.compiling import Compiled
     from tamis.spark.session import require_spark
     from tamis.spark.streaming import FORMATS, stream_files
 
@@ -88,16 +86,12 @@ def stream(
         raise MisuseError("--subscriptions of a stream is a file: it is read again")
     _check_apart(events=events, output=output, checkpoint=checkpoint)
 
+    setup = Setup(operators, index, planner, statistics)
+
     def compiled(lines: SubscriptionLines) -> Compiled:
-        matcher = make_matcher(operators, index=index, planner=planner, statistics=statistics)
+        matcher = setup.matcher()
         subscribe(matcher, lines)
-        return Compiled(
-            matcher,
-            index=index or DEFAULT_INDEX,
-            planner=planner or DEFAULT_PLANNER,
-            statistics=matcher.statistics,
-            shards=shards,
-        )
+        return setup.compiled(matcher, shards)
 
     trigger: dict[str, Any] = (
         {"availableNow": True}
