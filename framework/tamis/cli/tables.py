@@ -1,4 +1,4 @@
-"""How lists look on a terminal and in a pipe: plain columns, the last one wrapped to the width."""
+"""Lays out lists, on a terminal and in a pipe alike: columns, of which the last one is wrapped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 
-_GAP = "  "
 _NARROWEST = 24
 
 
@@ -16,28 +15,28 @@ def terminal_width() -> int:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Rows in columns below their headers, numbers to the right."""
-    cells = [[_shown(value) for value in row] for row in rows]
-    numeric = [
-        all(isinstance(row[at], (int, float)) or row[at] is None for row in rows)
-        for at in range(len(headers))
-    ]
-    widths = [max(len(line[at]) for line in [list(headers), *cells]) for at in range(len(headers))]
-    taken = sum(widths[:-1]) + len(_GAP) * (len(headers) - 1)
-    widths[-1] = min(widths[-1], max(_NARROWEST, terminal_width() - taken))
-    lines = []
-    for line in [list(headers), *cells]:
-        wrapped = textwrap.wrap(line[-1], widths[-1]) or [""]
-        first = [*line[:-1], wrapped[0]]
-        lines.append(
-            _GAP.join(
-                word.rjust(width) if right else word.ljust(width)
-                for word, width, right in zip(first, widths, numeric, strict=True)
-            ).rstrip()
+    """Rows in columns below their headers, numbers to the right; names are never cut."""
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+
+    columns = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    widths = []
+    for at, header in enumerate(headers):
+        values, is_last = [row[at] for row in rows], at == len(headers) - 1
+        longest = max(map(cell_len, (header, *map(_shown, values))))
+        widths.append(min(longest, _NARROWEST) if is_last else longest + 2)
+        right = all(value is None or isinstance(value, (int, float)) for value in values)
+        columns.add_column(
+            header, justify="right" if right else "left", overflow="fold", no_wrap=not is_last
         )
-        indent = " " * taken
-        lines.extend(f"{indent}{more}" for more in wrapped[1:])
-    return "\n".join(lines)
+    for row in rows:
+        columns.add_row(*map(_shown, row))
+    width = max(terminal_width(), sum(widths))
+    console = Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(columns)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def wrapped(text: str, indent: str = "", more: str | None = None) -> str:
