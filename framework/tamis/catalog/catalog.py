@@ -10,7 +10,7 @@ Cost of adding and removing: O(size of the subscription), amortized.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,18 +155,11 @@ class Catalog:
     @property
     def nbytes(self) -> int:
         """The memory of arrays and texts."""
-        arrays: Sequence[Growing] = (
-            self.alternative_subscription,
-            self.alternative_flags,
-            self.edge_start,
-            self.edge_count,
-            self.edge_test,
-            self.edge_sign,
-            self._first,
-            self._next,
-            self._added,
-        )
-        return sum(array.nbytes for array in arrays) + self._texts.nbytes
+        return sum(array.nbytes for array in self.columns().values()) + self._texts.nbytes
+
+    def columns(self) -> dict[str, Growing]:
+        """The arrays by the names of their attributes."""
+        return {name: each for name, each in vars(self).items() if isinstance(each, Growing)}
 
     def _new_row(self, id: str) -> int:
         for row in self.epochs.reclaimed():

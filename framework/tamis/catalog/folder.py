@@ -31,10 +31,6 @@ from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
 from tamis.operators.specification import Variable
 
 _IDS, _DATA, _ASKED = "ids.json", "data.json", "asked.pickle"
-_COLUMNS = (
-    "alternative_subscription", "alternative_flags", "edge_start", "edge_count", "edge_test",
-    "edge_sign", "_first", "_next", "_added",
-)  # fmt: skip
 _PLAIN = {
     (each.__module__, each.__qualname__): each
     for each in (Comparison, Constraint, Expression, Literal, Operation, Place, Reference)
@@ -56,8 +52,8 @@ class _Asked(NamedTuple):
 
 def write_catalog(catalog: Catalog, folder: Path) -> None:
     """Writes a catalog that is not changed meanwhile into an existing folder."""
-    for name in _COLUMNS:
-        np.save(folder / f"{name.strip('_')}.npy", getattr(catalog, name).view)
+    for name, column in catalog.columns().items():
+        np.save(folder / f"{name.strip('_')}.npy", column.view)
     for name, array in catalog._texts.arrays().items():
         np.save(folder / f"text_{name}.npy", array)
     rows = np.fromiter(catalog.rows.values(), np.int64, len(catalog.rows))
@@ -92,7 +88,7 @@ def write_catalog(catalog: Catalog, folder: Path) -> None:
 
 def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     """Fills a new catalog with what `write_catalog` wrote."""
-    for name in _COLUMNS:
+    for name in catalog.columns():
         array = _mapped(folder / f"{name.strip('_')}.npy")
         setattr(catalog, name, Growing(array.dtype, array))
     parts = {name: _mapped(folder / f"text_{name}.npy") for name in ("bytes", "start", "length")}

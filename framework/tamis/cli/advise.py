@@ -6,8 +6,6 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tamis.cli.failures import UnusableRunError
 from tamis.cli.options import (
     Debug,
@@ -17,6 +15,7 @@ from tamis.cli.options import (
     SampleShare,
     StatisticsFolder,
     Subscriptions,
+    option,
 )
 from tamis.words import agreed, counted, duration
 
@@ -32,22 +31,17 @@ def advise(
     statistics: StatisticsFolder = None,
     operators: Operators = None,
     sample: SampleShare = 1.0,
-    most_events: Annotated[
-        int, typer.Option(metavar="N", min=1, help="No more than so many of them.")
-    ] = 1_000,
+    most_events: Annotated[int, option("N", "No more than so many of them.", min=1)] = 1_000,
     most_seconds: Annotated[
         float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.1,
-            help="How long calls are made and planners are run; then the events that are left "
+        option(
+            "SECONDS",
+            "How long calls are made and planners are run; then the events that are left "
             "are thinned.",
+            min=0.1,
         ),
     ] = 60.0,
-    workers: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=4_096, help="How many workers to think of."),
-    ] = 4,
+    workers: Annotated[int, option("N", "How many workers to think of.", min=1, max=4_096)] = 4,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:

@@ -44,8 +44,7 @@ def _version(wanted: bool) -> None:
 def _tamis(
     context: typer.Context,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Debug = False,
 ) -> None:

@@ -11,12 +11,9 @@ import typer
 
 from tamis.cli.command import Command
 from tamis.cli.failures import MisuseError
-from tamis.cli.options import Debug, Json
+from tamis.cli.options import Debug, Json, option
 
-Names = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME…", help="Measure only these; all when none is named."),
-]
+Names = Annotated[list[str] | None, option("NAME…", "Measure only these; all when none is named.")]
 Seed = Annotated[int, typer.Option(min=0, help="What everything random follows from.")]
 Events = Annotated[int, typer.Option(min=1, help="Events a row.")]
 Scale = Annotated[
@@ -26,9 +23,7 @@ Scale = Annotated[
 
 def _table_1(words: str, default: float, least: float = 0, most: float | None = None) -> Any:
     """An option for a parameter of the paper's Table 1."""
-    return typer.Option(
-        min=least, max=most, metavar="N…", help=f"{words} ({default:,} by default); begen."
-    )
+    return option("N…", f"{words} ({default:,} by default); begen.", min=least, max=most)
 
 
 bench = typer.Typer(
@@ -47,10 +42,7 @@ def _bench() -> None:
 def planners(
     figures: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FIGURE…",
-            help="4 5 6 7 8 costs guarded groups rounds scenes learning; all by default.",
-        ),
+        option("FIGURE…", "4 5 6 7 8 costs guarded groups rounds scenes learning; all by default."),
     ] = None,
     planner: Names = None,
     events: Annotated[
@@ -64,9 +56,7 @@ def planners(
     quick: Annotated[
         bool, typer.Option("--quick", help="As --scale 0.05 --events 8: about a minute.")
     ] = False,
-    plots: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Draw every figure into this folder (SVG).")
-    ] = None,
+    plots: Annotated[str | None, option("DIR", "Draw every figure into this folder (SVG).")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -120,18 +110,18 @@ def planners(
 def index_(
     workloads: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME…",
-            help="dense dense3m ads sparse equality matching continuous mixed, all by default; "
+        option(
+            "NAME…",
+            "dense dense3m ads sparse equality matching continuous mixed, all by default; "
             "or begen, which the options from --subscriptions to --equality describe.",
         ),
     ] = None,
     index: Names = None,
     scans: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME…",
-            help="Scans beside the compiled one: naive column numpy duckdb; "
+        option(
+            "NAME…",
+            "Scans beside the compiled one: naive column numpy duckdb; "
             "all that do not take too long when none is named.",
         ),
     ] = None,
@@ -206,16 +196,13 @@ def index_(
 @bench.command(cls=Command)
 def spark(
     only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PART…", help="learning matching; both by default."),
+        list[str] | None, option("PART…", "learning matching; both by default.")
     ] = None,
     events: Annotated[
-        list[int] | None,
-        typer.Option(metavar="N…", min=100, help="Events, of 30 attributes (1,000,000)."),
+        list[int] | None, option("N…", "Events, of 30 attributes (1,000,000).", min=100)
     ] = None,
     predicates: Annotated[
-        list[int] | None,
-        typer.Option(metavar="N…", min=10, help="Attribute predicates (1,000 and 1,000,000)."),
+        list[int] | None, option("N…", "Attribute predicates (1,000 and 1,000,000).", min=10)
     ] = None,
     cores: Annotated[int, typer.Option(min=1, help="Cores that Spark takes.")] = 2,
     passes: Annotated[int, typer.Option(min=1, help="Passes; the fastest counts.")] = 3,

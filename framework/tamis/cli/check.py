@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from tamis.cli.failures import DONE, UNUSABLE
-from tamis.cli.options import Debug, Json, Operators
+from tamis.cli.options import Debug, Json, Operators, argument
 from tamis.words import counted
 
 
 def check(
     subscriptions: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="The subscriptions, one a line; - for standard input."),
+        str, argument("FILE", "The subscriptions, one a line; - for standard input.")
     ],
     operators: Operators = None,
     json: Json = False,

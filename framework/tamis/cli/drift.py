@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tamis.cli.failures import DONE, UNUSABLE, MisuseError
-from tamis.cli.options import Debug, Json
+from tamis.cli.options import Debug, Json, argument, option
 from tamis.words import counted, duration, listed
 
 if TYPE_CHECKING:
@@ -18,13 +18,10 @@ _NAMED = 10
 
 
 def drift(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A folder of statistics.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="A later one.")],
+    old: Annotated[str, argument("OLD", "A folder of statistics.")],
+    new: Annotated[str, argument("NEW", "A later one.")],
     significance: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", help="The share of false alarms that is accepted, between 0 and 1."
-        ),
+        float, option("SHARE", "The share of false alarms that is accepted, between 0 and 1.")
     ] = 0.01,
     fail_on_drift: Annotated[
         bool, typer.Option("--fail-on-drift", help="Exit status 1 if anything moved.")

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tamis.cli.failures import MisuseError
 from tamis.cli.options import (
     Debug,
@@ -19,6 +17,7 @@ from tamis.cli.options import (
     Planner,
     StatisticsFolder,
     Subscriptions,
+    option,
 )
 from tamis.words import duration
 
@@ -38,14 +37,10 @@ _COUNTS = ("calls", "invocations", "evaluations", "failed", "implied", "memoized
 def explain(
     subscriptions: Subscriptions,
     event: Annotated[
-        str,
-        typer.Option(
-            metavar="JSON|@FILE|-", help="The event, a file that holds it, or - for standard input."
-        ),
+        str, option("JSON|@FILE|-", "The event, a file that holds it, or - for standard input.")
     ],
     subscription: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID…", help="Explain only these; all when none is named."),
+        list[str] | None, option("ID…", "Explain only these; all when none is named.")
     ] = None,
     operators: Operators = None,
     index: Index = None,
@@ -53,9 +48,9 @@ def explain(
     statistics: StatisticsFolder = None,
     graph: Annotated[
         str | None,
-        typer.Option(
-            metavar="OUT.graphml|OUT.svg",
-            help="Write the graph of subscriptions and predicates here, and the linked chains "
+        option(
+            "OUT.graphml|OUT.svg",
+            "Write the graph of subscriptions and predicates here, and the linked chains "
             "beside it (OUT-chains).",
         ),
     ] = None,

@@ -22,6 +22,7 @@ from tamis.cli.options import (
     SampleShare,
     SparkHistory,
     Subscriptions,
+    option,
 )
 from tamis.words import agreed, counted
 
@@ -34,21 +35,16 @@ if TYPE_CHECKING:
 def learn(
     subscriptions: Subscriptions,
     events: SparkHistory,
-    output: Annotated[
-        str, typer.Option(metavar="DIR", help="The folder of statistics that is written.")
-    ],
+    output: Annotated[str, option("DIR", "The folder of statistics that is written.")],
     operators: Operators = None,
     sample: SampleShare = 1.0,
     append: Annotated[
         bool, typer.Option("--append", help="Add to what the folder holds: counts add up.")
     ] = False,
     since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only events of this time (RFC 3339) or later."),
+        str | None, option("TIME", "Only events of this time (RFC 3339) or later.")
     ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only events before this time.")
-    ] = None,
+    until: Annotated[str | None, option("TIME", "Only events before this time.")] = None,
     rejects: Rejects = None,
     master: Master = None,
     debug: Debug = False,
@@ -145,10 +141,10 @@ def _window(since: str | None, until: str | None) -> Any:
     from tamis.learning.learner import Window
 
     bounds = []
-    for option, text in (("--since", since), ("--until", until)):
+    for name, text in (("--since", since), ("--until", until)):
         found = None if text is None else moment(text if "T" in text else f"{text}T00:00:00Z")
         if text is not None and found is None:
-            raise MisuseError(f"{option} is a time such as 2026-01-31T12:00:00Z, not {text!r}")
+            raise MisuseError(f"{name} is a time such as 2026-01-31T12:00:00Z, not {text!r}")
         bounds.append(None if found is None else float(found.epoch))
     return Window(*bounds)
 

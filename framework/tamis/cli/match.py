@@ -24,6 +24,7 @@ from tamis.cli.options import (
     StatisticsFolder,
     Subscriptions,
     Workers,
+    option,
 )
 from tamis.words import counted
 
@@ -53,16 +54,10 @@ def match(
             "and bounds in the report.",
         ),
     ] = False,
-    output: Annotated[
-        str, typer.Option(metavar="FILE", help="Where the results go; - for standard output.")
-    ] = "-",
-    report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the totals go, as JSON.")
-    ] = None,
+    output: Annotated[str, option("FILE", "Where the results go; - for standard output.")] = "-",
+    report: Annotated[str | None, option("FILE", "Where the totals go, as JSON.")] = None,
     rejects: Rejects = None,
-    on: Annotated[
-        str, typer.Option(metavar="local|spark", help="Where to match: here, or on Spark.")
-    ] = "local",
+    on: Annotated[str, option("local|spark", "Where to match: here, or on Spark.")] = "local",
     master: Master = None,
     shards: Shards = 1,
     debug: Debug = False,

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from tamis.cli.options import Debug
+from tamis.cli.options import Debug, argument, option
 
 
 def new_operator(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The operator's name: boatCount.")],
-    folder: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="The folder to make; else ./tamis-NAME."),
-    ] = None,
+    name: Annotated[str, argument("NAME", "The operator's name: boatCount.")],
+    folder: Annotated[str | None, option("DIR", "The folder to make; else ./tamis-NAME.")] = None,
     domain: Annotated[
-        str,
-        typer.Option(
-            metavar="DOMAIN", help="What it does to begin with: measure, text, spatial or image."
-        ),
+        str, option("DOMAIN", "What it does to begin with: measure, text, spatial or image.")
     ] = "measure",
     debug: Debug = False,
 ) -> None:

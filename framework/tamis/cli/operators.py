@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tamis.cli.options import Debug, Json, Operators
+from tamis.cli.options import Debug, Json, Operators, argument
 from tamis.words import duration
 
 if TYPE_CHECKING:
@@ -19,12 +17,17 @@ _NONE = (
     "a .py file with functions under @tamis.operator: --operators my_operators.py"
 )
 _INDENT, _LABEL = "    ", 9
+_TOLD = (
+    *("name", "signature", "description", "parameters", "variadic", "inputs", "optional_inputs"),
+    *("outputs", "preparations", "version", "cost_seconds", "marginal_cost_seconds", "timeout"),
+    *("deterministic", "isolation", "concurrency", "calls_per_second", "extra", "modules"),
+    *("missing", "source"),
+)
+_PREPARATION = ("name", "inputs", "cost_seconds", "timeout")
 
 
 def operators(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One operator, with its samples.")
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "One operator, with its samples.")] = None,
     operators: Operators = None,
     json: Json = False,
     debug: Debug = False,
@@ -112,10 +115,7 @@ def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
 
 def _as_dict(found: Found) -> dict[str, Any]:
     known = found.record.specification
-    return {
-        "name": known.name,
-        "signature": known.signature,
-        "description": known.description,
+    told = {
         "parameters": [
             {
                 "name": parameter.name,
@@ -126,32 +126,12 @@ def _as_dict(found: Found) -> dict[str, Any]:
             }
             for parameter in known.parameters
         ],
-        "variadic": known.variadic,
-        "inputs": known.inputs,
-        "optional_inputs": known.optional_inputs,
-        "outputs": known.outputs,
         "preparations": [
-            {
-                "name": each.name,
-                "inputs": each.inputs,
-                "cost_seconds": each.cost_seconds,
-                "timeout": each.timeout,
-            }
-            for each in known.preparations
+            {name: getattr(each, name) for name in _PREPARATION} for each in known.preparations
         ],
-        "version": known.version,
-        "cost_seconds": known.cost_seconds,
-        "marginal_cost_seconds": known.marginal_cost_seconds,
-        "timeout": known.timeout,
-        "deterministic": known.deterministic,
-        "isolation": known.isolation,
-        "concurrency": known.concurrency,
-        "calls_per_second": known.calls_per_second,
-        "extra": known.extra,
-        "modules": known.modules,
-        "missing": known.missing,
         "source": found.source,
     }
+    return {name: told[name] if name in told else getattr(known, name) for name in _TOLD}
 
 
 def _kinds(parameter: Parameter) -> list[str] | None:

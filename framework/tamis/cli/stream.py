@@ -18,6 +18,7 @@ from tamis.cli.options import (
     Shards,
     StatisticsFolder,
     Subscriptions,
+    option,
 )
 
 if TYPE_CHECKING:
@@ -32,23 +33,15 @@ def stream(
     subscriptions: Subscriptions,
     events: Annotated[
         str,
-        typer.Option(
-            metavar="DIR",
-            help="The folder that .jsonl (also .gz) or .parquet files come into, each as a whole.",
+        option(
+            "DIR", "The folder that .jsonl (also .gz) or .parquet files come into, each as a whole."
         ),
     ],
     output: Annotated[
-        str,
-        typer.Option(
-            metavar="DIR", help="Where matches/batch=N and rejects/batch=N appear, each once."
-        ),
+        str, option("DIR", "Where matches/batch=N and rejects/batch=N appear, each once.")
     ],
-    checkpoint: Annotated[
-        str, typer.Option(metavar="DIR", help="What the stream goes on from when it ends.")
-    ],
-    format: Annotated[
-        str, typer.Option(metavar="json|parquet", help="How matches are written.")
-    ] = "json",
+    checkpoint: Annotated[str, option("DIR", "What the stream goes on from when it ends.")],
+    format: Annotated[str, option("json|parquet", "How matches are written.")] = "json",
     index: Index = None,
     planner: Planner = None,
     statistics: StatisticsFolder = None,
@@ -59,10 +52,10 @@ def stream(
         typer.Option("--available-now", "--once", help="Match what is there by now, then end."),
     ] = False,
     trigger_seconds: Annotated[
-        float, typer.Option(metavar="N", min=0, help="Seconds from one batch to the next.")
+        float, option("N", "Seconds from one batch to the next.", min=0)
     ] = 1.0,
     files_a_batch: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="At most so many files a batch.")
+        int | None, option("N", "At most so many files a batch.", min=1)
     ] = None,
     master: Master = None,
     debug: Debug = False,

@@ -27,7 +27,7 @@ OPEN = 3
 SPARED = 4
 
 CALLED, SHARED, IMPLIED, MEMO = "called", "shared", "implied", "memo"
-_TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
+TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
 class Taken(NamedTuple):
@@ -370,7 +370,7 @@ class Decision:
 
     def truth_of(self, test: int) -> bool | None:
         """The outcome of a decided test as Python says it."""
-        return _TRUTHS[self.outcome[test]]
+        return TRUTHS[self.outcome[test]]
 
     def call_seconds(self) -> dict[str, float]:
         """Returns what each call that was made took, by its predicate."""

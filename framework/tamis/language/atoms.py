@@ -179,10 +179,7 @@ class AtomReader(Scanner):
         while not self.found("}"):
             if values:
                 self.expect(",", "or '}' after a member of the set")
-            token = self.peek()
-            value, dimension = self._constant("in the set")
-            self._one_dimension(dimensions, dimension, token)
-            values.append(value)
+            values.append(self._measured("in the set", dimensions))
         if not values:
             self.fail("a set has at least one member", opening)
         return distinct(values)
@@ -197,11 +194,15 @@ class AtomReader(Scanner):
             if members > limit:
                 self.fail(f"a set has at most {limit:,} members", opening)
 
-    def _one_dimension(self, seen: set[str], dimension: str | None, token: Token) -> None:
+    def _measured(self, why: str, seen: set[str]) -> Scalar:
+        """A constant of the one dimension that all have that have any."""
+        token = self.peek()
+        value, dimension = self._constant(why)
         if dimension is not None:
             seen.add(dimension)
         if len(seen) > 1:
             self.fail(f"a {' and a '.join(sorted(seen))} cannot be compared with one value", token)
+        return value
 
     # arithmetic
 
@@ -399,9 +400,7 @@ class AtomReader(Scanner):
             token = self.peek()
             if token.kind in ("attribute", "variable"):
                 self.fail("bounds are constants: write two comparisons with and", token)
-            value, dimension = self._constant("as a bound")
-            self._one_dimension(dimensions, dimension, token)
-            values.append(value)
+            values.append(self._measured("as a bound", dimensions))
             if len(values) > self.limits.set_members:
                 self.fail("an interval has two bounds", opening)
         closing = self.take()
@@ -425,8 +424,7 @@ class AtomReader(Scanner):
                     f"such as … >= {bound.value}",
                     bound,
                 )
-            value, dimension = self._constant("as a bound")
-            self._one_dimension(dimensions, dimension, bound)
+            value = self._measured("as a bound", dimensions)
             if isinstance(value, bool):
                 self.fail("a boolean has no order: compare it with = or !=", bound)
             if values and kind_of(values[0]) != kind_of(value):

@@ -26,6 +26,7 @@ from tamis.language import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.numeric.types import Bytes, Floats, Ints
 from tamis.operators.asking import Call, Operators, Test
+from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.statistics.answers import CallAnswers
 
 Bits = bytes
@@ -34,7 +35,6 @@ MOST_EVENTS = 512
 """Fully observed events that are kept."""
 _ALONE = 16
 """One event in so many has the calls of a batch made one by one, to learn what one costs."""
-_FALSE, _TRUE, _UNKNOWN = 0, 1, 2
 
 
 @dataclass
@@ -131,9 +131,9 @@ class Observer:
                 if made:
                     self._measure(at, answer)
         counts.tested += 1
-        counts.test_satisfied += outcomes == _TRUE
-        counts.test_failed += outcomes == _UNKNOWN
-        true, known = np.packbits(outcomes == _TRUE), np.packbits(outcomes != _UNKNOWN)
+        counts.test_satisfied += outcomes == TRUE
+        counts.test_failed += outcomes == UNKNOWN
+        true, known = np.packbits(outcomes == TRUE), np.packbits(outcomes != UNKNOWN)
         counts.observed.append((number, true.tobytes(), known.tobytes()))
         if len(counts.observed) >= 2 * MOST_EVENTS:
             counts.observed = sorted(counts.observed)[:MOST_EVENTS]
@@ -172,20 +172,20 @@ class Observer:
         tests = self._tests_of[at]
         if answer.failure is not None:
             counts.call_failed[at] += 1
-            outcomes[tests] = _UNKNOWN
+            outcomes[tests] = UNKNOWN
             return
         if answer.solutions is None:
             counts.call_satisfied[at] += answer.truth
-            outcomes[tests] = _TRUE if answer.truth else _FALSE
+            outcomes[tests] = TRUE if answer.truth else FALSE
             return
         counts.call_satisfied[at] += bool(answer.solutions)
         if not answer.cut:
             self._answers_of(at).add(number, answer.solutions)
         for test in tests:
             if self.tests[test].select(answer.solutions, event):
-                outcomes[test] = _TRUE
+                outcomes[test] = TRUE
             elif answer.cut:
-                outcomes[test] = _UNKNOWN
+                outcomes[test] = UNKNOWN
 
     def _measure(self, at: int, answer: Answer) -> None:
         counts = self.counts

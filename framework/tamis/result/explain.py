@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalog.resolve import Resolver
-from tamis.engine.decision import IMPLIED, MEMO, OPEN, SPARED, Decision
+from tamis.engine.decision import IMPLIED, MEMO, OPEN, SPARED, TRUTHS, Decision
 from tamis.event import Event
 from tamis.language import Language, Leaf
 from tamis.language.comparison import ARRAY, PRESENCE
@@ -18,7 +18,6 @@ from tamis.language.constraint import Constraint
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.text import constant_text
 from tamis.language.values import is_scalar
-from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.words import counted, listed, shortened
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ class _About:
         if at is None or self.decision is None:
             return "true" if all("truth" in record for record in self.records) else "false"
         verdict = self.decision.verdict[at]
-        return {TRUE: "true", FALSE: "false", UNKNOWN: "unknown", SPARED: "not needed"}[verdict]
+        return "not needed" if verdict == SPARED else _MARKS[TRUTHS[verdict]]
 
     def _place(self) -> int | None:
         """Its number in the decision, if it was a candidate."""

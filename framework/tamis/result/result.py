@@ -7,7 +7,7 @@ records when they are read. It stays right whatever is subscribed or cancelled a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -194,20 +194,13 @@ class Result:
         decision = self._seen.decision
         if decision is None:
             return []
-        reasons: dict[int, list[str]] = {}
-        plain = set(self._seen.plain.tolist())
-        for alternative in sorted(decision.unknown):
-            owner = decision.skeleton.owners[alternative]
-            row = int(decision.skeleton.subscriptions[owner])
-            if owner not in decision.matched and row not in plain:
-                reasons.setdefault(row, []).extend(
-                    f"{predicate}: {failure}"
-                    for predicate, failure in decision.unknown_reasons(alternative)
-                )
-        return sorted(
-            Undetermined(self._seen.catalog.id_of(row), "; ".join(dict.fromkeys(each)))
-            for row, each in reasons.items()
-        )
+
+        def said(alternative: int) -> Iterator[str]:
+            for predicate, failure in decision.unknown_reasons(alternative):
+                yield f"{predicate}: {failure}"
+
+        found = self._reasons(decision, sorted(decision.unknown), said)
+        return [Undetermined(id, "; ".join(reasons)) for id, reasons in found]
 
     @cached_property
     def rejections(self) -> list[Rejection]:
@@ -215,19 +208,33 @@ class Result:
         decision = self._seen.decision
         if decision is None:
             return []
-        reasons: dict[int, list[str]] = {}
-        kept = {decision.skeleton.owners[alternative] for alternative in decision.unknown}
+        owners = decision.skeleton.owners
+        kept = {owners[alternative] for alternative in decision.unknown}
+        false = [
+            alternative
+            for alternative, verdict in enumerate(decision.verdict)
+            if verdict == FALSE and owners[alternative] not in kept
+        ]
+        return [
+            Rejection(id, tuple(reasons))
+            for id, reasons in self._reasons(
+                decision, false, lambda alternative: [decision.false_reason(alternative)]
+            )
+        ]
+
+    def _reasons(
+        self, decision: Decision, alternatives: Iterable[int], said: Callable[[int], Iterable[str]]
+    ) -> list[tuple[str, list[str]]]:
+        """What is said of alternatives, each thing once, by the ids of those that did not match."""
+        reasons: dict[int, dict[str, None]] = {}
         plain = set(self._seen.plain.tolist())
-        for alternative, verdict in enumerate(decision.verdict):
+        for alternative in alternatives:
             owner = decision.skeleton.owners[alternative]
-            if verdict == FALSE and owner not in decision.matched and owner not in kept:
-                row = int(decision.skeleton.subscriptions[owner])
-                if row not in plain:
-                    reasons.setdefault(row, []).append(decision.false_reason(alternative))
+            row = int(decision.skeleton.subscriptions[owner])
+            if owner not in decision.matched and row not in plain:
+                reasons.setdefault(row, {}).update(dict.fromkeys(said(alternative)))
         name = self._seen.catalog.id_of
-        return sorted(
-            Rejection(name(row), tuple(dict.fromkeys(each))) for row, each in reasons.items()
-        )
+        return sorted((name(row), list(each)) for row, each in reasons.items())
 
     @property
     def calls(self) -> list[CallRecord]:
