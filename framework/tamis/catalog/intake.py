@@ -61,7 +61,52 @@ class Intake:
                 "subscriptions are objects with 'where', and this is text: "
                 "lines of a file are read by map(json.loads, open(file))"
             )
-        return _Batch(self, self._catalog.rows, list(entries), replace).accepted()
+        listed, resolver = list(entries), self.resolver()
+        named = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
+        reserved = {id for id in named if isinstance(id, str)}
+        accepted: dict[str, Accepted] = {}
+        errors: list[SubscriptionError] = []
+        for entry in listed:
+            try:
+                id = self._id_of(entry, accepted, reserved, replace)
+                accepted[id] = self._accepted(id, entry, resolver)
+            except SubscriptionError as bad:
+                errors.append(bad)
+        if errors:
+            raise errors[0] if len(errors) == 1 else SubscriptionErrors(errors)
+        return list(accepted.values())
+
+    def _id_of(
+        self, entry: Entry, taken: Container[str], reserved: Container[str], replace: bool
+    ) -> str:
+        """The id of an entry, made up where it has none."""
+        id = id_of(entry)
+        if id is None:
+            return self.made_up_id(taken, reserved)
+        if id in taken or (id in self._catalog.rows and not replace):
+            raise SubscriptionError(
+                "this id is taken: choose another, or replace it with replace=True",
+                subscription=id,
+            )
+        return id
+
+    def _accepted(self, id: str, entry: Entry, resolver: Resolver) -> Accepted:
+        where, data = where_of(entry, id), _data_of(entry, id)
+        try:
+            condition = self.language.parse(
+                where, lambda leaves, several: resolver.check(leaves, where, several=several)
+            )
+            asked = [resolver.resolve(each, where) for each in condition.alternatives]
+        except SubscriptionError as bad:
+            raise bad.of(id) from bad.__cause__
+        return Accepted(
+            id,
+            where,
+            data,
+            [each for each in asked if not each.empty],
+            [_warning(id, each) for each in doubts(condition, asked)],
+            [each for each in asked if each.empty],
+        )
 
     def examined(self, where: str, resolver: Resolver) -> Examined:
         """All that there is to say of a text, every error at once."""
@@ -92,64 +137,6 @@ class Intake:
             id = f"subscription-{next(self._numbers)}"
             if id not in self._catalog.rows and not any(id in each for each in taken):
                 return id
-
-
-class _Batch:
-    """Entries that are accepted together."""
-
-    def __init__(
-        self, intake: Intake, known: Container[str], entries: list[Entry], replace: bool
-    ) -> None:
-        self._intake = intake
-        self._known = known
-        self._entries = entries
-        self._replace = replace
-        self._resolver = intake.resolver()
-        self._taken: set[str] = set()
-        named = (entry.get("id") for entry in entries if isinstance(entry, Mapping))
-        self._reserved = {id for id in named if isinstance(id, str)}
-
-    def accepted(self) -> list[Accepted]:
-        accepted: list[Accepted] = []
-        errors: list[SubscriptionError] = []
-        for entry in self._entries:
-            try:
-                each = self._accept(entry)
-            except SubscriptionError as bad:
-                errors.append(bad)
-            else:
-                self._taken.add(each.id)
-                accepted.append(each)
-        if errors:
-            raise errors[0] if len(errors) == 1 else SubscriptionErrors(errors)
-        return accepted
-
-    def _accept(self, entry: Entry) -> Accepted:
-        id = id_of(entry)
-        if id is None:
-            id = self._intake.made_up_id(self._taken, self._reserved)
-        elif id in self._taken or (id in self._known and not self._replace):
-            raise SubscriptionError(
-                "this id is taken: choose another, or replace it with replace=True",
-                subscription=id,
-            )
-        where, data = where_of(entry, id), _data_of(entry, id)
-        resolver = self._resolver
-        try:
-            condition = self._intake.language.parse(
-                where, lambda leaves, several: resolver.check(leaves, where, several=several)
-            )
-            asked = [resolver.resolve(each, where) for each in condition.alternatives]
-        except SubscriptionError as bad:
-            raise bad.of(id) from bad.__cause__
-        return Accepted(
-            id,
-            where,
-            data,
-            [each for each in asked if not each.empty],
-            [_warning(id, each) for each in doubts(condition, asked)],
-            [each for each in asked if each.empty],
-        )
 
 
 def id_of(entry: object, text: str | None = None) -> str | None:

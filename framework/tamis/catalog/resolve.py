@@ -179,7 +179,7 @@ class Resolver:
         names = {name: str(at + 1) for at, name in enumerate(predicate.variables)}
         renamed = {guard.text(): guard for guard in (each.renamed(names) for each in guards)}
         texts = sorted(renamed)
-        key = (*_renamed_key(predicate, names), *texts)
+        key = (*predicate.renamed_key(names), None, *texts)
         known = self._known_test(key) or self._new_tests.get(key)
         if known is not None:
             return known
@@ -275,20 +275,6 @@ def _checked(
             f"{predicate.name}: its check returns None, or as many arguments as it gets"
         )
     return tuple(compiled)
-
-
-def _renamed_key(predicate: OperatorPredicate, names: Mapping[str, str]) -> tuple[object, ...]:
-    """Equal exactly when predicates are, up to the names of their variables."""
-    return (
-        predicate.name,
-        *(
-            names[argument.name]
-            if isinstance(argument, VariableArgument)
-            else (kind_of(argument), argument)
-            for argument in predicate.arguments
-        ),
-        None,
-    )
 
 
 def _check_arguments(

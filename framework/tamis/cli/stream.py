@@ -68,7 +68,6 @@ def stream(
     """
     from tamis.cli.loading import Setup, subscribe
     from tamis.cli.on_spark import on_spark
-    from tamis.cli.saying import say
     from tamis.spark.session import require_spark
     from tamis.spark.streaming import FORMATS, stream_files
 
@@ -86,25 +85,12 @@ def stream(
         subscribe(matcher, lines)
         return setup.compiled(matcher, shards)
 
-    trigger: dict[str, Any] = (
-        {"availableNow": True}
-        if available_now
-        else {"processingTime": f"{round(trigger_seconds * 1000)} milliseconds"}
-    )
-
     def work(spark: SparkSession) -> None:
         running = stream_files(
-            spark,
-            events,
-            subscriptions,
-            compiled,
-            output=output,
-            checkpoint=checkpoint,
-            format=format,
-            trigger=trigger,
-            files_a_batch=files_a_batch,
-            say=lambda words: say(f"note: {words}") if _is_told(words) else None,
-        )
+            spark, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
+            format=format, trigger=_trigger(available_now, trigger_seconds),
+            files_a_batch=files_a_batch, say=_tell,
+        )  # fmt: skip
         _wait(running)
 
     try:
@@ -115,9 +101,19 @@ def stream(
         ) from None
 
 
-def _is_told(words: str) -> bool:
-    """Batches are told to a terminal, troubles to everybody."""
-    return sys.stderr.isatty() or not words.startswith("batch ")
+def _trigger(available_now: bool, seconds: float) -> dict[str, Any]:
+    """When batches begin, as Spark says it."""
+    if available_now:
+        return {"availableNow": True}
+    return {"processingTime": f"{round(seconds * 1000)} milliseconds"}
+
+
+def _tell(words: str) -> None:
+    """Tells batches to a terminal, troubles to everybody."""
+    from tamis.cli.saying import say
+
+    if sys.stderr.isatty() or not words.startswith("batch "):
+        say(f"note: {words}")
 
 
 def _wait(running: Stream) -> None:

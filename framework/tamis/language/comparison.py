@@ -46,27 +46,17 @@ HAVING = ("has", "has any", "has all", "has none", "not has all")
 PRESENT = ("exists", "not exists")
 
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-COMPLEMENTS = {
-    "=": "!=",
-    "!=": "=",
-    "<": ">=",
-    ">=": "<",
-    ">": "<=",
-    "<=": ">",
-    "in": "not in",
-    "not in": "in",
-    "has any": "has none",
-    "has none": "has any",
-    "has all": "not has all",
-    "not has all": "has all",
-    "exists": "not exists",
-    "not exists": "exists",
-    **{affix: f"not {affix}" for affix in AFFIXES},
-    **{f"not {affix}": affix for affix in AFFIXES},
-}
+_OPPOSITES = (
+    *(("=", "!="), ("<", ">="), (">", "<="), ("in", "not in"), ("exists", "not exists")),
+    *(("has any", "has none"), ("has all", "not has all")),
+    *((affix, f"not {affix}") for affix in AFFIXES),
+)
+COMPLEMENTS = dict(_OPPOSITES) | {other: one for one, other in _OPPOSITES}
 SETS = ("in", "not in", "has any", "has all", "has none", "not has all")
-OPERATORS = (*RELATIONS, *SETS, *RANGES, *AFFIXES, *(f"not {affix}" for affix in AFFIXES))
-OPERATORS = (*OPERATORS, "has", *PRESENT)
+OPERATORS = (
+    *(*RELATIONS, *SETS, *RANGES, *AFFIXES),
+    *(*(f"not {affix}" for affix in AFFIXES), "has", *PRESENT),
+)
 _BARE = ("=", "!=", "has", *SETS)
 
 

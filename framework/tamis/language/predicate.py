@@ -50,10 +50,14 @@ class OperatorPredicate:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal exactly when the predicates are, letter by letter in their variables."""
+        return self.renamed_key(None)
+
+    def renamed_key(self, names: Mapping[str, str] | None) -> tuple[object, ...]:
+        """Equal exactly when the predicates are, with variables renamed when names are given."""
         return (
             self.name,
             *(
-                argument
+                (argument if names is None else names[argument.name])
                 if isinstance(argument, VariableArgument)
                 else (kind_of(argument), argument)
                 for argument in self.arguments

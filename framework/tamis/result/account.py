@@ -101,11 +101,9 @@ class Account(_Fields):
 
     def add(self, other: Account) -> None:
         """Adds another account to this one."""
-        for name in (
-            "events", "rejected", "candidates", "calls", "invocations", "evaluations", "implied",
-            "memoized", "spared", "needed_at_least", "matches", "undetermined",
-        ):  # fmt: skip
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for each in fields(self):
+            if each.type == "int" and each.name != "subscriptions":
+                setattr(self, each.name, self[each.name] + other[each.name])
         if other.events:
             self.subscriptions = other.subscriptions
         if other.naive_expected is not None:
