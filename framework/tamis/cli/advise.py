@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from tamis.cli.failures import UnusableRunError
+from tamis.cli.loading import find_operators, refuse_two_inputs, taken
 from tamis.cli.options import (
     Debug,
     History,
@@ -17,6 +18,9 @@ from tamis.cli.options import (
     Subscriptions,
     option,
 )
+from tamis.cli.progress import bar
+from tamis.cli.saying import put, put_json, say
+from tamis.cli.tables import table, wrapped
 from tamis.words import agreed, counted, duration
 
 if TYPE_CHECKING:
@@ -53,9 +57,6 @@ def advise(
     from tamis.advising import Budget
     from tamis.advising.advice import Advisor
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.cli.loading import find_operators, refuse_two_inputs, taken
-    from tamis.cli.progress import bar
-    from tamis.cli.saying import put, put_json, say
     from tamis.files import reading
     from tamis.statistics import Statistics
 
@@ -107,7 +108,6 @@ def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
 
 
 def _lines(found: Advice) -> list[str]:
-    from tamis.cli.tables import table, wrapped
 
     lines = [
         wrapped(

@@ -12,6 +12,7 @@ import typer
 from tamis.cli.command import Command
 from tamis.cli.failures import MisuseError
 from tamis.cli.options import Debug, Json, option
+from tamis.cli.saying import put, put_json, say
 
 Names = Annotated[list[str] | None, option("NAME…", "Measure only these; all when none is named.")]
 Seed = Annotated[int, typer.Option(min=0, help="What everything random follows from.")]
@@ -64,7 +65,6 @@ def planners(
 
     Costs stand beside bounds that hold for every method, and beside the goals.
     """
-    from tamis.cli.saying import put, put_json, say
     from tamis.plugins.loader import installed
     from tamis_bench.effort import Effort
     from tamis_bench.planner_sections import SECTIONS, TITLES, measured
@@ -153,7 +153,6 @@ def index_(
     Workloads of the paper's Table 1 come of its parameters, each with one value or several:
     tamis bench index --zipf 0 1 2 --dimensions 1000
     """
-    from tamis.cli.saying import put, put_json, say
     from tamis.plugins.loader import installed
     from tamis_bench import begen
     from tamis_bench.indexes import WORKLOADS, begen_plan, plan, run
@@ -219,7 +218,6 @@ def spark(
     Spark runs before anything is timed. Reading the texts of subscriptions is no part of it.
     Events and predicates are those of learning.
     """
-    from tamis.cli.saying import put, put_json, say
     from tamis.spark.session import session
     from tamis_bench import spark_matching
     from tamis_bench.spark_learning import EVENTS, FEW, MANY, closing, judged, measured, table

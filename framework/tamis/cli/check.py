@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from tamis.cli.failures import DONE, UNUSABLE
+from tamis.cli.loading import find_operators, hints
 from tamis.cli.options import Debug, Json, Operators, argument
+from tamis.cli.saying import put, put_json, say
 from tamis.words import counted
 
 
@@ -23,8 +25,6 @@ def check(
     """
     from tamis.catalog.subscription_lines import ERROR, read_subscriptions
     from tamis.cli.checking import check_lines
-    from tamis.cli.loading import find_operators, hints
-    from tamis.cli.saying import put, put_json, say
     from tamis.operators.asking import Operators as Known
 
     known = Known(found.record for found in find_operators(operators).values())

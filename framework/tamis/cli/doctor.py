@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.failures import DONE, UNUSABLE
+from tamis.cli.loading import find_operators
 from tamis.cli.options import Debug, Json, Operators
+from tamis.cli.saying import put, put_json
+from tamis.cli.tables import table
 from tamis.words import counted, duration
 
 if TYPE_CHECKING:
@@ -32,7 +35,6 @@ def doctor(
     """Check the installation, and time every operator on its samples.
 
     Exit status 1 when something is broken; an extra that is not installed is not."""
-    from tamis.cli.saying import put, put_json
     from tamis.doctor import BROKEN, Finding, found, timed
     from tamis.errors import TamisError
 
@@ -66,7 +68,6 @@ def doctor(
 
 def _compile() -> int:
     """Compiles what is not in the cache, and says where it is."""
-    from tamis.cli.saying import put
     from tamis.doctor import cache, compile_all
 
     began = time.perf_counter()
@@ -92,7 +93,6 @@ def _telling(words: str) -> Iterator[None]:
 def _records(operators: list[str] | None) -> list[Any]:
     import warnings
 
-    from tamis.cli.loading import find_operators
     from tamis.errors import PluginWarning
 
     with warnings.catch_warnings():
@@ -103,7 +103,6 @@ def _records(operators: list[str] | None) -> list[Any]:
 
 
 def _text(findings: list[Finding], times: list[Timed], broken: int) -> str:
-    from tamis.cli.tables import table
 
     def words(each: Finding | Timed) -> str:
         return f"{each.words}; {each.mend}" if each.mend else each.words

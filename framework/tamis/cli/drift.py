@@ -8,6 +8,8 @@ import typer
 
 from tamis.cli.failures import DONE, UNUSABLE, MisuseError
 from tamis.cli.options import Debug, Json, argument, option
+from tamis.cli.saying import put, put_json
+from tamis.cli.tables import table, wrapped
 from tamis.words import counted, duration, listed
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ def drift(
     0 whatever moved, unless --fail-on-drift is given.
     """
     from tamis.advising.drift import drift as compare
-    from tamis.cli.saying import put, put_json
     from tamis.statistics import Statistics
 
     if not 0 < significance < 1:
@@ -52,7 +53,6 @@ def drift(
 
 
 def _lines(found: Drift, significance: float) -> list[str]:
-    from tamis.cli.tables import table, wrapped
 
     lines = []
     if found.moved:

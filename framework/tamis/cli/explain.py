@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tamis.cli.failures import MisuseError
+from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
 from tamis.cli.options import (
     Debug,
     Index,
@@ -19,6 +20,8 @@ from tamis.cli.options import (
     Subscriptions,
     option,
 )
+from tamis.cli.saying import put, put_json
+from tamis.cli.tables import table
 from tamis.words import duration
 
 if TYPE_CHECKING:
@@ -59,8 +62,6 @@ def explain(
 ) -> None:
     """Explain why subscriptions did or did not match an event, and what it took."""
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
-    from tamis.cli.saying import put, put_json
 
     refuse_two_inputs(subscriptions, event.removeprefix(_FILE), option="--event")
     matcher = Setup(operators, index, planner, statistics).matcher()
@@ -146,7 +147,6 @@ def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -
 
 def _account_text(account: Account) -> str:
     """The account as tables."""
-    from tamis.cli.tables import table
 
     needless = () if account.invocations < account.calls else ("invocations",)
     facts: list[tuple[str, object]] = [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from tamis.cli.listing import show
 from tamis.cli.options import Debug, Json
 
 
 def indexes(json: Json = False, debug: Debug = False) -> None:
     """List the indexes: what pre-filters subscriptions by attributes."""
-    from tamis.cli.listing import show
     from tamis.matcher import DEFAULT_INDEX
     from tamis.plugins.loader import installed
 

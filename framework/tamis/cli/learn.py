@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.failures import MisuseError, UnusableRunError
+from tamis.cli.loading import find_operators, refuse_two_inputs, taken
 from tamis.cli.options import (
     Debug,
     Master,
@@ -24,6 +25,7 @@ from tamis.cli.options import (
     Subscriptions,
     option,
 )
+from tamis.cli.saying import put, say, say_rejects
 from tamis.words import agreed, counted
 
 if TYPE_CHECKING:
@@ -55,8 +57,6 @@ def learn(
     folder holds Parquet tables and a manifest; an older one is replaced when all is counted.
     """
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.cli.loading import find_operators, refuse_two_inputs, taken
-    from tamis.cli.saying import put, say, say_rejects
     from tamis.learning.lesson import Lesson
     from tamis.spark.session import require_spark
     from tamis.statistics import Statistics

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from tamis.cli.saying import put, put_json
+from tamis.cli.tables import table, wrapped
 from tamis.words import plural
 
 
@@ -22,8 +24,6 @@ class Described(Protocol):
 
 def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -> None:
     """Writes the list of all records of a kind, the default one marked."""
-    from tamis.cli.saying import put, put_json
-    from tamis.cli.tables import table, wrapped
     from tamis.plugins.loader import installed
 
     sources = installed().sources

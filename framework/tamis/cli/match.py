@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tamis.cli.failures import InterruptedRunError, MisuseError
+from tamis.cli.loading import Setup
+from tamis.cli.matching import Run
 from tamis.cli.options import (
     Debug,
     Events,
@@ -26,12 +28,12 @@ from tamis.cli.options import (
     Workers,
     option,
 )
+from tamis.cli.progress import Meter, bar
+from tamis.cli.saying import say
 from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.advising.shadow import Shadow, Shadows
-    from tamis.cli.matching import Run
-    from tamis.cli.progress import Meter
     from tamis.files.reading import Events as Source
     from tamis.files.writing import Lines
     from tamis.matcher import Matcher
@@ -71,8 +73,6 @@ def match(
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
-    from tamis.cli.loading import Setup
-    from tamis.cli.matching import Run
 
     setup = Setup(operators, index, planner, statistics, workers)
     run = Run(subscriptions, events, setup, output, report, rejects)
@@ -97,8 +97,6 @@ def _is_on_spark(on: str, master: str | None, shards: int, shadow: bool) -> bool
 def _match_here(run: Run, shadow: bool) -> None:
     """Matches in this process."""
     from tamis.advising.shadow import Shadows
-    from tamis.cli.progress import Meter, bar
-    from tamis.cli.saying import say
     from tamis.files import reading
     from tamis.files.writing import lines_to
     from tamis.result.totals import Totals

@@ -9,9 +9,10 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.failures import MisuseError
+from tamis.cli.matching import Run
+from tamis.cli.saying import say
 
 if TYPE_CHECKING:
-    from tamis.cli.matching import Run
     from tamis.spark.compiling import Compiled
     from tamis.spark.matching import Written
 
@@ -20,7 +21,6 @@ def match_on_spark(run: Run, master: str | None, shards: int) -> None:
     """Matches on Spark."""
     from tamis.cli.learn import event_files
     from tamis.cli.on_spark import on_spark
-    from tamis.cli.saying import say
     from tamis.spark.matching import Job, check_folder, match_files
     from tamis.spark.session import require_spark
 

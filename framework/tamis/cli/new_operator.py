@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from tamis.cli.failures import MisuseError
 from tamis.cli.options import Debug, argument, option
+from tamis.cli.saying import put
 
 
 def new_operator(
@@ -18,8 +20,6 @@ def new_operator(
     """Make a package with an operator, its tests and an example, ready to install."""
     import shlex
 
-    from tamis.cli.failures import MisuseError
-    from tamis.cli.saying import put
     from tamis.scaffold import ScaffoldError, make
 
     try:

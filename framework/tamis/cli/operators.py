@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from tamis.cli.failures import MisuseError
+from tamis.cli.loading import Found, find_operators
 from tamis.cli.options import Debug, Json, Operators, argument
+from tamis.cli.saying import put, put_json
+from tamis.cli.tables import wrapped
 from tamis.words import duration
 
 if TYPE_CHECKING:
-    from tamis.cli.loading import Found
     from tamis.operators import Sample
     from tamis.operators.specification import Parameter, Specification
 
@@ -33,9 +36,6 @@ def operators(
     debug: Debug = False,
 ) -> None:
     """List the operators: what they take, read from the event, cost and need."""
-    from tamis.cli.loading import find_operators
-    from tamis.cli.saying import put, put_json
-    from tamis.cli.tables import wrapped
 
     found = find_operators(operators)
     if name is not None:
@@ -55,7 +55,6 @@ def operators(
 
 
 def _one(name: str, found: dict[str, Found]) -> Found:
-    from tamis.cli.failures import MisuseError
     from tamis.nearest import did_you_mean
 
     if name not in found:
@@ -97,7 +96,6 @@ def _plain(value: object) -> object:
 
 
 def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
-    from tamis.cli.tables import wrapped
 
     label = f"{'samples':<{_LABEL}}"
     if not samples:
@@ -145,7 +143,6 @@ def _kinds(parameter: Parameter) -> list[str] | None:
 
 def _text(found: Found) -> str:
     """An operator as a paragraph."""
-    from tamis.cli.tables import wrapped
 
     known = found.record.specification
     inputs = "the whole event" if known.inputs is None else ", ".join(known.inputs) or "nothing"

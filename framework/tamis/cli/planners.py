@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from tamis.cli.listing import show
 from tamis.cli.options import Debug, Json
 
 
 def planners(json: Json = False, debug: Debug = False) -> None:
     """List the planners: which operator call is made next."""
-    from tamis.cli.listing import show
     from tamis.matcher import DEFAULT_PLANNER
     from tamis.plugins.loader import installed
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tamis.cli.options import Debug, Json
+from tamis.cli.saying import put, put_json
+from tamis.cli.tables import table, wrapped
 
 _NONE = (
     "There is no plugin. Install a package that has an entry point of the group tamis "
@@ -12,8 +14,6 @@ _NONE = (
 
 def plugins(json: Json = False, debug: Debug = False) -> None:
     """List the plugins: their distribution, version and status, and what they bring."""
-    from tamis.cli.saying import put, put_json
-    from tamis.cli.tables import table, wrapped
     from tamis.plugins.loader import found_plugins
 
     found = found_plugins().found

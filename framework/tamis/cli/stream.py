@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tamis.cli.failures import InterruptedRunError, MisuseError
+from tamis.cli.loading import Setup, subscribe
 from tamis.cli.options import (
     Debug,
     Index,
@@ -20,6 +21,7 @@ from tamis.cli.options import (
     Subscriptions,
     option,
 )
+from tamis.cli.saying import say
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,7 +68,6 @@ def stream(
     it goes on where it was. Subscriptions are read again between batches when their file has
     changed; every line says their version. Lines that hold no event go to rejects.
     """
-    from tamis.cli.loading import Setup, subscribe
     from tamis.cli.on_spark import on_spark
     from tamis.spark.session import require_spark
     from tamis.spark.streaming import FORMATS, stream_files
@@ -110,7 +111,6 @@ def _trigger(available_now: bool, seconds: float) -> dict[str, Any]:
 
 def _tell(words: str) -> None:
     """Tells batches to a terminal, troubles to everybody."""
-    from tamis.cli.saying import say
 
     if sys.stderr.isatty() or not words.startswith("batch "):
         say(f"note: {words}")
