@@ -1,4 +1,4 @@
-"""What is subscribed: subscriptions, alternatives, tests and calls as numbers and arrays."""
+"""Keeps what is subscribed: subscriptions, alternatives, tests and calls as numbers and arrays."""
 
 from tamis.catalog.catalog import Catalog, Subscribed
 

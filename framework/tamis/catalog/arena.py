@@ -1,4 +1,4 @@
-"""Where texts live: one byte array with offsets, compacted when half of it is garbage."""
+"""Keeps texts in one byte array with offsets, compacted when half of it is garbage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is subscribed, as numbers: subscriptions, alternatives, the tests and calls they share.
+"""Keeps what is subscribed as numbers: subscriptions, alternatives, the tests and calls they share.
 
 Rows of subscriptions and alternatives are small integers that are used again; an alternative's
 tests are a stretch of one edge array. Nothing is kept of an attribute predicate: the index has it.

@@ -1,4 +1,4 @@
-"""What a saved matcher is: a folder of its index and its catalog, and a manifest for both.
+"""Saves a matcher: a folder of its index and its catalog, and a manifest for both.
 
 The fingerprint is over content: ids, texts and other keys of the subscriptions in their order, and
 the names and versions of the operators that they call. A folder is written beside its place and

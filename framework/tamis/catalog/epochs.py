@@ -1,4 +1,4 @@
-"""When a freed row may be used again: when no result that could read it is alive.
+"""Tells when a freed row may be used again: when no result that could read it is alive.
 
 A lease is taken with the rows it may read; a row retired later waits until the lease ends. Ending
 one is a single append and takes no lock, safe wherever the garbage collector chooses to do it.

@@ -1,4 +1,4 @@
-"""When subscriptions end: the next to end first.
+"""Ends subscriptions, the next to end first.
 
 Invariant: `next` is no later than the earliest end. Cost: O(log n) a change, amortized.
 """

@@ -1,4 +1,4 @@
-"""How a catalog is written to a folder, and mapped back into memory.
+"""Writes a catalog to a folder, and maps it back into memory.
 
 Arrays and texts are files that are mapped, copied where they are written to; ids and other keys are
 JSON; what operators are asked is a pickle of plain constants and constraints, in which nothing else

@@ -1,4 +1,4 @@
-"""What operators declare of their own answers: when one call is true or false, what another one is.
+"""Asks operators what an answer implies: when one call is true or false, what another one is.
 
 Only calls without variables imply and are implied. A pair of calls is asked about once, both ways;
 the contraposition of what an operator says holds too. Rows name calls by serial numbers, which are

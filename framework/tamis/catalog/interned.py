@@ -1,4 +1,4 @@
-"""Numbers for things that are shared: each distinct one once, counted by its users."""
+"""Numbers things that are shared: each distinct one once, counted by its users."""
 
 from __future__ import annotations
 

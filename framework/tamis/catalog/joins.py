@@ -1,4 +1,4 @@
-"""Which assignments satisfy several operator predicates at once: joins, bounded.
+"""Joins the solutions of several operator predicates, within bounds.
 
 Atoms are joined by hash on shared variables, constraints checked as soon as their variables are
 bound, depth first with a stack of our own, so that the first assignment comes early and a search

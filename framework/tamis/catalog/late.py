@@ -1,4 +1,4 @@
-"""Things by row that are made when they are first asked for, of what was read from a folder.
+"""Makes things by row when they are first asked for, of what was read from a folder.
 
 Invariant: a row has a thing, or what one is made of, or neither; threads may read at once.
 Cost: that of making, once a row that is met.

@@ -1,4 +1,4 @@
-"""Which subscriptions go together when they are too many for one place: those that share calls.
+"""Cuts subscriptions that are too many for one place, those together that share calls.
 
 A call is made once in every shard that asks it, so a cut is good when calls have few shards and the
 shards are of one size. Subscriptions are placed one after the other where most of their calls are

@@ -1,4 +1,4 @@
-"""The command line: one command a file; what a command needs is imported when it runs."""
+"""Runs the command line: one command a file; what a command needs is imported when it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis advise`: which index, planner and settings suit a history, by what they cost on it."""
+"""Recommends index, planner and settings by what they cost on a history: `tamis advise`."""
 
 from __future__ import annotations
 

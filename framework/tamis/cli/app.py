@@ -1,4 +1,4 @@
-"""Which commands there are: the names that `tamis --help` lists, in this order."""
+"""Lists the commands, in the order of `tamis --help`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis bench`: measurements, printed as they come."""
+"""Prints measurements as they come: `tamis bench`."""
 
 from __future__ import annotations
 

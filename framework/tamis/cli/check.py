@@ -1,4 +1,4 @@
-"""`tamis check`: every error of a file of subscriptions at once, and what is probably not meant."""
+"""Checks a file of subscriptions, every error at once: `tamis check`."""
 
 from __future__ import annotations
 

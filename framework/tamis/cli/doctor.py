@@ -1,4 +1,4 @@
-"""`tamis doctor`: whether an installation is well, and what every operator takes on its samples."""
+"""Checks the installation, and times every operator on its samples: `tamis doctor`."""
 
 from __future__ import annotations
 

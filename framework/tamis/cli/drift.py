@@ -1,4 +1,4 @@
-"""`tamis drift`: which predicates and attributes moved between two folders of statistics."""
+"""Shows what moved between two folders of statistics: `tamis drift`."""
 
 from __future__ import annotations
 

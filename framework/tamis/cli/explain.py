@@ -1,4 +1,4 @@
-"""`tamis explain`: why subscriptions did or did not match one event."""
+"""Explains why subscriptions did or did not match one event: `tamis explain`."""
 
 from __future__ import annotations
 

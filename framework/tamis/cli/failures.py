@@ -1,4 +1,4 @@
-"""How a command can end without success, and the exit status that each end has."""
+"""Names the ends of a command that are no success, and their exit statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis indexes`: which indexes there are."""
+"""Lists indexes: `tamis indexes`."""
 
 from __future__ import annotations
 

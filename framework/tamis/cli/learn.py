@@ -1,4 +1,4 @@
-"""`tamis learn`: what history says of the predicates of subscriptions, counted on Spark."""
+"""Counts on Spark what history says of the predicates of subscriptions: `tamis learn`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lists of planners and of indexes have in common: names, descriptions, sources."""
+"""Lists planners or indexes: names, descriptions, sources."""
 
 from __future__ import annotations
 

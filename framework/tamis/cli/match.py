@@ -1,4 +1,4 @@
-"""`tamis match`: events of files against subscriptions of a file, a line of results an event."""
+"""Matches events of files against subscriptions of a file: `tamis match`."""
 
 from __future__ import annotations
 

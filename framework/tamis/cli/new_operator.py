@@ -1,4 +1,4 @@
-"""`tamis new-operator`: a package with one operator, its tests and an example, ready to install."""
+"""Makes a package with one operator, its tests and an example: `tamis new-operator`."""
 
 from __future__ import annotations
 

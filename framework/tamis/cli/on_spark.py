@@ -1,4 +1,4 @@
-"""How a command works on Spark: beside, so that Ctrl-C never cuts a talk with the JVM.
+"""Works on Spark in a thread beside, so that Ctrl-C never cuts a talk with the JVM.
 
 pyspark's own answer to the signal talks to the JVM from wherever it strikes, which may be the
 middle of another talk. Here it is the waiting that ends; then jobs and streams are stopped.

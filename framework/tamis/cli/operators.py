@@ -1,4 +1,4 @@
-"""`tamis operators`: which operators there are, and what each takes, reads, costs and needs."""
+"""Lists operators, and what each takes, reads, costs and needs: `tamis operators`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists planners, but those that are yardsticks for small problems."""
+"""Lists planners, but those that are yardsticks for small problems: `tamis planners`."""
 
 from __future__ import annotations
 

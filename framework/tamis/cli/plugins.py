@@ -1,4 +1,4 @@
-"""`tamis plugins`: which plugins are installed, whether each could be used, what each brings."""
+"""Lists plugins, whether each could be used, and what each brings: `tamis plugins`."""
 
 from __future__ import annotations
 

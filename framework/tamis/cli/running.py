@@ -1,4 +1,4 @@
-"""How a run of the command line ends: its exit status, and one sentence for whatever went wrong."""
+"""Runs the command line, and ends it: an exit status, one sentence for whatever went wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands speak: data to standard output, sentences to standard error."""
+"""Speaks for commands: data to standard output, sentences to standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tamis stream`: what comes into a folder, matched exactly once by Structured Streaming."""
+"""Matches what comes into a folder exactly once, by Structured Streaming: `tamis stream`."""
 
 from __future__ import annotations
 

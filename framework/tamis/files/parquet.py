@@ -1,4 +1,4 @@
-"""What the rows of a Parquet file are as events: plain values, times as RFC 3339 text.
+"""Reads the rows of a Parquet file as events: plain values, times as RFC 3339 text.
 
 pyarrow is imported when the first such file is read. Cost: one batch of rows in memory.
 """

@@ -1,4 +1,4 @@
-"""Which events and subscriptions files hold: line by line, and why a line holds none.
+"""Reads events and subscriptions from files: line by line, and why a line holds none.
 
 Nothing a file holds stops a run: a line that cannot be read comes with the reason. What stops it
 is a file that cannot be opened or read on, as `ReadingError`. Cost: linear in the bytes; one line

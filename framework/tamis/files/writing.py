@@ -1,4 +1,4 @@
-"""How results are written: JSON that every reader takes, in files that are whole or not there.
+"""Writes results: JSON that every reader takes, in files that are whole or not there.
 
 A file grows beside its place, as `NAME.partial`, and takes its place when it is complete; after a
 failure the old file is untouched and the partial one holds what was written until then.

@@ -1,4 +1,4 @@
-"""From a subscription's text to its alternatives."""
+"""Reads the texts of subscriptions as alternatives."""
 
 from tamis.language.condition import Condition, Language
 from tamis.language.normal import Leaf

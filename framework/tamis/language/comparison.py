@@ -1,4 +1,4 @@
-"""What a comparison with constants means: one operator and its constants, for any subject.
+"""Compares with constants: one operator and its constants, for any subject.
 
 A comparison is a plain value: equal comparisons have equal keys, a complement is made of
 comparisons again, and `compiled` gives the one function that decides it. Attribute predicates,

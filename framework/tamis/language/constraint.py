@@ -1,4 +1,4 @@
-"""What a constraint means: a comparison over variables and attributes, compiled once.
+"""Decides constraints: comparisons over variables and attributes, compiled once.
 
 An expression is a flat postfix program, so that a thousand terms need no stack of ours or of
 Python's. Arithmetic is exact on integers; on an absent or non-numeric value, a division by zero or

@@ -1,4 +1,4 @@
-"""Whether comparisons of one subject can hold together: sound, and complete but for regular
+"""Finds comparisons of one subject that cannot hold together: sound, and complete but for regular
 expressions and overlapping affixes.
 
 Cost: linear in the constants.

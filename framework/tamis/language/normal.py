@@ -1,4 +1,4 @@
-"""What a tree of connectives stands for: its alternatives, written out once they are counted.
+"""Expands a tree of connectives to its alternatives, written out once they are counted.
 
 Branches are expanded in the order in which they were read, inner ones first, without recursion.
 Cost: linear in what is written out.

@@ -1,4 +1,4 @@
-"""The atoms of a condition: attribute predicates, operator predicates, and constraints."""
+"""Defines the atoms of a condition: attribute predicates, operator predicates, and constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which units a number may carry and what they stand for, exactly, in the base unit."""
+"""Reads numbers with units, exactly, in the base unit."""
 
 from __future__ import annotations
 

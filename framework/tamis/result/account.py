@@ -1,4 +1,4 @@
-"""What a match took: the numbers of one event's account, and their sum over many events.
+"""Counts what a match took: the numbers of one event's account, and their sum over many events.
 
 Everything here observes a finished run; nothing is computed before it is read.
 """

@@ -1,4 +1,4 @@
-"""How the graphs of `graphs` look: SVG, drawn without any library, after the paper's figures."""
+"""Draws the graphs of `graphs` as SVG, without any library, after the paper's figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a subscription did or did not match an event: what the finished run says of its predicates.
+"""Explains why a subscription did or did not match an event, from what the finished run says.
 
 Nothing is evaluated again but the attribute predicates, which the index decided without a trace;
 operator predicates are shown with the answers that were seen, or as not needed.

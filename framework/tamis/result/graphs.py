@@ -1,4 +1,4 @@
-"""What is subscribed, as graphs for people: who holds which predicate, and the linked chains.
+"""Makes graphs for people of what is subscribed: who holds which predicate, and the linked chains.
 
 For networkx; nothing here is on the way of an event. Nodes are strings (`subscription S1`,
 `predicate locIn(Bronx)`, `chain S1 1`), so that GraphML keeps them; what they mean is in their

@@ -1,4 +1,4 @@
-"""What matching one event gave: its matches, what stayed undetermined, and the account.
+"""Holds what matching one event gave: its matches, what stayed undetermined, and the account.
 
 A result is lazy: it holds arrays and a lease on the rows they name, counts for nothing, and makes
 records when they are read. It stays right whatever is subscribed or cancelled afterwards.
