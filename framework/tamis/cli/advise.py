@@ -108,7 +108,6 @@ def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
 
 
 def _lines(found: Advice) -> list[str]:
-
     lines = [
         wrapped(
             f"{counted(found.events, 'event')} of {found.read:,}, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -81,17 +81,14 @@ def planners(
         from tamis_bench.plots import drawable
 
         drawable()
-    rows = []
-    shown = None
-    for row in measured(chosen, effort, planner):
-        rows.append(row)
-        if json:
-            continue
-        figure = row["figure"]
-        if figure != shown:
-            put(f"\n{TITLES[figure]}" + ("" if figure in SECTIONS else f"\n{header()}"))
-            shown = figure
-        put(section_lines(row) if figure in SECTIONS else cost_lines(row))
+    heads = {each: TITLES[each] + ("" if each in SECTIONS else f"\n{header()}") for each in chosen}
+
+    def text(row: dict[str, Any]) -> str:
+        lines = section_lines(row) if row["figure"] in SECTIONS else cost_lines(row)
+        head = heads.pop(row["figure"], None)
+        return lines if head is None else f"\n{head}\n{lines}"
+
+    rows = _printed(measured(chosen, effort, planner), text, json)
     if json:
         put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
     else:
@@ -159,7 +156,7 @@ def index_(
     from tamis_bench.rivals import SCANS
     from tamis_bench.tables import closing, table
 
-    given = {
+    given: dict[str, Any] = {
         "subscriptions": subscriptions, "zipf": zipf, "dimensions": dimensions,
         "cardinality": cardinality, "subscription_size": subscription_size,
         "event_size": event_size, "matching": matching, "equality": equality,
@@ -172,20 +169,20 @@ def index_(
     _chosen("--scans", scans, SCANS)
     for name in index or ():
         installed().index(name)
-    plans = []
-    for name in workloads or WORKLOADS:
-        if name == begen.NAME:
-            plans += [begen_plan(each, scale) for each in begen.combinations(given)]
-        else:
-            plans.append(plan(name, scale))
-    rows = []
-    for row in run(
+    plans = [
+        each
+        for name in workloads or WORKLOADS
+        for each in (
+            [begen_plan(values, scale) for values in begen.combinations(given)]
+            if name == begen.NAME
+            else [plan(name, scale)]
+        )
+    ]
+    measured = run(
         plans, seed=seed, events=events, passes=passes, indexes=index, scans=scans,
         progress=say if sys.stderr.isatty() else _quiet,
-    ):  # fmt: skip
-        rows.append(row)
-        if not json:
-            put(table(row))
+    )  # fmt: skip
+    rows = _printed(measured, table, json)
     if json:
         put_json({"seed": seed, "scale": scale, "events": events, "rows": rows})
     else:
@@ -227,29 +224,20 @@ def spark(
     chosen = _chosen("--only", only, ("learning", "matching"))
     running = session(f"local[{cores}]")
     told = say if sys.stderr.isatty() else _quiet
-    rows = list(
-        measured(
-            running,
-            cores=cores,
-            events=events or [EVENTS],
-            predicates=predicates or [FEW, MANY],
-            passes=passes,
-            seed=seed,
-            say=told,
-        )
-        if "learning" in chosen
-        else ()
-    )
+    rows: list[dict[str, Any]] = []
+    matched: list[dict[str, Any]] = []
+    if "learning" in chosen:
+        rows += measured(
+            running, cores=cores, events=events or [EVENTS], predicates=predicates or [FEW, MANY],
+            passes=passes, seed=seed, say=told,
+        )  # fmt: skip
     goals = list(judged(rows))
     if rows and not json:
         put(f"{table(rows)}\n\n{closing(goals)}\n")
-    matched = list(
-        spark_matching.measured(
+    if "matching" in chosen:
+        matched += spark_matching.measured(
             running, cores=cores, scale=0.1 if quick else 1, passes=passes, seed=seed, say=told
         )
-        if "matching" in chosen
-        else ()
-    )
     held = list(spark_matching.judged(matched))
     if json:
         head = {"seed": seed, "cores": cores}
@@ -289,6 +277,18 @@ def _add_part(name: str, words: str) -> None:
 
 for _name, _words in _PARTS.items():
     _add_part(_name, _words)
+
+
+def _printed(
+    rows: Iterable[dict[str, Any]], text: Callable[[dict[str, Any]], str], json: bool
+) -> list[dict[str, Any]]:
+    """The rows, printed as they come unless all are to be JSON."""
+    kept = []
+    for row in rows:
+        kept.append(row)
+        if not json:
+            put(text(row))
+    return kept
 
 
 def _chosen(option: str, given: list[str] | None, known: Iterable[str]) -> list[str]:

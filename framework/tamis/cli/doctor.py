@@ -103,7 +103,6 @@ def _records(operators: list[str] | None) -> list[Any]:
 
 
 def _text(findings: list[Finding], times: list[Timed], broken: int) -> str:
-
     def words(each: Finding | Timed) -> str:
         return f"{each.words}; {each.mend}" if each.mend else each.words
 

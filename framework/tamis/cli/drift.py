@@ -53,7 +53,6 @@ def drift(
 
 
 def _lines(found: Drift, significance: float) -> list[str]:
-
     lines = []
     if found.moved:
         headers = ("what", "old", "new", "chance", "cost an event", "of")
@@ -87,7 +86,6 @@ def _lines(found: Drift, significance: float) -> list[str]:
 
 
 def _row(moved: Moved) -> tuple[object, ...]:
-
     if moved.what == "cost":
         old, new = (duration(each or 0.0) for each in (moved.old, moved.new))
     elif moved.old is None or moved.new is None:

@@ -8,18 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+from tamis.cli import options
 from tamis.cli.failures import MisuseError
 from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
-from tamis.cli.options import (
-    Debug,
-    Index,
-    Json,
-    Operators,
-    Planner,
-    StatisticsFolder,
-    Subscriptions,
-    option,
-)
+from tamis.cli.options import option
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table
 from tamis.words import duration
@@ -38,17 +30,18 @@ _COUNTS = ("calls", "invocations", "evaluations", "failed", "implied", "memoized
 
 
 def explain(
-    subscriptions: Subscriptions,
+    subscriptions: options.Subscriptions,
     event: Annotated[
-        str, option("JSON|@FILE|-", "The event, a file that holds it, or - for standard input.")
+        str,
+        option("JSON|@FILE|-", "The event, a file that holds it, or - for standard input."),
     ],
     subscription: Annotated[
         list[str] | None, option("ID…", "Explain only these; all when none is named.")
     ] = None,
-    operators: Operators = None,
-    index: Index = None,
-    planner: Planner = None,
-    statistics: StatisticsFolder = None,
+    operators: options.Operators = None,
+    index: options.Index = None,
+    planner: options.Planner = None,
+    statistics: options.StatisticsFolder = None,
     graph: Annotated[
         str | None,
         option(
@@ -57,8 +50,8 @@ def explain(
             "beside it (OUT-chains).",
         ),
     ] = None,
-    json: Json = False,
-    debug: Debug = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
 ) -> None:
     """Explain why subscriptions did or did not match an event, and what it took."""
     from tamis.catalog.subscription_lines import read_subscriptions
@@ -147,7 +140,6 @@ def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -
 
 def _account_text(account: Account) -> str:
     """The account as tables."""
-
     needless = () if account.invocations < account.calls else ("invocations",)
     facts: list[tuple[str, object]] = [
         (name.replace("_", " "), account[name])

@@ -125,7 +125,6 @@ def _statistics(
 
 
 def _summary(lesson: Lesson, counts: Counts, learned: Statistics, output: str) -> str:
-
     asked = 0 if counts.calls is None else counts.calls.tested
     words = [
         f"learned from {counted(counts.events, 'event')}",

@@ -11,23 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tamis.cli import options
 from tamis.cli.failures import InterruptedRunError, MisuseError
 from tamis.cli.loading import Setup
 from tamis.cli.matching import Run
-from tamis.cli.options import (
-    Debug,
-    Events,
-    Index,
-    Master,
-    Operators,
-    Planner,
-    Rejects,
-    Shards,
-    StatisticsFolder,
-    Subscriptions,
-    Workers,
-    option,
-)
+from tamis.cli.options import option
 from tamis.cli.progress import Meter, bar
 from tamis.cli.saying import say
 from tamis.words import counted
@@ -41,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def match(
-    subscriptions: Subscriptions,
-    events: Events,
-    index: Index = None,
-    planner: Planner = None,
-    statistics: StatisticsFolder = None,
-    operators: Operators = None,
-    workers: Workers = 1,
+    subscriptions: options.Subscriptions,
+    events: options.Events,
+    index: options.Index = None,
+    planner: options.Planner = None,
+    statistics: options.StatisticsFolder = None,
+    operators: options.Operators = None,
+    workers: options.Workers = 1,
     shadow: Annotated[
         bool,
         typer.Option(
@@ -58,11 +46,11 @@ def match(
     ] = False,
     output: Annotated[str, option("FILE", "Where the results go; - for standard output.")] = "-",
     report: Annotated[str | None, option("FILE", "Where the totals go, as JSON.")] = None,
-    rejects: Rejects = None,
+    rejects: options.Rejects = None,
     on: Annotated[str, option("local|spark", "Where to match: here, or on Spark.")] = "local",
-    master: Master = None,
-    shards: Shards = 1,
-    debug: Debug = False,
+    master: options.Master = None,
+    shards: options.Shards = 1,
+    debug: options.Debug = False,
 ) -> None:
     """Match events against subscriptions: a line of JSON an event, in order.
 
@@ -73,7 +61,6 @@ def match(
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
-
     setup = Setup(operators, index, planner, statistics, workers)
     run = Run(subscriptions, events, setup, output, report, rejects)
     if _is_on_spark(on, master, shards, shadow):

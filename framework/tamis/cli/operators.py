@@ -36,7 +36,6 @@ def operators(
     debug: Debug = False,
 ) -> None:
     """List the operators: what they take, read from the event, cost and need."""
-
     found = find_operators(operators)
     if name is not None:
         one = _one(name, found)
@@ -96,7 +95,6 @@ def _plain(value: object) -> object:
 
 
 def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
-
     label = f"{'samples':<{_LABEL}}"
     if not samples:
         return [wrapped(f"{label}{why_none}", _INDENT, " " * (len(_INDENT) + _LABEL))]
@@ -143,7 +141,6 @@ def _kinds(parameter: Parameter) -> list[str] | None:
 
 def _text(found: Found) -> str:
     """An operator as a paragraph."""
-
     known = found.record.specification
     inputs = "the whole event" if known.inputs is None else ", ".join(known.inputs) or "nothing"
     if inputs == "nothing" and known.preparations:

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tamis.cli import options
 from tamis.cli.failures import InterruptedRunError, MisuseError
 from tamis.cli.loading import Setup, subscribe
-from tamis.cli.options import (
-    Debug,
-    Index,
-    Master,
-    Operators,
-    Planner,
-    Shards,
-    StatisticsFolder,
-    Subscriptions,
-    option,
-)
+from tamis.cli.options import option
 from tamis.cli.saying import say
 
 if TYPE_CHECKING:
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def stream(
-    subscriptions: Subscriptions,
+    subscriptions: options.Subscriptions,
     events: Annotated[
         str,
         option(
@@ -44,11 +35,11 @@ def stream(
     ],
     checkpoint: Annotated[str, option("DIR", "What the stream goes on from when it ends.")],
     format: Annotated[str, option("json|parquet", "How matches are written.")] = "json",
-    index: Index = None,
-    planner: Planner = None,
-    statistics: StatisticsFolder = None,
-    operators: Operators = None,
-    shards: Shards = 1,
+    index: options.Index = None,
+    planner: options.Planner = None,
+    statistics: options.StatisticsFolder = None,
+    operators: options.Operators = None,
+    shards: options.Shards = 1,
     available_now: Annotated[
         bool,
         typer.Option("--available-now", "--once", help="Match what is there by now, then end."),
@@ -59,8 +50,8 @@ def stream(
     files_a_batch: Annotated[
         int | None, option("N", "At most so many files a batch.", min=1)
     ] = None,
-    master: Master = None,
-    debug: Debug = False,
+    master: options.Master = None,
+    debug: options.Debug = False,
 ) -> None:
     """Match what comes into a folder, on Spark, exactly once.
 
@@ -111,7 +102,6 @@ def _trigger(available_now: bool, seconds: float) -> dict[str, Any]:
 
 def _tell(words: str) -> None:
     """Tells batches to a terminal, troubles to everybody."""
-
     if sys.stderr.isatty() or not words.startswith("batch "):
         say(f"note: {words}")
 
