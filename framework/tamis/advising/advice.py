@@ -95,7 +95,7 @@ class Advice:
 
 
 def _without_records(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    hidden = {"made", "batched", "together", "prepared"}
+    hidden = {"made", "together", "prepared"}
     return {name: value for name, value in fields if name not in hidden}
 
 

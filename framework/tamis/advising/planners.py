@@ -61,8 +61,6 @@ class PlannerCost:
     """Why it was left out."""
     broken: bool = False
     made: Counter[Call] = field(default_factory=Counter, repr=False)
-    batched: Counter[str] = field(default_factory=Counter, repr=False)
-    """Invocations of each operator that answers several calls at once."""
     together: Counter[Call] = field(default_factory=Counter, repr=False)
     """Calls that were not the first of their invocation."""
     prepared: Counter[Preparation] = field(default_factory=Counter, repr=False)
@@ -124,7 +122,6 @@ class PlannerTrial:
         self, matcher: Matcher, plugins: Plugins, planners: Sequence[str], workers: int
     ) -> None:
         self._matcher = matcher
-        self._plugins = plugins
         self.costs = {name: PlannerCost(name, plugins.planners[name].is_small) for name in planners}
         names = [EXPECTED_OF_NOTHING, REMEMBERED, AT_ONCE]
         names += [GIVEN] if matcher.statistics else []
@@ -173,7 +170,7 @@ class PlannerTrial:
             except TamisError as problem:
                 cost.trouble = str(problem)
                 cost.broken = not cost.is_small
-        self._try_settings(known, needless, result, expected)
+        self._try_settings(known, needless)
 
     def _warm(self, known: Known, needless: Sequence[int]) -> None:
         """Runs planners once for nothing: kernels are made when first used."""
@@ -193,9 +190,7 @@ class PlannerTrial:
             following.learned(learned)
             following.warn_of_troubles()
 
-    def _try_settings(
-        self, known: Known, needless: Sequence[int], result: Result, expected: object
-    ) -> None:
+    def _try_settings(self, known: Known, needless: Sequence[int]) -> None:
         planner = self._followings[DEFAULT_PLANNER].planner
         skeleton = known.decision.skeleton
         for name, cost in self.settings.items():

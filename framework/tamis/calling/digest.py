@@ -19,6 +19,7 @@ import stat
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -178,19 +179,13 @@ def _inside(depth: int) -> int:
     return depth + 1
 
 
-def _list(value: Iterable[object], depth: int) -> bytes:
+def _members(tag: bytes, value: Iterable[object], depth: int) -> bytes:
     depth = _inside(depth)
-    return _all(b"l", [_encoded(each, depth) for each in value])
+    parts = [_encoded(each, depth) for each in value]
+    return _all(tag, sorted(parts) if tag == b"e" else parts)
 
 
-def _tuple(value: Iterable[object], depth: int) -> bytes:
-    depth = _inside(depth)
-    return _all(b"t", [_encoded(each, depth) for each in value])
-
-
-def _set(value: Iterable[object], depth: int) -> bytes:
-    depth = _inside(depth)
-    return _all(b"e", sorted(_encoded(each, depth) for each in value))
+_list, _tuple, _set = (partial(_members, tag) for tag in (b"l", b"t", b"e"))
 
 
 def _object(value: Mapping[object, object], depth: int) -> bytes:

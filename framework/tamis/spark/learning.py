@@ -31,7 +31,6 @@ _COUNTS, _REJECTS = "counts", "rejects"
 _PARTS_A_CORE = 2
 _CHUNK_BYTES = 1 << 25
 _REJECTS_A_ROW = 1_000
-_LINE = "value"
 
 
 def learn(

@@ -93,7 +93,7 @@ def agreeing(frame: Features, reference: Features, pairs: Pairs) -> int:
         return 0
     inside = mask.ravel().astype(bool)
     count = min(_distinct(here[inside], scale), _distinct(there[inside], scale))
-    outline = _outline(view, reference, here[inside])
+    outline = _outline(view, here[inside])
     if count < LEAST_AGREEING or outline is None or not _is_view(outline, frame):
         return 0
     around = sum(cv2.pointPolygonTest(outline, (float(x), float(y)), False) >= 0 for x, y in there)
@@ -106,7 +106,7 @@ def _distinct(points: SmallFloats, scale: float) -> int:
     return len(numpy.unique((points / (2 * scale)).astype(numpy.int32), axis=0))
 
 
-def _outline(view: Floats, reference: Features, here: SmallFloats) -> SmallFloats | None:
+def _outline(view: Floats, here: SmallFloats) -> SmallFloats | None:
     """Where the part of the reference that was found lies; `None` where the view folds it."""
     (left, top), (right, bottom) = here.min(axis=0), here.max(axis=0)
     corners = numpy.array(
