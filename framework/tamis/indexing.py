@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
@@ -14,6 +14,13 @@ from tamis.numeric.types import Ints
 
 Rows = Ints
 Entry = tuple[int, Sequence[AttributePredicate]]
+
+
+class Found(NamedTuple):
+    """Holds the rows that an event satisfies, and how many rows were checked to find them."""
+
+    rows: Rows
+    checked: int
 
 
 class Index(Protocol):
@@ -48,6 +55,19 @@ class Index(Protocol):
 
     def match(self, event: Event) -> Rows:
         """The rows whose predicates the event satisfies, each once, in any order."""
+
+    def search(self, event: Event) -> Found:
+        """Returns the same, and how many rows were checked: all, where an index does not say."""
+        return Found(self.match(event), len(self))
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether `adapt` has something to do; asked after every match."""
+        return False
+
+    def adapt(self) -> None:
+        """Improves the index a little by the events that it saw; answers never change."""
+        return
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """The same for several events."""

@@ -313,7 +313,7 @@ class Matcher:
         taken = Event.of(event, made_up, self._derived, folder)
         catalog = self._catalog
         with self._lock.reading():
-            rows = self._index.match(taken)
+            rows, checked = self._index.search(taken)
             stages.end("index")
             owners = catalog.alternative_subscription[rows]
             asking = catalog.alternative_flags[rows] != 0
@@ -334,6 +334,9 @@ class Matcher:
             self._learn(decision)
             stages.end("learning")
             stages.log_if_slow(taken.id, self.limits.slow_event_seconds, decision.call_seconds)
+        if self._learned is not None and self._index.is_restless:
+            self._let_index_adapt()
+            stages.end("learning")
         return Result(
             Seen(
                 event=taken,
@@ -341,6 +344,7 @@ class Matcher:
                 lease=lease,
                 version=version,
                 subscriptions=count,
+                checked=checked,
                 candidates=candidates,
                 plain=plain,
                 decision=decision,
@@ -374,6 +378,15 @@ class Matcher:
                 with self._lock.writing():
                     self._following.learned(known)
                 self._following.warn_of_troubles()
+            finally:
+                self._changing.release()
+
+    def _let_index_adapt(self) -> None:
+        """Lets the index use what it saw, unless somebody is changing something."""
+        if self._changing.acquire(blocking=False):
+            try:
+                with self._lock.writing():
+                    self._index.adapt()
             finally:
                 self._changing.release()
 

@@ -57,12 +57,12 @@ class Subject:
     def candidates(self, kernel: Method) -> float | None:
         """How many subscriptions the index looks at for an event, if it counts them."""
         inside: Any = self.index._index
-        if not hasattr(inside, "tested"):
+        if not hasattr(inside, "checked"):
             return None
-        before = inside.tested
+        before = inside.checked
         for at in range(kernel.events):
             kernel.match(at)
-        return float(inside.tested - before) / kernel.events
+        return float(inside.checked - before) / kernel.events
 
     def insert(self, given: Source) -> float:
         """Inserts a batch; how many seconds it took."""

@@ -17,7 +17,7 @@ def test_explains_all_subscriptions_in_their_order(tamis: Tamis) -> None:
         "s1 does not match e1, because altitude < 400 is false (altitude is 500)\n"
     )
     assert "\n\ns2 matches e1\n" in ended.out
-    assert "\n\naccount\nsubscriptions    2\ncandidates       1\n" in ended.out
+    assert "\n\naccount\nsubscriptions    2\nchecked          2\ncandidates       1\n" in ended.out
     assert "operator     calls  evaluations" in ended.out
     assert "peopleCount      1            1" in ended.out
     assert "\x1b" not in ended.out

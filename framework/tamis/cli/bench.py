@@ -249,7 +249,6 @@ def spark(
 _PARTS = {
     "engine": "Measure what matching costs besides operators, and subscribing.",
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
-    "spaces": "Measure predicate spaces: sorted blocks beside the digit trie of the paper.",
     "places": "Measure spatial operators: what answers cost, what one query for many saves.",
     "pictures": "Measure detectors on frames of known truth: precision, recall, seconds.",
     "facts": "Measure reasoning: closing events over ontologies, queries.",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _FILE = "@"
 _FACTS = (
-    *("subscriptions", "candidates", "matches", "undetermined", "calls", "invocations"),
+    *("subscriptions", "checked", "candidates", "matches", "undetermined", "calls", "invocations"),
     *("evaluations", "implied", "memoized", "spared", "needed_at_least", "naive_expected"),
 )
 _COUNTS = ("calls", "invocations", "evaluations", "failed", "implied", "memoized", "spared")

@@ -72,6 +72,10 @@ class Bag:
     def dropped(self, number: int) -> None:
         """Hears that a thing is gone."""
 
+    def contents(self) -> list[tuple[int, Any]]:
+        """Returns everything there is, under its number."""
+        return self.things()
+
     def things(self) -> list[tuple[int, Any]]:
         """What `restore` takes: everything there is, as JSON can hold it."""
         return [(number, key) for key, number in self.numbers.items()]
@@ -154,6 +158,10 @@ class Odd(Bag):
     def find(self, value: Scalar) -> Iterable[int]:
         """The numbers of those that hold."""
         return [number for number, (_, holds) in self._tests.items() if holds(value)]
+
+    def contents(self) -> list[tuple[int, Any]]:
+        """Returns the comparisons."""
+        return [(number, test) for number, (test, _) in self._tests.items()]
 
     def things(self) -> list[tuple[int, Any]]:
         """Their operators and constants."""

@@ -27,11 +27,19 @@ from tamis.index.labels import Labels, Moved
 from tamis.index.readings import packed
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
 from tamis.indexing import Entry
-from tamis.language.comparison import ORDERINGS, RANGES, Comparison
+from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
-from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, after_prefix, kind_of
+from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 from tamis.numeric.keys import double_of
 from tamis.numeric.types import Ints
+from tamis.spaces.cuts import (
+    Stretch,
+    Stretches,
+    first_double,
+    last_double,
+    stretch_of,
+    stretches_of,
+)
 
 NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS, ARRAY, NEEDLES, PATTERNS, ODD = range(9)
 PRESENT, ABSENT = 9, 10
@@ -53,7 +61,6 @@ _KINDS = {
     BOOLEANS: BOOLEAN,
 }
 _LARGE = 2**53
-_INFINITE = math.inf
 
 _Bounds = tuple[float, float]
 
@@ -81,7 +88,7 @@ class _Columns:
         self.low: list[float] = []
         self.high: list[float] = []
         self.members: list[float] = []
-        self.labeled: list[tuple[int, Comparison]] = []
+        self.labeled: list[tuple[int, Stretches]] = []
 
     def add(self, dimension: int, op: int, low: float, high: float) -> None:
         """A term that is a range, or a place where its members are."""
@@ -164,6 +171,14 @@ class Dimensions:
             return self._labels[number].place(value[::-1] if holds == REVERSED else value)
         return double_of(value)
 
+    def labels(self, number: int) -> list[tuple[Any, float]]:
+        """Returns the values of a dimension that have labels, and these, in order."""
+        return self._labels[number].items()
+
+    def things(self, number: int) -> list[tuple[int, Any]]:
+        """Returns what may be in a bag, each with its number."""
+        return self._bags[number].contents()
+
     # predicates
 
     def terms(self, entries: Iterable[Entry]) -> tuple[Terms, dict[int, Moved]]:
@@ -201,7 +216,9 @@ class Dimensions:
             columns.add_set(number, ANY, [self._bags[number].number(comparison)])
         elif (holds := _label_kind(comparison)) is not None:
             number = self.number(attribute, holds)
-            columns.labeled.append((len(columns.dimension), comparison))
+            stretches = stretches_of(comparison)
+            assert stretches is not None
+            columns.labeled.append((len(columns.dimension), stretches))
             columns.add(number, RANGE, 0, 0)
         else:
             number = self.number(attribute, _LINES[kind_of(constants[0])])
@@ -227,25 +244,25 @@ class Dimensions:
     def _label(self, columns: _Columns) -> dict[int, Moved]:
         """Gives strings and large numbers labels, and the terms about them their bounds."""
         wanted: dict[int, set[Any]] = {}
-        for term, comparison in columns.labeled:
-            number = columns.dimension[term]
-            wanted.setdefault(number, set()).update(_boundaries(comparison))
+        for term, stretches in columns.labeled:
+            values = wanted.setdefault(columns.dimension[term], set())
+            for part in stretches.parts:
+                values.update(cut.value for cut in part if cut is not None)
         moved = {}
         for number, values in wanted.items():
             move = self._labels[number].add(values)
             if move is not None:
                 moved[number] = move
-        for term, comparison in columns.labeled:
-            labels = self._labels[columns.dimension[term]]
-            if comparison.op in ("in", "not in"):
-                members = sorted(labels[value] for value in _boundaries(comparison))
-                columns.op[term] = IN if comparison.op == "in" else NOT_IN
+        for term, stretches in columns.labeled:
+            labels, parts = self._labels[columns.dimension[term]], stretches.parts
+            if len(parts) > 1:
+                members = sorted(labels[first.value] for first, _ in parts if first is not None)
+                columns.op[term] = IN if stretches.is_inside else NOT_IN
                 columns.low[term], columns.high[term] = len(columns.members), len(members)
                 columns.members.extend(members)
             else:
-                if comparison.op == "!=" or comparison.op.startswith("not "):
-                    columns.op[term] = OUTSIDE
-                columns.low[term], columns.high[term] = _labeled_bounds(comparison, labels)
+                columns.op[term] = RANGE if stretches.is_inside else OUTSIDE
+                columns.low[term], columns.high[term] = _labeled_bounds(parts[0], labels)
         return moved
 
     # events
@@ -420,17 +437,11 @@ def _label_kind(comparison: Comparison) -> int | None:
 
 
 def _number_bounds(op: str, constants: Sequence[Any]) -> _Bounds:
-    """The closed range of a comparison with numbers or booleans that is no set and no `!=`."""
-    first, last = float(constants[0]), float(constants[-1])
-    if op in ORDERINGS:
-        closed = op.endswith("=")
-        if op.startswith("<"):
-            return -_INFINITE, last if closed else math.nextafter(last, -_INFINITE)
-        return first if closed else math.nextafter(first, _INFINITE), _INFINITE
-    low_closed, high_closed = RANGES.get(op, (True, True))
+    """Returns the closed range of a comparison that is one stretch of numbers or booleans."""
+    first, end = stretch_of(op, *map(float, constants))
     return (
-        first if low_closed else math.nextafter(first, _INFINITE),
-        last if high_closed else math.nextafter(last, -_INFINITE),
+        -math.inf if first is None else first_double(first),
+        math.inf if end is None else last_double(end),
     )
 
 
@@ -443,26 +454,10 @@ def _add_members(columns: _Columns, number: int, op: str, members: list[float]) 
         columns.add(number, OUTSIDE, members[0], members[0])
 
 
-def _boundaries(comparison: Comparison) -> list[Any]:
-    """The values whose places a comparison needs."""
-    values: list[Any] = list(comparison.constants)
-    if comparison.op.endswith(("starts with", "ends with")):
-        prefix = values[0][::-1] if comparison.op.endswith("ends with") else values[0]
-        following = after_prefix(prefix)
-        return [prefix] if following is None else [prefix, following]
-    return values
-
-
-def _labeled_bounds(comparison: Comparison, labels: Labels) -> _Bounds:
-    """The closed range of labels of a comparison that is no set."""
-    op, values = comparison.op, _boundaries(comparison)
-    first, last = labels[values[0]], labels[values[-1]]
-    if op in ORDERINGS:
-        closed = op.endswith("=")
-        if op.startswith("<"):
-            return -_INFINITE, last if closed else last - 1
-        return first if closed else first + 1, _INFINITE
-    if op.endswith(("starts with", "ends with")):
-        return first, _INFINITE if len(values) == 1 else last - 1
-    low_closed, high_closed = RANGES.get(op, (True, True))
-    return first if low_closed else first + 1, last if high_closed else last - 1
+def _labeled_bounds(part: Stretch, labels: Labels) -> _Bounds:
+    """Returns the closed range of labels of a stretch."""
+    first, end = part
+    return (
+        -math.inf if first is None else labels[first.value] + first.is_after,
+        math.inf if end is None else labels[end.value] - (not end.is_after),
+    )

@@ -1,11 +1,14 @@
-"""What statistics say of the dimensions of an index: how many events have each, and where.
+"""Tells an index how many events have each of its dimensions, and where on it they lie.
 
-Cost: O(quantiles) a dimension, each time cells are made.
+What statistics counted, or somebody gave, is exact at the bounds of predicates; what an index saw
+itself is as fine as its cells.
+Cost: O(labels, things and places) of the dimensions, each time it is asked.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,68 +17,134 @@ from tamis.index.dimensions import (
     ARRAY,
     BOOLEANS,
     LARGE,
+    NEEDLES,
     NUMBERS,
     ODD,
+    PATTERNS,
     PRESENT,
     REVERSED,
     STRINGS,
     Dimensions,
 )  # fmt: skip
-from tamis.numeric.types import Floats
+from tamis.language.comparison import Comparison
+from tamis.numeric.types import Floats, Ints
+from tamis.spaces import line
+from tamis.spaces.attribute import AttributeSpaces, Kinds
+from tamis.spaces.curve import Curve, curve_of
+from tamis.spaces.cuts import Cut
+from tamis.spaces.estimates import expected_before, expected_count
 from tamis.statistics import Statistics
 
-_KINDS = {
-    NUMBERS: ("number",),
-    LARGE: ("number",),
-    STRINGS: ("string",),
-    REVERSED: ("string",),
-    BOOLEANS: ("boolean",),
-    ARRAY: ("array",),
-    ODD: ("number", "string", "boolean"),
-    PRESENT: ("number", "string", "boolean", "array", "other"),
-    ABSENT: ("number", "string", "boolean", "array", "other"),
-}
-_LINES = (NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS)
-_STRINGS = ("string",)
+_LINES = {NUMBERS: line.NUMBERS, STRINGS: line.STRINGS, REVERSED: line.ENDINGS}
+_COMPARING = {ARRAY: "has", NEEDLES: "contains", PATTERNS: "matches"}
 _CERTAIN = 0.5
 """What was never seen among so many events as there were counts as this many."""
+_MOST_ESTIMATED = 1_000
+"""Needles, patterns and sets of several kinds that nobody counted are tried on samples up to so
+many; of more, each is taken to be satisfied by one event in sixteen."""
+_SHARE_OF_A_THING = 1 / 16
 
 
-class Known:
-    """What is known of events."""
+class Knowledge(NamedTuple):
+    """Holds what is known of dimensions; a dimension without places is known by its presence."""
 
-    def __init__(self, statistics: Statistics) -> None:
-        self._events = statistics.events or 0
-        self._rows: dict[tuple[str, str], dict[str, Any]] = {
-            (row["attribute"], row["kind"]): row for row in statistics.attributes
-        }
+    presence: Floats
+    """The share of events that have each; NaN where nothing is known."""
+    start: Ints
+    """Where the places of each dimension begin, and where the last ones end."""
+    at: Floats
+    before: Floats
+    """Of the events that have the dimension, the share before each place."""
 
-    def __bool__(self) -> bool:
-        return bool(self._events and self._rows)
+    @classmethod
+    def of(cls, presence: Iterable[float], curves: Iterable[Curve | None]) -> Knowledge:
+        """Returns what is known of dimensions one after the other."""
+        parts = [(np.zeros(0), np.zeros(0)) if each is None else each for each in curves]
+        lengths = [len(at) for at, _ in parts]
+        nothing = [np.zeros(0)]
+        return cls(
+            np.array(list(presence)),
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]),
+            np.concatenate(nothing + [at for at, _ in parts]),
+            np.concatenate(nothing + [before for _, before in parts]),
+        )
 
-    def presence(self, dimensions: Dimensions) -> Floats:
-        """The share of events that have each dimension."""
-        shares = []
-        for attribute, holds in dimensions.keys:
-            kinds = _KINDS.get(holds, _STRINGS)
-            seen = sum(self._rows.get((attribute, kind), {}).get("events", 0) for kind in kinds)
-            share = max(seen, _CERTAIN) / self._events
-            shares.append(max(0.0, 1 - share) if holds == ABSENT else min(1.0, share))
-        return np.array(shares)
 
-    def shares(self, dimensions: Dimensions, start: Any, cells: Any, cuts: Floats) -> Floats:
-        """The share of each cell among the events that have its dimension, beside the cuts."""
-        shares = np.zeros(len(cuts))
-        for number, (attribute, holds) in enumerate(dimensions.keys):
-            first, count = int(start[number]), int(cells[number])
-            kind = _KINDS.get(holds, _STRINGS)[0]
-            row = self._rows.get((attribute, kind), {})
-            quantiles = row.get("quantiles") or row.get("strings")
-            if not quantiles or holds not in _LINES:
-                shares[first : first + count] = 1 / count
-                continue
-            places = np.array([dimensions.place(number, each) for each in quantiles])
-            found = np.searchsorted(cuts[first : first + count - 1], places, side="right")
-            seen = np.bincount(found, minlength=count)
-            shares[first : first + count] = (seen + 1 / count) / (len(places) + 1)
-        return shares
+def knowledge_from(statistics: Statistics, dimensions: Dimensions) -> Knowledge | None:
+    """Returns what statistics know of dimensions; `None` where they know of no attribute."""
+    known = statistics.known_spaces()
+    if not known:
+        return None
+    # an attribute of which counts say nothing was in none of their events
+    has_counts = bool(statistics.events and statistics.attributes)
+    unseen = _CERTAIN / (statistics.events or 1) if has_counts else np.nan
+    presence: list[float] = []
+    curves: list[Curve | None] = []
+    for number, (attribute, holds) in enumerate(dimensions.keys):
+        found = known.get(attribute)
+        if found is None:
+            presence.append(1.0 - unseen if holds == ABSENT else unseen)
+            curves.append(None)
+            continue
+        spaces, events = found
+        has = _having(spaces.kinds, holds, events)
+        presence.append(min(1.0, max(has, _CERTAIN) / events))
+        curves.append(_curve(spaces, holds, dimensions, number, events) if has else None)
+    return Knowledge.of(presence, curves)
+
+
+def _having(kinds: Kinds, holds: int, events: int) -> int:
+    """Returns how many events have a dimension."""
+    if holds in (PRESENT, ABSENT):
+        return kinds.present if holds == PRESENT else events - kinds.present
+    if holds in (NUMBERS, LARGE):
+        return kinds.number
+    if holds == ARRAY:
+        return kinds.array
+    booleans = kinds.true + kinds.false
+    if holds == BOOLEANS:
+        return booleans
+    return kinds.string + (kinds.number + booleans if holds == ODD else 0)
+
+
+def _curve(
+    spaces: AttributeSpaces, holds: int, dimensions: Dimensions, number: int, events: int
+) -> Curve | None:
+    """Returns where on a dimension events lie."""
+    kinds = spaces.kinds
+    if holds == NUMBERS:
+        return curve_of(spaces, line.NUMBERS)
+    if holds == BOOLEANS:
+        false = kinds.false / (kinds.true + kinds.false)
+        return Curve(np.array([0.0, 1.0, np.nextafter(1.0, 2.0)]), np.array([0.0, false, 1.0]))
+    if holds in (PRESENT, ABSENT):
+        return None
+    if holds in (LARGE, STRINGS, REVERSED):
+        items = dimensions.labels(number)
+        if not items:
+            return None
+        at = np.array([label + above for _, label in items for above in (0.0, 1.0)])
+        cuts = [Cut(value, is_after) for value, _ in items for is_after in (False, True)]
+        if holds == LARGE:
+            before = [expected_before(spaces, line.LARGE, cut) / kinds.number for cut in cuts]
+            return Curve(at, np.array(before))
+        name = _LINES[holds]
+        bounds = line.in_order(name, [line.bound_of(name, cut) for cut in cuts])
+        return Curve(at, curve_of(spaces, name).shares_before(bounds))
+    return _of_things(spaces, holds, dimensions.things(number), events)
+
+
+def _of_things(
+    spaces: AttributeSpaces, holds: int, things: list[tuple[int, Any]], events: int
+) -> Curve:
+    """Returns the share of events that have each thing of a bag, added up by number."""
+    has = _having(spaces.kinds, holds, events)
+    shares = np.full(max((number for number, _ in things), default=-1) + 1, _SHARE_OF_A_THING)
+    for number, thing in things:
+        comparison: Comparison = thing if holds == ODD else Comparison(_COMPARING[holds], thing)
+        found: float | None = spaces.exactly(comparison, events)
+        if found is None and (holds == ARRAY or len(things) <= _MOST_ESTIMATED):
+            found = expected_count(spaces, comparison, events)
+        if found is not None:
+            shares[number] = found / has
+    return Curve(np.arange(len(shares) + 1.0), np.concatenate([np.zeros(1), np.cumsum(shares)]))

@@ -51,3 +51,4 @@ def _exercise(index: Index) -> None:
     index.match_many(events)
     index.delete(0)
     index.match(events[1])
+    index.adapt()

@@ -1,7 +1,8 @@
 """PSTHash (paper, section 6): a row lies under the predicate spaces of several access predicates.
 
-The fallback for small rows and events (footnote 2) needs no path of its own: a row with fewer
-predicates lies under as many as it has.
+A further predicate is taken where the rows that it spares cost more than looking up its pairs; with
+`look_up_rows=0` always, as in the paper. The fallback for small rows and events (footnote 2) needs
+no path of its own: a row with fewer predicates lies under as many as it has.
 Cost of a match: a look-up for each pair of the event's spaces, and what they lead to.
 """
 
@@ -11,17 +12,23 @@ from tamis.index.buckets.access import HASH
 from tamis.index.buckets.index import BucketIndex
 from tamis.index.buckets.store import MOST_ACCESSES
 
+LOOK_UP_ROWS = 512.0
+
 
 class PSTHash(BucketIndex):
-    """PSTHash with up to `accesses` access predicates a row.
+    """Hangs a row by up to `accesses` predicates.
 
-    One more is taken as long as those before lead to `short_list` rows or more."""
+    Looking up a pair takes as long as checking `look_up_rows` rows."""
 
     def __init__(
-        self, *, accesses: int = 2, short_list: int = 65_536, vector: bool | None = None
+        self,
+        *,
+        accesses: int = 2,
+        look_up_rows: float = LOOK_UP_ROWS,
+        vector: bool | None = None,
     ) -> None:
         if not 1 <= accesses <= MOST_ACCESSES:
             raise ValueError(f"accesses is from 1 to {MOST_ACCESSES}, not {accesses}")
-        if short_list < 0:
-            raise ValueError(f"short_list is 0 or more, not {short_list}")
-        super().__init__(HASH, accesses, short_list, vector=vector)
+        if look_up_rows < 0:
+            raise ValueError(f"look_up_rows is 0 or more, not {look_up_rows}")
+        super().__init__(HASH, accesses, look_up_rows, vector=vector)

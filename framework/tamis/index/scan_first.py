@@ -14,7 +14,7 @@ from pathlib import Path
 from tamis.event import Event
 from tamis.index.columns import Columns
 from tamis.index.scan import Scan
-from tamis.indexing import Entry, Index, Rows
+from tamis.indexing import Entry, Found, Index, Rows
 from tamis.language.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
@@ -81,6 +81,19 @@ class ScanFirst(Index):
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._index.match(event)
+
+    def search(self, event: Event) -> Found:
+        """Returns the same, and how many rows were checked."""
+        return self._index.search(event)
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether the index inside is."""
+        return self._index.is_restless
+
+    def adapt(self) -> None:
+        """Improves the index inside."""
+        self._index.adapt()
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """Returns the same for several events."""

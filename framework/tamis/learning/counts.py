@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 from tamis.learning.calls import CallCounts
-from tamis.statistics.spaces import Marks, Spaces
+from tamis.spaces.attribute import AttributeSpaces, Marks
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Counts:
     rejects: int = 0
     passed_over: int = 0
     """Events outside of the window of time."""
-    attributes: dict[str, Spaces] = field(default_factory=dict)
+    attributes: dict[str, AttributeSpaces] = field(default_factory=dict)
     calls: CallCounts | None = None
     first_reject: str = ""
 
@@ -55,7 +55,7 @@ class Counts:
         counts: Counts = pickle.loads(content)
         for name, mine in marks.items():
             if name in counts.attributes:
-                counts.attributes[name].marks = mine
+                counts.attributes[name].take_marks(mine)
         return counts
 
 

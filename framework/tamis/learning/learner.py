@@ -27,9 +27,9 @@ from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.operators.asking import Operators
 from tamis.operators.shipping import unpacked
 from tamis.plugins.loader import installed
+from tamis.spaces.attribute import NEEDLE, PATTERN, Marks
 from tamis.statistics.counting import Finder
 from tamis.statistics.gathering import Gatherer
-from tamis.statistics.spaces import NEEDLE, PATTERN, Marks
 
 _WHOLE = 1 << 64
 

@@ -27,9 +27,9 @@ from tamis.operators import OperatorRecord, records_of
 from tamis.operators.asking import Operators, Test
 from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
+from tamis.spaces.attribute import AttributeSpaces
 from tamis.statistics import PredicateStatistics, Statistics
 from tamis.statistics.sample import Sample
-from tamis.statistics.spaces import Spaces
 
 
 class Lesson:
@@ -76,7 +76,7 @@ class Lesson:
         events = learned.events = counts.events
         learned.rejects = counts.rejects
         learned.spaces = dict(counts.attributes)
-        counted = {name: Spaces(marks) for name, marks in self.questions.marks.items()}
+        counted = {name: AttributeSpaces(marks) for name, marks in self.questions.marks.items()}
         satisfied = self.questions.answers(counted | counts.attributes, events).tolist()
         for text, count in zip(self.texts, satisfied, strict=True):
             learned.predicates[text] = PredicateStatistics("attribute", events, count, 0)

@@ -57,6 +57,8 @@ class Account(_Fields):
     rejected: int = 0
     subscriptions: int = 0
     """Live subscriptions; over several events, those of the last."""
+    checked: int = 0
+    """Rows (alternatives) that the index checked against the event."""
     candidates: int = 0
     """Subscriptions that the index left."""
     calls: int = 0

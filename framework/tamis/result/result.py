@@ -71,6 +71,7 @@ class Seen:
     lease: Lease
     version: int
     subscriptions: int
+    checked: int
     candidates: int
     plain: NDArray[Any]
     """Subscription rows that match by their attributes alone."""
@@ -265,6 +266,7 @@ class Result:
         account = Account(
             events=1,
             subscriptions=seen.subscriptions,
+            checked=seen.checked,
             candidates=seen.candidates,
             matches=len(self.matches),
             undetermined=len(self.undetermined),

@@ -14,6 +14,13 @@ from typing import Any, NamedTuple
 from tamis.event import Event
 from tamis.operators.asking import Place, Solution, Test
 
+ANSWER_COLUMNS = {
+    "predicate": "string",
+    "solutions": "string",
+    "events": "int64",
+    "event": "uint64",
+}
+
 MOST_ANSWERS = 256
 MOST_SOLUTIONS = 64
 _NO_EVENT = Event({}, "", {})
@@ -130,3 +137,27 @@ def test_of(text: str) -> tuple[str, Test] | None:
     call = OperatorPredicate(asked[0].name, tuple(arguments)).text()
     # a test asks nothing of its call but what the call answers
     return call, Test((), None, tuple(places), guards, text)  # type: ignore[arg-type]
+
+
+def answer_rows(answers: Mapping[str, CallAnswers]) -> Iterable[dict[str, Any]]:
+    """The answers of each call: counted ones without an event, kept ones with its hash."""
+    for predicate, mine in answers.items():
+        for solutions, events in (mine.counts or {}).items():
+            yield {"predicate": predicate, "solutions": solutions, "events": events, "event": None}
+        for event, solutions in mine.kept:
+            yield {"predicate": predicate, "solutions": solutions, "events": 0, "event": event}
+
+
+def answers_from(rows: Iterable[Mapping[str, Any]]) -> dict[str, CallAnswers]:
+    """What `answer_rows` gave."""
+    found: dict[str, tuple[dict[str, int], list[tuple[int, str]]]] = {}
+    for row in rows:
+        counts, kept = found.setdefault(row["predicate"], ({}, []))
+        if row["event"] is None:
+            counts[row["solutions"]] = row["events"]
+        else:
+            kept.append((row["event"], row["solutions"]))
+    return {
+        predicate: CallAnswers(counts or None, sorted(kept))
+        for predicate, (counts, kept) in found.items()
+    }

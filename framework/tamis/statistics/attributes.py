@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tamis.statistics.cells import NumberCells, StringCells
-from tamis.statistics.spaces import Marks, Spaces
+from tamis.spaces.attribute import AttributeSpaces
+from tamis.spaces.cells import NumberCells, StringCells
 
 QUANTILES = 257
 
 
-def rows_of(counted: Mapping[str, Spaces]) -> list[dict[str, Any]]:
+def rows_of(counted: Mapping[str, AttributeSpaces]) -> list[dict[str, Any]]:
     """A row for an attribute and a kind: events, distinct values, and where these lie."""
     rows = []
     for name in sorted(counted):
@@ -71,11 +71,11 @@ def _ranks(count: int) -> list[int]:
     return [round(place * step) for place in range(places)]
 
 
-def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Spaces]:
+def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, AttributeSpaces]:
     """What rows of attributes say, as cells: their quantiles, each with its share of the events."""
-    counted: dict[str, Spaces] = {}
+    counted: dict[str, AttributeSpaces] = {}
     for row in rows:
-        spaces = counted.setdefault(row["attribute"], Spaces(Marks()))
+        spaces = counted.setdefault(row["attribute"], AttributeSpaces())
         events, kinds = row["events"], spaces.kinds
         values = row.get("quantiles") or row.get("strings") or []
         shares = _shared(values, events)

@@ -7,27 +7,25 @@ Cost: O(values · log values + marks) each time that many were gathered.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from tamis.language.values import Scalar
 from tamis.numeric.keys import double_of
-from tamis.numeric.types import Floats, Ints
-from tamis.statistics.cells import Element, NumberCells, StringCells
-from tamis.statistics.spaces import (
+from tamis.numeric.types import Floats
+from tamis.spaces.attribute import (
     ELEMENT,
     SET_ALL,
     SET_ANY,
-    Line,
+    AttributeSpaces,
     Marks,
-    Spaces,
     element_key,
 )
+from tamis.spaces.cells import Element, NumberCells, StringCells
+from tamis.spaces.line import ENDINGS, LARGE, NUMBERS, STRINGS, Line, in_order
 from tamis.statistics.values import Values
 
 GATHERED = 1 << 18
@@ -46,7 +44,7 @@ class AttributeCounter:
     """Counts one attribute; finders give the places of needles and patterns among its things."""
 
     def __init__(self, marks: Marks, finders: Sequence[Finder]) -> None:
-        self._spaces = Spaces(marks)
+        self._spaces = AttributeSpaces(marks)
         self._numbers: list[Floats] = []
         self._gathered = 0
         self._large: list[Any] = []
@@ -77,7 +75,7 @@ class AttributeCounter:
             self._things.count_arrays(values.arrays)
         kinds.other += values.other
 
-    def finish(self) -> Spaces:
+    def finish(self) -> AttributeSpaces:
         """All that was counted."""
         self._count_numbers()
         self._count_large()
@@ -94,42 +92,27 @@ class AttributeCounter:
         gathered.sort()
         start = np.flatnonzero(np.diff(gathered, prepend=np.nan) != 0)
         values = gathered[start]
-        ends = np.append(start, len(gathered))
+        times = np.diff(start, append=len(gathered))
         spaces = self._spaces
-        marks = spaces.marks.numbers
-        if len(marks):
-            at = _places(values, marks)
-            spaces.numbers.below += ends[at]
-            found = np.flatnonzero(values[np.minimum(at, len(values) - 1)] == marks)
-            at[found] += 1
-            spaces.numbers.upto += ends[at]
-        if len(spaces.marks.large):
-            self._beside_large(spaces.large, spaces.marks.large, len(gathered))
-        cells = NumberCells.of(values, np.diff(ends), spaces.number_cells.level)
+        spaces.lines[NUMBERS].count(values, times)
+        # no bound of the others lies among numbers that are not large
+        spaces.lines[LARGE].count_at(0, len(gathered))
+        cells = NumberCells.of(values, times, spaces.number_cells.level)
         spaces.number_cells = spaces.number_cells.merged(cells)
-
-    def _beside_large(self, line: Line, marks: Sequence[Any], count: int) -> None:
-        """Values that are not large lie between the large marks below zero and those above."""
-        above = bisect_left(marks, 0)
-        line.below[above:] += count
-        line.upto[above:] += count
 
     def _count_large(self) -> None:
         if not self._large:
             return
-        spaces, values = self._spaces, sorted(self._large)
+        spaces, values = self._spaces, Counter(self._large)
         self._large = []
-        negative = bisect_left(values, 0)
-        spaces.numbers.below += negative
-        spaces.numbers.upto += negative
-        for at, mark in enumerate(spaces.marks.large):
-            spaces.large.below[at] += bisect_left(values, mark)
-            spaces.large.upto[at] += bisect_right(values, mark)
-        doubles, events = np.unique(
-            np.array([double_of(each) for each in values]), return_counts=True
-        )
+        ordered = sorted(values)
+        times = np.array([values[each] for each in ordered], np.int64)
+        spaces.lines[LARGE].count(in_order(LARGE, ordered), times)
+        given = np.array([double_of(each) for each in values.elements()])
+        doubles, events = np.unique(given, return_counts=True)
+        spaces.lines[NUMBERS].count(doubles, events)
         spaces.number_cells = spaces.number_cells.merged(
-            NumberCells.of(doubles, events.astype(np.int64), spaces.number_cells.level)
+            NumberCells.of(doubles, events, spaces.number_cells.level)
         )
 
     def _count_strings(self) -> None:
@@ -137,44 +120,27 @@ class AttributeCounter:
             return
         spaces, strings = self._spaces, self._strings
         self._strings = Counter()
-        _count_ordered(spaces.strings, spaces.marks.strings, strings.items())
-        if spaces.marks.endings:
-            backwards = [(string[::-1], times) for string, times in strings.items()]
-            _count_ordered(spaces.endings, spaces.marks.endings, backwards)
+        _count_in_order(spaces.lines[STRINGS], strings)
+        if len(spaces.lines[ENDINGS].bounds):
+            backwards = {string[::-1]: times for string, times in strings.items()}
+            _count_in_order(spaces.lines[ENDINGS], backwards)
+        else:
+            spaces.lines[ENDINGS].count_at("", strings.total())
         self._things.count_strings(strings)
         spaces.string_cells = spaces.string_cells.merged(StringCells(strings))
 
 
-def _places(values: Floats, marks: Floats) -> Ints:
-    """How many of the values are below each mark; both ascend."""
-    if len(values) * 4 >= len(marks):
-        return np.searchsorted(values, marks)
-    below = np.searchsorted(marks, values, side="right")
-    return np.cumsum(np.bincount(below, minlength=len(marks) + 1))[: len(marks)]
-
-
-def _count_ordered(line: Line, marks: Sequence[str], strings: Iterable[tuple[str, int]]) -> None:
-    """Counts strings at marks in their order."""
-    if not marks:
-        return
-    at = [0] * len(marks)
-    between = [0] * (len(marks) + 1)
-    for string, times in strings:
-        place = bisect_left(marks, string)
-        if place < len(marks) and marks[place] == string:
-            at[place] += times
-        else:
-            between[place] += times
-    # all up to a mark: what is at marks before it, and in the spaces before and up to it
-    upto = np.array(list(accumulate(map(sum, zip(at, between, strict=False)))), np.int64)
-    line.below += upto - np.array(at, np.int64)
-    line.upto += upto
+def _count_in_order(line: Line, strings: Mapping[str, int]) -> None:
+    """Counts strings on a line."""
+    ordered = sorted(strings)
+    times = np.array([strings[each] for each in ordered], np.int64)
+    line.count(in_order(line.name, ordered), times)
 
 
 class _Things:
     """Counts what has no order: elements of arrays, sets of them, needles and patterns."""
 
-    def __init__(self, spaces: Spaces, finders: Sequence[Finder]) -> None:
+    def __init__(self, spaces: AttributeSpaces, finders: Sequence[Finder]) -> None:
         self._spaces = spaces
         self._finders = finders
         self._elements: dict[Element, int] = {}

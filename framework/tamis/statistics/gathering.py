@@ -13,8 +13,8 @@ from typing import Any
 
 from tamis.event import DerivedAttribute, Event
 from tamis.event.clock import TIME_NAMES, moment
+from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.statistics.counting import AttributeCounter, Finder
-from tamis.statistics.spaces import Marks, Spaces
 from tamis.statistics.values import Values, values_of
 
 BATCH = 1 << 14
@@ -119,7 +119,7 @@ class Gatherer:
         for name, given in answers.items():
             self.take(name, values_of(given))
 
-    def finish(self) -> dict[str, Spaces]:
+    def finish(self) -> dict[str, AttributeSpaces]:
         """All attributes that were there or asked for."""
         self.settle()
         for name in self._marks:

@@ -24,25 +24,29 @@ from tamis.operators.asking import Call, Test
 from tamis.operators.specification import Preparation
 from tamis.planning import Scenes
 from tamis.plugins.loader import installed
-from tamis.statistics.answers import Answered, CallAnswers, test_of
-from tamis.statistics.attributes import merged_rows, rows_of, spaces_of
-from tamis.statistics.averages import Averages, operator_of, parts
-from tamis.statistics.estimates import expected_share
-from tamis.statistics.gathering import Gatherer
-from tamis.statistics.predicates import PredicateStatistics
-from tamis.statistics.sample import Sample
-from tamis.statistics.space_tables import (
-    ANSWER_COLUMNS,
+from tamis.spaces.attribute import AttributeSpaces, Marks
+from tamis.spaces.estimates import expected_share
+from tamis.spaces.opinions import EVENTS, spaces_of_opinions
+from tamis.spaces.tables import (
     CELL_COLUMNS,
     SPACE_COLUMNS,
-    answer_rows,
-    answers_from,
     cell_rows,
     space_rows,
     spaces_from,
-    take_cells,
 )
-from tamis.statistics.spaces import Marks, Spaces
+from tamis.statistics.answers import (
+    ANSWER_COLUMNS,
+    Answered,
+    CallAnswers,
+    answer_rows,
+    answers_from,
+    test_of,
+)
+from tamis.statistics.attributes import merged_rows, rows_of, spaces_of
+from tamis.statistics.averages import Averages, operator_of, parts
+from tamis.statistics.gathering import Gatherer
+from tamis.statistics.predicates import PredicateStatistics
+from tamis.statistics.sample import Sample
 from tamis.statistics.tables import (
     read_predicates,
     read_rows,
@@ -103,7 +107,7 @@ class Statistics:
         self.rejects: int | None = None
         self.sample: Sample | None = None
         """Events of which everything was observed: how tests go together."""
-        self.spaces: dict[str, Spaces] = {}
+        self.spaces: dict[str, AttributeSpaces] = {}
         """What was counted of each attribute, for predicates to come."""
         self.answers: dict[str, CallAnswers] = {}
         """What calls with variables answered, for tests to come."""
@@ -114,7 +118,7 @@ class Statistics:
         self._averages: tuple[int, Averages] | None = None
         self._mixture: tuple[Sample, Mixture | None] | None = None
         self._tried: dict[str, Answered | None] = {}
-        self._of_rows: tuple[list[dict[str, Any]], dict[str, Spaces]] | None = None
+        self._of_rows: tuple[list[dict[str, Any]], dict[str, AttributeSpaces]] | None = None
 
     @classmethod
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
@@ -133,7 +137,8 @@ class Statistics:
         for document in events:
             gatherer.add(Event.of(document, str, derived))
             statistics.events += 1
-        statistics.attributes = rows_of(gatherer.finish())
+        statistics.spaces = gatherer.finish()
+        statistics.settle()
         return statistics
 
     def __repr__(self) -> str:
@@ -173,7 +178,7 @@ class Statistics:
         if isinstance(predicate, AttributePredicate):
             return self._expected_of(predicate)
         if isinstance(predicate, str):
-            attribute = self._read(predicate)
+            attribute = self._uncounted(predicate)
             if attribute is not None:
                 return self._expected_of(attribute)
             if predicate.startswith("not "):
@@ -184,18 +189,11 @@ class Statistics:
         name = predicate.call.specification.name
         return self._expected(predicate, call, name, predicate.text != call)
 
-    def _read(self, text: str) -> AttributePredicate | None:
-        """The attribute predicate that a canonical text is, where attributes were counted."""
+    def _uncounted(self, text: str) -> AttributePredicate | None:
+        """Returns the attribute predicate that a text is, where only its attribute was counted."""
         if not self.attributes or text in self.predicates:
             return None
-        from tamis.errors import SubscriptionError
-        from tamis.language import Language
-
-        try:
-            [[leaf]] = Language().parse(text).alternatives
-        except (SubscriptionError, ValueError):
-            return None
-        return leaf.atom if isinstance(leaf.atom, AttributePredicate) else None
+        return attribute_predicate(text)
 
     def _expected_of(self, predicate: AttributePredicate) -> float:
         found = self.predicates.get(predicate.text())
@@ -204,13 +202,28 @@ class Statistics:
         share = expected_share(self._counted(), predicate, self.events or 0)
         return PRIOR_SELECTIVITY if share is None else share
 
-    def _counted(self) -> Mapping[str, Spaces]:
+    def _counted(self) -> Mapping[str, AttributeSpaces]:
         """The spaces of attributes, made of their rows where nothing else was kept."""
         if self.spaces:
             return self.spaces
         if self._of_rows is None or self._of_rows[0] is not self.attributes:
             self._of_rows = (self.attributes, spaces_of(self.attributes))
         return self._of_rows[1]
+
+    def known_spaces(self) -> Mapping[str, tuple[AttributeSpaces, int]]:
+        """Returns the spaces of each attribute, and among how many events they were counted.
+
+        Selectivities that somebody gave count where nothing was counted of their attribute."""
+        counted = self._counted() if self.events else {}
+        known = {name: (spaces, self.events or 0) for name, spaces in counted.items()}
+        given: dict[AttributePredicate, float] = {}
+        for text, found in self.predicates.items():
+            if found.tested is None and found.selectivity is not None:
+                predicate = attribute_predicate(text)
+                if predicate is not None and predicate.attribute not in known:
+                    given[predicate] = found.selectivity
+        opinions = spaces_of_opinions(given)
+        return known | {name: (spaces, EVENTS) for name, spaces in opinions.items()}
 
     def tried(self, test: Test | str) -> Answered | None:
         """How often a test would have been true of the answers that its call gave in history.
@@ -473,8 +486,10 @@ class Statistics:
         if "attributes" in tables and (folder / "attributes").exists():
             statistics.attributes = read_rows(folder / "attributes", ("attribute",))
         if "cells" in tables:
-            statistics.spaces = spaces_from(read_rows(folder / "spaces", list(SPACE_COLUMNS)))
-            take_cells(statistics.spaces, read_rows(folder / "cells", list(CELL_COLUMNS)))
+            statistics.spaces = spaces_from(
+                read_rows(folder / "spaces", list(SPACE_COLUMNS)),
+                read_rows(folder / "cells", list(CELL_COLUMNS)),
+            )
         if "answers" in tables:
             rows = read_rows(folder / "answers", list(ANSWER_COLUMNS))
             statistics.answers = answers_from(rows)
@@ -486,6 +501,18 @@ class Statistics:
         if manifest.get("sample") is not None:
             statistics.sample = read_sample(folder / "sample", manifest["sample"])
         return statistics
+
+
+def attribute_predicate(text: str) -> AttributePredicate | None:
+    """Returns the attribute predicate that a canonical text is, if it is one."""
+    from tamis.errors import SubscriptionError
+    from tamis.language import Language
+
+    try:
+        [[leaf]] = Language().parse(text).alternatives
+    except (SubscriptionError, ValueError):
+        return None
+    return leaf.atom if isinstance(leaf.atom, AttributePredicate) else None
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -16,7 +16,7 @@ import numpy as np
 from tamis.event import Event
 from tamis.language.values import Scalar, as_scalar
 from tamis.numeric.types import Floats
-from tamis.statistics.spaces import LARGE
+from tamis.spaces.attribute import LEAST_LARGE
 
 _NO_FLOATS = np.zeros(0)
 _NO_STRINGS: Mapping[str, int] = {}
@@ -61,7 +61,7 @@ def numbers_of(array: Floats, given: Sequence[Any]) -> Values:
     if not len(array):
         return Values()
     # NaN fails both comparisons
-    plain = (array > -LARGE) & (array < LARGE)
+    plain = (array > -LEAST_LARGE) & (array < LEAST_LARGE)
     if plain.all():
         return Values(array)
     beyond = np.flatnonzero(~plain & ~np.isnan(array))
@@ -85,7 +85,7 @@ def _one_by_one(given: Sequence[Any]) -> Values:
         elif scalar is False:
             false += 1
         elif scalar is not None:
-            (numbers if -LARGE < scalar < LARGE else large).append(scalar)
+            (numbers if -LEAST_LARGE < scalar < LEAST_LARGE else large).append(scalar)
         else:
             event = Event({"value": each}, "")
             if not event.present("value"):

@@ -170,6 +170,8 @@ class Trial:
         )
         for document, rows in zip(documents, answers, strict=True):
             self._compare(document, rows)
+        self.index.adapt()
+        self.match(documents)
 
     def save_and_load(self) -> None:
         """Saves the index and goes on with what a new one loads."""

@@ -155,9 +155,10 @@ def test_a_join_of_hundreds_of_atoms_is_bounded() -> None:
 
     matcher = tamis.Matcher([g])
     matcher.subscribe(", ".join(f"g({at}, ?x)" for at in range(400)), id="s")
-    begun = time.perf_counter()
+    begun = time.thread_time()
     assert [each["x"] for each in matcher.match({}).matches[0].bindings] == [1, 2, 3]
-    assert time.perf_counter() - begun < 5
+    # a join that is not bounded takes for ever
+    assert time.thread_time() - begun < 30
 
 
 def test_constraints_are_decided_as_soon_as_any_atoms_bind_their_variables() -> None:

@@ -155,10 +155,10 @@ def test_hard_texts_are_taken_or_refused_at_once(where: str) -> None:
         return True
 
     matcher = tamis.Matcher([p, yes])
-    begun = time.perf_counter()
+    begun = time.thread_time()
     with contextlib.suppress(SubscriptionError):
         matcher.subscribe(where, id="s")
         matcher.match({"a": 1}).explain("s")
         assert matcher.graph()
-    # a hundred times what it takes, so that only a change of order fails on a busy machine
-    assert time.perf_counter() - begun < 2
+    # hundreds of times what it takes, so that only a change of order fails
+    assert time.thread_time() - begun < 10

@@ -18,9 +18,9 @@ from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task
 from tamis.learning.predicates import Questions
 from tamis.plugins.loader import installed
+from tamis.spaces.cells import Element
 from tamis.statistics import Statistics
 from tamis.statistics.attributes import rows_of
-from tamis.statistics.cells import Element
 from tamis.testing import clauses, events, satisfies
 
 Document = dict[str, Any]
@@ -41,11 +41,11 @@ def shown(counts: Counts) -> list[Any]:
     """Everything that was counted, to compare."""
     found = []
     for name, spaces in sorted(counts.attributes.items()):
-        lines = (spaces.numbers, spaces.large, spaces.strings, spaces.endings)
+        lines = spaces.lines.values()
         cells = spaces.number_cells
         found.append(
             [
-                *(name, spaces.kinds, [(x.below.tolist(), x.upto.tolist()) for x in lines]),
+                *(name, spaces.kinds, [(x.bounds.tolist(), x.events.tolist()) for x in lines]),
                 *(spaces.things.tolist(), cells.level, cells.keys.tolist(), cells.events.tolist()),
                 *(cells.first.tolist(), cells.last.tolist(), cells.hashes.tolist()),
                 *(sorted(spaces.string_cells.events.items()), spaces.string_cells.letters),

@@ -4,8 +4,8 @@ Each index has its rule, all of them with the selectivities of statistics where 
 
 - `BLOOM` (PSTBloom, paper 5): the most selective predicate; without statistics by the rank of its
   operator, then by how much of its dimension it covers.
-- `HASH` (PSTHash, paper 6): the same, and further predicates on as many other dimensions, as long
-  as the predicates so far lead to a list that is not short.
+- `HASH` (PSTHash, paper 6): the same, and a further predicate on another dimension where the rows
+  that it spares an event cost more than looking it up beside each of the event's values.
 - `LANES`: the rarest dimension alone while that list is short, else a value, else a pair of rare
   dimensions.
 
@@ -19,25 +19,34 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
-from tamis.index.buckets.batch import SKIPPED, Batch, dimension_of, low_of, width_of
+from tamis.index.buckets.batch import SKIPPED, Batch, dimension_of, low_of, passing_code, width_of
+from tamis.index.buckets.cells import after, before
 from tamis.index.buckets.hashing import node_number, point, space_number
 from tamis.index.buckets.store import (
     ALONE,
+    BAG,
     CELLS,
     COARSE,
     CUTS,
     KNOWN,
+    LEVELS,
     LIVE,
     MOST_ACCESSES,
+    MOST_CELLS,
+    POINTS,
+    ROOT,
     TOP_NODES,
     TOP_SPACES,
     WIDE,
     Store,
 )
-from tamis.index.terms import ANY, IN, OUTSIDE, RANGE, Terms
-from tamis.numeric.kernels import inlined, kernel
+from tamis.index.terms import ANY, IN, NOT_ALL, OUTSIDE, RANGE, Terms
+from tamis.numeric.kernels import inlined, kernel, portable_parts
 from tamis.numeric.types import Flags, Ints
 from tamis.numeric.views import bare
+from tamis.spaces.curve import share_before
+
+portable_parts()
 
 BLOOM, HASH, LANES = range(3)
 MOST_REPLICAS = 16
@@ -48,6 +57,8 @@ _LOOK = 3.0
 """What looking into the list of a pair costs, in times of testing its rows if it is short."""
 _COARSE_VALUES = 10
 """How many values a coarse cell is taken to hold."""
+_THINGS = 16.0
+"""Of how many things an event is taken to have one."""
 _RANKS = 8.0
 """More than any rank of an operator."""
 
@@ -67,35 +78,84 @@ def is_few_points(terms: Terms, term: int) -> bool:
 
 
 @inlined
-def _covered(store: Store, dimension: int, low: int, width: int, values: float) -> float:
-    """The share of events, among those that have a dimension, in some of its cells."""
-    cells = store.dimensions[dimension, CELLS]
-    first = store.dimensions[dimension, CUTS]
-    if store.tops[KNOWN]:
-        share = 0.0
-        for cell in range(first + low, first + min(low + width + 1, cells)):
-            share += store.shares[cell]
+def share_of(store: Store, terms: Terms, term: int, width: int) -> float:
+    """Returns the share of events that satisfy a term, as far as it is known."""
+    dimension, op = np.int64(terms.dimension[term]), terms.op[term]
+    inside = 0.0
+    if _is_known(store, dimension):
+        if op <= OUTSIDE:
+            inside = _known_share(store, dimension, terms.low[term], terms.high[term])
+        else:
+            first = np.int64(terms.low[term])
+            for member in range(first, first + np.int64(terms.high[term])):
+                value = terms.members[member]
+                inside += _known_share(store, dimension, value, value)
+    elif op >= ANY:
+        inside = terms.high[term] / _THINGS
     else:
-        share = (width + 1) / cells
-    if values and store.dimensions[dimension, COARSE]:
-        return float(share * values / _COARSE_VALUES)
-    return float(share)
+        inside = (width + 1) / store.dimensions[dimension, CELLS]
+        if op >= IN:
+            inside = terms.high[term] / store.dimensions[dimension, CELLS]
+        if store.dimensions[dimension, COARSE] and (op >= IN or is_point(terms, term)):
+            inside /= _COARSE_VALUES
+    if op == NOT_ALL:
+        inside /= terms.high[term]
+    inside = min(1.0, inside)
+    if op != RANGE and op != IN and op != ANY:
+        inside = 1.0 - inside
+    return float(store.presence[dimension] * inside)
 
 
 @inlined
-def share_of(store: Store, terms: Terms, term: int, low: int, width: int) -> float:
-    """The share of events that satisfy a term, as far as it is known."""
-    dimension, op = terms.dimension[term], terms.op[term]
-    if op == ANY:
-        return store.presence[dimension] / 16 * terms.high[term]
-    if op == IN:
-        return store.presence[dimension] * min(
-            1.0, _covered(store, dimension, low, 0, 1.0) * terms.high[term]
-        )
-    if op == RANGE:
-        values = 1.0 if terms.low[term] == terms.high[term] else 0.0
-        return store.presence[dimension] * _covered(store, dimension, low, width, values)
-    return store.presence[dimension]
+def _is_known(store: Store, dimension: int) -> bool:
+    """Tells whether it is known where on a dimension events lie."""
+    if not store.tops[KNOWN] or dimension + 1 >= len(store.known_start):
+        return False
+    return bool(store.known_start[dimension] < store.known_start[dimension + 1])
+
+
+@inlined
+def _known_share(store: Store, dimension: int, low: float, high: float) -> float:
+    """Returns the share of the events with a dimension that lie in a range, or have a thing."""
+    if not _is_known(store, dimension):
+        return 1.0
+    first, last = store.known_start[dimension], store.known_start[dimension + 1]
+    end = np.inf
+    if store.dimensions[dimension, BAG]:
+        end = low + 1.0
+        if end > store.known_at[last - 1]:
+            return 1.0 / _THINGS
+    elif high < np.inf:
+        end = after(high)
+    return share_before(store.known_at, store.known_before, first, last, end) - share_before(
+        store.known_at, store.known_before, first, last, low
+    )
+
+
+@inlined
+def node_share(store: Store, node: int) -> float:
+    """Returns the share of events that are in a node, its spaces taken to be independent."""
+    share = 1.0
+    while node:
+        space = store.nodes[node] & 0xFFFFFFFF
+        what, where = store.spaces[space, 0], store.spaces[space, 1]
+        dimension = what >> 1
+        share *= store.presence[dimension]
+        if what & 1:
+            value = np.int64(where).view(np.float64)
+            share *= _known_share(store, dimension, value, value)
+        elif where > 1:
+            level = 0
+            while where << level < 256:
+                level += 1
+            low = (where << level) - 256
+            high = min(low + (1 << level), store.dimensions[dimension, CELLS])
+            first, cells = store.dimensions[dimension, CUTS], store.dimensions[dimension, CELLS]
+            begin = store.cuts[first + low - 1] if low else -np.inf
+            end = before(store.cuts[first + high - 1]) if high < cells else np.inf
+            share *= _known_share(store, dimension, begin, end)
+        node = store.nodes[node] >> 32
+    return share
 
 
 @inlined
@@ -123,9 +183,9 @@ def _best(store: Store, batch: Batch, first: int, last: int, count: int, picked:
     while taken < count:
         best, least = -1, np.inf
         for term in range(first, last):
-            low, width = low_of(batch.codes[term]), width_of(batch.codes[term])
+            width = width_of(batch.codes[term])
             if known:
-                score = share_of(store, terms, term, low, width)
+                score = share_of(store, terms, term, width)
             else:
                 score = _rank(store, terms, term, width)
                 score += store.presence[terms.dimension[term]] / _RANKS / 1e6
@@ -166,7 +226,7 @@ def _pick_lanes(
     for term in range(first, last):
         if is_point(terms, term) or is_few_points(terms, term):
             code = batch.codes[term]
-            share = share_of(store, terms, term, low_of(code), width_of(code))
+            share = share_of(store, terms, term, width_of(code))
             if not is_point(terms, term):
                 share += 1.0
             if share < least:
@@ -275,7 +335,7 @@ def new_use() -> Use:
 
 @kernel
 def assign(
-    store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
+    store: Store, batch: Batch, begin: int, rule: int, accesses: int, look: float, row_of: Ints,
     node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
     """The nodes of the rows from `begin` on, and what being in them implies.
@@ -283,17 +343,17 @@ def assign(
     Gives the first row for which room is lacking, and how many replicas were written."""
     views = bare(use[0]), bare(use[1]), bare(use[2]), bare(use[3]), bare(use[4])
     return _assign(
-        bare_store(store), bare_batch(batch), begin, rule, accesses, short, bare(row_of),
+        bare_store(store), bare_batch(batch), begin, rule, accesses, look, bare(row_of),
         bare(node_of), views,
     )  # fmt: skip
 
 
 @inlined
 def _assign(
-    store: Store, batch: Batch, begin: int, rule: int, accesses: int, short: int, row_of: Ints,
+    store: Store, batch: Batch, begin: int, rule: int, accesses: int, look: float, row_of: Ints,
     node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
-    terms, filled = batch.terms, 0
+    terms, filled, spaces_met = batch.terms, 0, _spaces_met(store)
     picked, whole, spaces, counts, turn = use
     most_new = MOST_ACCESSES * MOST_REPLICAS
     for row in range(begin, len(terms.rows)):
@@ -304,6 +364,7 @@ def _assign(
         ):
             return row, filled
         first, last = terms.start[row], terms.start[row + 1]
+        _note_passing(store, batch, first, last)
         whole[:] = False
         if first == last:
             count = 0
@@ -326,8 +387,10 @@ def _assign(
             turn[depth] = 0
             node = node_number(store, node, spaces[depth, 0])
             depth += 1
-            if rule == HASH and store.node_rows[node] < short:
-                break
+            if rule == HASH and depth < count:
+                share = share_of(store, terms, picked[depth], width_of(batch.codes[picked[depth]]))
+                if store.node_rows[node] * (1.0 - share) < look * spaces_met:
+                    break
         batch.about[row, SKIPPED] = skipped
         while True:
             node = 0
@@ -344,6 +407,31 @@ def _assign(
                 break
             turn[access] += 1
     return len(terms.rows), filled
+
+
+@inlined
+def _spaces_met(store: Store) -> float:
+    """Returns how many spaces an event is in, on average: so many pairs are looked up in a node."""
+    met = 0.0
+    for dimension in range(len(store.presence)):
+        fields = store.dimensions[dimension]
+        levels, kinds = fields[LEVELS], np.int64(fields[ROOT] >= 0) + np.int64(fields[POINTS] > 0)
+        while levels:
+            kinds += levels & 1
+            levels >>= 1
+        met += store.presence[dimension] * kinds
+    return met
+
+
+@inlined
+def _note_passing(store: Store, batch: Batch, first: int, last: int) -> None:
+    """Notes how many events each term of a row lets pass: lanes come in this order."""
+    for term in range(first, last):
+        code = batch.codes[term]
+        share = store.presence[dimension_of(code)] * (width_of(code) + 1) / MOST_CELLS
+        if store.tops[KNOWN]:
+            share = share_of(store, batch.terms, term, width_of(code))
+        batch.codes[term] = passing_code(code, share)
 
 
 @inlined

@@ -43,7 +43,6 @@ _TYPES: dict[str, tuple[DTypeLike, int]] = {
     "dimensions": (np.int64, DIMENSION_FIELDS),
     "presence": (np.float64, 0),
     "cuts": (np.float64, 0),
-    "shares": (np.float64, 0),
     "spaces": (np.int64, 2),
     "space_table": (np.int32, 0),
     "space_node": (np.int32, 0),
@@ -62,6 +61,9 @@ _TYPES: dict[str, tuple[DTypeLike, int]] = {
     "places": (np.int32, 0),
     "more": (np.int32, 0),
     "tops": (np.int64, 0),
+    "known_start": (np.int64, 0),
+    "known_at": (np.float64, 0),
+    "known_before": (np.float64, 0),
 }
 _IN_USE = {
     "spaces": TOP_SPACES,

@@ -16,7 +16,6 @@ def bare_store(store: Store) -> Store:
         bare(store.dimensions),
         bare(store.presence),
         bare(store.cuts),
-        bare(store.shares),
         bare(store.spaces),
         bare(store.space_table),
         bare(store.space_node),
@@ -35,6 +34,9 @@ def bare_store(store: Store) -> Store:
         bare(store.places),
         bare(store.more),
         bare(store.tops),
+        bare(store.known_start),
+        bare(store.known_at),
+        bare(store.known_before),
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.store import MOST_CELLS, MOST_LANES, Store
+from tamis.index.buckets.store import MOST_LANES
 from tamis.index.terms import Terms
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
@@ -38,10 +38,15 @@ def new_batch(terms: Terms) -> Batch:
 
 
 @inlined
-def code_for(store: Store, dimension: int, exact: int, low: int, width: int) -> int:
-    """The code of a term."""
-    passing = np.int64(_MOST_PASSING * store.presence[dimension] * ((width + 1) / MOST_CELLS))
-    return (passing << 48) | (dimension << 24) | (exact << 16) | (low << 8) | width
+def code_for(dimension: int, exact: int, low: int, width: int) -> int:
+    """The code of a term, but for how many events it lets pass."""
+    return (dimension << 24) | (exact << 16) | (low << 8) | width
+
+
+@inlined
+def passing_code(code: int, share: float) -> int:
+    """The code with the share of events that its term lets pass."""
+    return code | (np.int64(_MOST_PASSING * share) << 48)
 
 
 @inlined

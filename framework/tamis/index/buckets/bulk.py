@@ -45,6 +45,9 @@ from tamis.index.terms import ANY, OUTSIDE, RANGE, Terms
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints
 
+Part = tuple[int, int, int, int]
+"""Segments from the first to before the second, of each the entries from the third on."""
+
 _CLASSES = 128
 _AHEAD = 16
 
@@ -176,17 +179,17 @@ def _is_first_place(store: Store, row: int, segment: int) -> bool:
 
 
 @kernel
-def read_back(store: Store, terms: Terms, write: bool) -> tuple[int, int, int]:
-    """Writes all rows that have terms, or counts them: how many rows, terms and members."""
-    return _read_back(bare_store(store), bare_terms(terms), write)
+def read_back(store: Store, terms: Terms, part: Part, write: bool) -> tuple[int, int, int]:
+    """Writes the rows of a part that have terms, or counts them: rows, terms and members."""
+    return _read_back(bare_store(store), bare_terms(terms), part, write)
 
 
 @inlined
-def _read_back(store: Store, terms: Terms, write: bool) -> tuple[int, int, int]:
+def _read_back(store: Store, terms: Terms, part: Part, write: bool) -> tuple[int, int, int]:
     rows, count, members = 0, 0, 0
-    for segment in range(store.tops[TOP_SEGMENTS]):
+    for segment in range(part[0], part[1]):
         fields = store.segments[segment]
-        for entry in range(fields[COUNT]):
+        for entry in range(part[2], min(fields[COUNT], part[3])):
             row = np.int64(store.rows[fields[ROWS_AT] + entry])
             if not _is_first_place(store, row, segment):
                 continue

@@ -258,7 +258,7 @@ def _known_code(store: Store, terms: Terms, term: int, cuts: Cuts) -> int:
         end = np.int64(cuts.ranks[place])
     elif terms.high[term] != np.inf:
         exact = 0
-    return code_for(store, dimension, exact, low, end - low)
+    return code_for(dimension, exact, low, end - low)
 
 
 @inlined
@@ -282,4 +282,4 @@ def _code(store: Store, terms: Terms, term: int) -> int:
         low = code_of(store, dimension, terms.members[at])
         end = code_of(store, dimension, terms.members[at + np.int64(terms.high[term]) - 1])
         width = end - low
-    return code_for(store, dimension, exact, low, width)
+    return code_for(dimension, exact, low, width)

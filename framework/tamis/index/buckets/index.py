@@ -16,16 +16,29 @@ from tamis.event import Event
 from tamis.index.buckets import access, arrays, bulk, segments
 from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
+from tamis.index.buckets.bulk import Part
 from tamis.index.buckets.cells import Cuts, cuts_of, encode, encode_all, find_cuts
 from tamis.index.buckets.handles import handle_of
 from tamis.index.buckets.matching import match_events
 from tamis.index.buckets.records import describe_rows
+from tamis.index.buckets.rehanging import (
+    FEWER,
+    LEAST_CHECKS,
+    MOST_SEGMENTS,
+    ROWS,
+    SAMPLE,
+    Rehanging,
+    compare,
+    node_costs,
+)
 from tamis.index.buckets.scratch import Scratch, new_scratch, roomier
+from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
 from tamis.index.buckets.store import (
     BAG,
     CELLS,
     CHUNK,
     COARSE,
+    COUNT,
     CUTS,
     DEAD_LANES,
     DEAD_RECORDS,
@@ -46,34 +59,40 @@ from tamis.index.buckets.store import (
 )  # fmt: skip
 from tamis.index.columns import Columns
 from tamis.index.dimensions import Dimensions
-from tamis.index.known import Known
+from tamis.index.known import knowledge_from
 from tamis.index.labels import Moved, relabeled
 from tamis.index.readings import event_count
 from tamis.index.terms import RANGE, Terms, joined
-from tamis.indexing import Entry, Index, Rows
+from tamis.indexing import Entry, Found, Index, Rows
 from tamis.language.predicate import AttributePredicate
-from tamis.numeric.types import Ints
+from tamis.numeric.types import Floats, Ints
 from tamis.statistics import Statistics
 
 _SMALL = 1_024
 _ROOM = 1 << 12
 _DEAD = 1 << 16
+_SELDOM = 1 << 16
+"""Events after which is looked again what they were like; the first times sooner."""
+_LITTLE = 1e-12
 
 
 class BucketIndex(Index):
     """Rows in buckets, under a rule for which predicates give access."""
 
     def __init__(
-        self, rule: int, accesses: int = 1, short: int = 0, *, vector: bool | None = None
+        self, rule: int, accesses: int = 1, look: float = 0.0, *, vector: bool | None = None
     ) -> None:
         self._rule = rule
         self._accesses = accesses
-        self._short = short
+        self._look = look
         self._vector = has_vectors() if vector is None else vector
         self._dimensions = Dimensions()
         self._keep(arrays.empty_store())
         self._laid_out = self._gone = 0
-        self._known: Known | None = None
+        self._statistics: Statistics | None = None
+        self._seen = SeenEvents()
+        self._rehanging = Rehanging()
+        self._matched, self._next_look = 0, FEWEST_EVENTS
         self._scratch: list[tuple[Scratch, Ints]] = []
 
     # changing
@@ -89,6 +108,8 @@ class BucketIndex(Index):
     def _take(self, terms: Terms, moved: dict[int, Moved]) -> None:
         """Takes new rows, and what became of labels to make room for them."""
         if moved:
+            self._settle_seen()
+            self._seen.forget(self._dimensions.keys[number] for number in moved)
             self._lay_out(joined(relabeled(self._read_back(), moved), terms))
         else:
             self._add(terms)
@@ -116,13 +137,88 @@ class BucketIndex(Index):
 
     def inform(self, statistics: Statistics) -> None:
         """Chooses accesses by what is known of events, from now on and for all rows there are."""
-        before, self._known = self._known, Known(statistics)
+        before, self._statistics = self._statistics, statistics
         try:
             if len(self):
                 self._lay_out(self._read_back())
         except BaseException:
-            self._known = before
+            self._statistics = before
             raise
+
+    # what was seen
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether it is time to look what events were like, or rows are being hung anew."""
+        return bool(self._rehanging) or self._matched >= self._next_look
+
+    def adapt(self) -> None:
+        """Looks whether rows should hang by other predicates, or hangs some of them anew."""
+        if self._rehanging:
+            self._hang_some_anew()
+            return
+        self._next_look = 2 * self._matched if self._matched < _SELDOM else self._matched + _SELDOM
+        if not len(self):
+            return
+        self._settle_seen()
+        self._keep(self._informed(self._store))
+        costs = np.zeros(int(self._store.tops[TOP_SEGMENTS]))
+        node_costs(self._store, costs)
+        dearest = np.argsort(-costs)
+        now = then = sampled = 0.0
+        for segment in dearest.tolist():
+            compared = self._chosen_anew((segment, segment + 1, 0, ROWS))[-1].sum(axis=0)
+            now += costs[segment]
+            then += costs[segment] * min(1.0, compared[1] / max(_LITTLE, compared[0]))
+            sampled += min(ROWS, int(self._store.segments[segment, COUNT]))
+            if sampled >= SAMPLE:
+                break
+        self._keep(self._store)
+        if then < FEWER * now and now - then > LEAST_CHECKS:
+            is_dear = costs[dearest] > costs.mean() / 20
+            self._rehanging.begin(dearest[is_dear], self._store)
+
+    def _settle_seen(self) -> None:
+        self._seen.take((each for each, _ in self._scratch), self._store, self._dimensions)
+
+    def _informed(self, store: Store) -> Store:
+        """Returns a store with what is known of events now."""
+        known = None
+        if self._statistics is not None:
+            known = knowledge_from(self._statistics, self._dimensions)
+        known = self._seen.knowledge(store, self._dimensions, known)
+        if known is None:
+            return store
+        presence = store.presence[: len(known.presence)]
+        presence[:] = np.where(np.isnan(known.presence), presence, known.presence)
+        store.tops[KNOWN] = 1
+        return store._replace(known_start=known.start, known_at=known.at, known_before=known.before)
+
+    def _chosen_anew(self, part: Part) -> tuple[Batch, Ints, Ints, Floats]:
+        """Returns some rows, the nodes that they would be in now, and what they cost in both."""
+        terms = self._read_back(part)
+        batch = new_batch(terms)
+        encode(self._store, batch)
+        row_of, node_of = self._assign(batch, self._accesses)
+        costs = np.zeros((len(terms.rows), 2))
+        compare(self._store, batch, row_of, node_of, costs)
+        return batch, row_of, node_of, costs
+
+    def _hang_some_anew(self) -> None:
+        """Moves those of the next rows that are worth it to their new nodes."""
+        left = ROWS
+        for _ in range(MOST_SEGMENTS):
+            if not self._rehanging or left <= 0:
+                break
+            part = self._rehanging.part(self._store, left)
+            batch, row_of, node_of, costs = self._chosen_anew(part)
+            left -= len(costs)
+            moves = costs[:, 1] < FEWER * costs[:, 0]
+            if moves.any():
+                segments.remove(self._store, batch.terms.rows[moves])
+                chosen = moves[row_of]
+                self._put(batch, row_of[chosen], node_of[chosen])
+        self._keep(self._store)
 
     def _keep(self, store: Store) -> None:
         self._store = store
@@ -138,14 +234,15 @@ class BucketIndex(Index):
             finally:
                 self._keep(self._store)
 
-    def _read_back(self) -> Terms:
-        """All rows that something can match, and all their terms."""
+    def _read_back(self, part: Part | None = None) -> Terms:
+        """Returns the rows of a part, or all, that something can match, with all their terms."""
+        part = part or (0, int(self._store.tops[TOP_SEGMENTS]), 0, len(self._store.places))
         nothing = np.zeros(0, np.int64)
         none = Terms(
             nothing, nothing, nothing.astype(np.int32), nothing.astype(np.uint8),
             np.zeros(0), np.zeros(0), np.zeros(0),
         )  # fmt: skip
-        rows, count, members = bulk.read_back(self._store, none, False)
+        rows, count, members = bulk.read_back(self._store, none, part, False)
         terms = Terms(
             np.zeros(rows, np.int64),
             np.zeros(rows + 1, np.int64),
@@ -155,7 +252,7 @@ class BucketIndex(Index):
             np.zeros(count),
             np.zeros(members),
         )
-        bulk.read_back(self._store, terms, True)
+        bulk.read_back(self._store, terms, part, True)
         return terms
 
     def _without_empty(self, terms: Terms) -> Terms:
@@ -175,6 +272,9 @@ class BucketIndex(Index):
 
         When that fails, everything stays as it was."""
         before = self._store, self._dimensions
+        self._settle_seen()
+        self._scratch = []
+        self._rehanging.stop()
         try:
             self._lay_out_anew(terms)
         except BaseException:
@@ -202,7 +302,12 @@ class BucketIndex(Index):
         batch = new_batch(terms)
         encode_all(store, batch, cuts)
         access.count_rarest(store, terms)
-        row_of, node_of = self._assign(batch)
+        row_of, node_of = self._assign(batch, 1)
+        if self._accesses > 1:
+            # now it is known how many rows each node would have
+            row_of, node_of = self._assign(batch, self._accesses)
+            count = int(self._store.tops[TOP_NODES])
+            self._store.node_rows[:count] = np.bincount(node_of, minlength=count)
         self._store = store = arrays.trimmed(self._store)
         replicas = np.bincount(row_of, minlength=len(terms.rows))
         ordered = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]))
@@ -232,17 +337,11 @@ class BucketIndex(Index):
         store.dimensions[:, CELLS] = cuts.cells
         store.dimensions[:, COARSE] = cuts.coarse
         store.dimensions[:, BAG] = [self._dimensions.is_bag(number) for number in range(count)]
-        every = np.append(cuts.cuts, np.inf)
-        if not self._known:
-            uses = np.bincount(terms.dimension, minlength=count)
-            store.presence[:] = np.minimum(1.0, uses / max(1, len(terms.rows)))
-            return store._replace(cuts=every)
-        store.tops[KNOWN] = 1
-        store.presence[:] = self._known.presence(self._dimensions)
-        shares = self._known.shares(self._dimensions, cuts.start, cuts.cells, every)
-        return store._replace(cuts=every, shares=shares)
+        uses = np.bincount(terms.dimension, minlength=count)
+        store.presence[:] = np.minimum(1.0, uses / max(1, len(terms.rows)))
+        return self._informed(store._replace(cuts=np.append(cuts.cuts, np.inf)))
 
-    def _assign(self, batch: Batch) -> tuple[Ints, Ints]:
+    def _assign(self, batch: Batch, accesses: int) -> tuple[Ints, Ints]:
         """The replicas of rows, and their nodes; what rows need is noted in the batch."""
         rows = len(batch.terms.rows)
         parts: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64),) * 2]
@@ -256,8 +355,8 @@ class BucketIndex(Index):
                 batch,
                 row,
                 self._rule,
-                self._accesses,
-                self._short,
+                accesses,
+                self._look,
                 row_of,
                 node_of,
                 use,
@@ -282,16 +381,7 @@ class BucketIndex(Index):
         else:
             encode(self._store, batch)
         access.count_rarest(self._store, terms)
-        row_of, node_of = self._assign(batch)
-        segment_of, done = np.zeros_like(row_of), 0
-        while True:
-            done = segments.append(self._store, batch, done, row_of, node_of, segment_of)
-            if done == len(row_of):
-                break
-            self._store = arrays.with_more_room(self._store)
-        replicas = np.bincount(row_of, minlength=len(terms.rows))
-        self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
-        segments.write_places(self._store, terms, row_of, segment_of, len(row_of))
+        self._put(batch, *self._assign(batch, self._accesses))
         tops = self._store.tops
         coarse = self._store.dimensions[terms.dimension, COARSE] != 0
         tops[IMPROVABLE] += int(
@@ -300,10 +390,26 @@ class BucketIndex(Index):
         if tops[IMPROVABLE] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
             self._lay_out(self._read_back())
 
+    def _put(self, batch: Batch, row_of: Ints, node_of: Ints) -> None:
+        """Puts replicas of rows into their nodes."""
+        segment_of, done = np.zeros_like(row_of), 0
+        while True:
+            done = segments.append(self._store, batch, done, row_of, node_of, segment_of)
+            if done == len(row_of):
+                break
+            self._store = arrays.with_more_room(self._store)
+        replicas = np.bincount(row_of, minlength=1)
+        self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
+        segments.write_places(self._store, batch.terms, row_of, segment_of, len(row_of))
+
     # matching
 
     def match(self, event: Event) -> Rows:
         """The rows whose predicates the event satisfies, each once, in any order."""
+        return self._match_one(self._dimensions.read((event,))).rows
+
+    def search(self, event: Event) -> Found:
+        """Returns the same, and how many rows were checked."""
         return self._match_one(self._dimensions.read((event,)))
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
@@ -313,20 +419,24 @@ class BucketIndex(Index):
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
         """The answer to each of some events by its place, until the index changes."""
         readings = [self._dimensions.read((event,)) for event in events]
-        return lambda place: self._match_one(readings[place])
+        return lambda place: self._match_one(readings[place]).rows
 
-    def _match_one(self, readings: Ints) -> Rows:
+    def _match_one(self, readings: Ints) -> Found:
         """The rows of a single event, by the shortest way when there is room for it."""
+        self._matched += 1
         taken = scratch, handle = self._taken_scratch(1)
+        before = scratch.tested[0]
         try:
             if match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
-                return scratch.out[: scratch.ends[0]].astype(np.int64)
+                rows = scratch.out[: scratch.ends[0]].astype(np.int64)
+                return Found(rows, int(scratch.tested[0] - before))
         finally:
             self._scratch.append(taken)
-        return self._match(readings)[0]
+        return Found(self._match(readings)[0], len(self))
 
     def _match(self, readings: Ints) -> list[Rows]:
         count = event_count(readings)
+        self._matched += count
         scratch, handle = self._taken_scratch(count)
         ends = np.zeros(count, np.int64)
         found: list[Rows] = []
@@ -347,22 +457,26 @@ class BucketIndex(Index):
     def _taken_scratch(self, events: int) -> tuple[Scratch, Ints]:
         """Scratch that no other thread uses, with its handle."""
         dimensions, rows = len(self._store.presence), len(self) + 1
+        cells = len(self._store.cuts)
         try:
             scratch, handle = self._scratch.pop()
         except IndexError:
             pass
         else:
-            if len(scratch.values) >= dimensions and len(scratch.out) >= rows + (events > 1):
+            has_room = len(scratch.values) >= dimensions and len(scratch.seen) >= cells
+            if has_room and len(scratch.out) >= rows + (events > 1):
                 return scratch, handle
         scratch = new_scratch(
-            dimensions + dimensions // 4, (1 + (events > 1)) * rows + rows // 4 + _SMALL
+            dimensions + dimensions // 4,
+            (1 + (events > 1)) * rows + rows // 4 + _SMALL,
+            cells,
         )
         return scratch, handle_of(scratch)
 
     @property
-    def tested(self) -> int:
-        """How many entries were tested since the scratch of now was made, for benches."""
-        return sum(int(scratch.tested[0]) for scratch, _ in self._scratch)
+    def checked(self) -> float:
+        """How many rows were checked for the events that were matched, of very many the half."""
+        return self._seen.checked + sum(int(each.tested[0]) for each, _ in self._scratch)
 
     def __len__(self) -> int:
         return int(self._store.tops[LIVE])

@@ -27,6 +27,7 @@ from tamis.index.buckets.store import (
     CAPACITY,
     CHUNK,
     COUNT,
+    CUTS,
     DICTIONARY_AT,
     DICTIONARY_COUNT,
     LANES,
@@ -50,21 +51,29 @@ from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints
 
 _AHEAD = 3
+_ALL_COUNTED, _EVERY = 4_096, 8
+"""Up to how many events all are counted, and then every which."""
 _MOST_PER_LINE = 10
 """The spaces of one value: a point, a root and eight levels."""
 
 
 @inlined
 def _read_lines(store: Store, readings: Readings, event: int, to: Scratch) -> None:
-    """The codes and values of an event by dimension."""
+    """Notes the codes and values of an event by dimension, and counts its cells."""
+    counted = 1 if to.tested[1] < _ALL_COUNTED or to.tested[1] % _EVERY == 0 else 0
+    to.tested[1] += 1
+    to.tested[2] += counted
     for line in range(readings.line_start[event], readings.line_start[event + 1]):
         value = readings.value[line]
         if value == value:
             dimension = np.int64(readings.line[line])
-            to.codes[dimension] = code_of(store, dimension, value)
+            code = code_of(store, dimension, value)
+            to.codes[dimension] = code
+            to.seen[store.dimensions[dimension, CUTS] + code] += counted
             to.values[dimension] = value
     for bag in range(readings.bag_start[event], readings.bag_start[event + 1]):
         to.codes[readings.bag[bag]] = 0
+        to.seen[store.dimensions[readings.bag[bag], CUTS]] += counted
         to.bag[readings.bag[bag]] = bag
 
 

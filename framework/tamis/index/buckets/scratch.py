@@ -33,13 +33,16 @@ class Scratch(NamedTuple):
     visits: Ints
     out: SmallInts
     tested: Ints
-    """How many entries were tested since it was made, for benches."""
+    """How many entries were tested since it was made, and how many events were matched,
+    and of how many the cells were counted."""
     ends: Ints
     """Where the rows of a single event end."""
+    seen: SmallInts
+    """By cell, in the order of cuts: how many events were in it."""
 
 
-def new_scratch(dimensions: int, rows: int) -> Scratch:
-    """Scratch for so many dimensions and rows."""
+def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
+    """Scratch for so many dimensions, rows and cells."""
     return Scratch(
         codes=np.full(dimensions + SLOTS, NOWHERE, np.uint8),
         values=np.zeros(dimensions),
@@ -54,8 +57,9 @@ def new_scratch(dimensions: int, rows: int) -> Scratch:
         queue=np.zeros((QUEUE, 2), np.int64),
         visits=np.zeros(4_096, np.int64),
         out=np.empty(rows, np.int32),
-        tested=np.zeros(1, np.int64),
+        tested=np.zeros(3, np.int64),
         ends=np.zeros(1, np.int64),
+        seen=np.zeros(cells, np.int32),
     )
 
 

@@ -57,8 +57,6 @@ class Store(NamedTuple):
     """The share of events (or else of rows) that have each dimension."""
     cuts: Floats
     """Ascending; a cell begins at a cut and ends before the next. One more place than cuts."""
-    shares: Floats
-    """By cut, when `KNOWN`: the share of events with the dimension in the cell that ends there."""
     spaces: Ints
     """A dimension times two, plus one for a point; the bits of the point, or the stretch."""
     space_table: SmallInts
@@ -87,3 +85,8 @@ class Store(NamedTuple):
     more: SmallInts
     """How many segments a row is in, and which, for rows in several."""
     tops: Ints
+    known_start: Ints
+    """Where the known places of each dimension begin, and where the last ones end."""
+    known_at: Floats
+    known_before: Floats
+    """Beside each place, the share of events before it, of those that have the dimension."""

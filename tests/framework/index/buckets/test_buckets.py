@@ -24,8 +24,8 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("lanes", {"vector": False}),
     ("lanes", {}),
     ("pstbloom", {"vector": False}),
-    ("psthash", {"accesses": 2, "short_list": 0}),
-    ("psthash", {"accesses": 3, "short_list": 2, "vector": False}),
+    ("psthash", {"accesses": 2, "look_up_rows": 0}),
+    ("psthash", {"accesses": 3, "look_up_rows": 0.1, "vector": False}),
     ("pstbloom", {"scan_up_to": 40}),
 ]
 Clauses = list[tuple[str, str, Any]]
@@ -49,8 +49,8 @@ def form(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     [
         lambda: Lanes(vector=False),
         lambda: PSTBloom(vector=False),
-        lambda: PSTHash(accesses=2, short_list=0),
-        lambda: PSTHash(accesses=3, short_list=1, vector=False),
+        lambda: PSTHash(accesses=2, look_up_rows=0),
+        lambda: PSTHash(accesses=3, look_up_rows=0.05, vector=False),
     ],
 )
 def test_the_law_holds_on_both_paths_and_for_several_accesses(index: Any) -> None:
@@ -382,7 +382,7 @@ def test_matching_while_another_inserts(name: str) -> None:
 
 def test_unknown_options_are_named() -> None:
     with pytest.raises(
-        ValueError, match="no option 'colour': it takes accesses, short_list, vector, scan_up_to"
+        ValueError, match="no option 'colour': it takes accesses, look_up_rows, vector, scan_up_to"
     ):
         build("psthash", [], colour="red")
     with pytest.raises(ValueError, match="accesses is from 1"):

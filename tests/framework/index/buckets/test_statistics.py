@@ -34,7 +34,7 @@ def test_statistics_spare_candidates(name: str) -> None:
         index = tamis.index.build(name, rows.items(), statistics=statistics, scan_up_to=0)
         inside: Any = index._index
         index.match_many(history)
-        tested.append(inside.tested)
+        tested.append(inside.checked)
     assert tested[1] < 0.8 * tested[0]
 
 
@@ -70,7 +70,7 @@ def checked_by(
         matcher.subscribe_many([{"where": text} for text in asked])
         results = [matcher.match(event) for event in stream]
         matched.append([[each.subscription for each in result.matches] for result in results])
-        checked.append(matcher._index.tested)  # type: ignore[attr-defined]
+        checked.append(matcher._index.checked)  # type: ignore[attr-defined]
     assert matched[0] == matched[1]
     assert any(matched[0])
     return checked[0], checked[1]

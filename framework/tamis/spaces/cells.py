@@ -160,19 +160,6 @@ class NumberCells:
         share = (ranks - (ends[at] - inside)) / np.maximum(inside - 1, 1)
         return [float(each) for each in first + reach * share]
 
-    def below(self, value: float, *, included: bool) -> float:
-        """About how many values are below one, or equal to it if it is `included`."""
-        at = int(np.searchsorted(self.first, value, side="right" if included else "left"))
-        before = float(self.events[:at].sum())
-        if not at:
-            return 0.0
-        first, last = float(self.first[at - 1]), float(self.last[at - 1])
-        if value > last or (included and value == last) or first == last:
-            return before
-        reach = last - first
-        share = (value - first) / reach if reach < np.inf else 0.5
-        return before - float(self.events[at - 1]) * (1.0 - share)
-
     def pieces(self) -> Iterator[tuple[float, int]]:
         """A value of each cell, and how many are in it."""
         yield from zip(self.first.tolist(), self.events.tolist(), strict=True)
@@ -273,15 +260,6 @@ class StringCells:
         step = (int(ends[-1]) - 1) / max(1, places - 1)
         ranks = np.round(np.arange(places) * step).astype(np.int64)
         return [ordered[at] for at in np.searchsorted(ends, ranks, side="right").tolist()]
-
-    def below(self, value: str, *, included: bool) -> float:
-        """About how many strings are below one, or equal to it if it is `included`."""
-        found = 0.0
-        for string, events in self.events.items():
-            if string < value or (included and string == value):
-                is_open = not self.is_whole and value.startswith(string) and string != value
-                found += events / 2 if is_open else events
-        return found
 
     def pieces(self) -> Iterator[tuple[str, int]]:
         """A string of each cell, and how many are in it."""

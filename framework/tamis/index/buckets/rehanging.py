@@ -1,0 +1,94 @@
+"""Hangs rows anew where other predicates lead to clearly fewer checks, a few rows at a time.
+
+What a node costs an event is how likely the event is in it, times its rows. A look takes a sample
+of rows from the nodes that cost most, and compares what they cost with what they would cost. When
+that promises much, the segments of those nodes are gone through, the dearest first.
+Invariant: every row stays where an event that satisfies it finds it.
+Cost: a look, O(segments) and a sample; then `ROWS` rows a step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.index.buckets.access import node_share
+from tamis.index.buckets.bare import bare_batch, bare_store
+from tamis.index.buckets.batch import Batch
+from tamis.index.buckets.store import COUNT, GONE, NODE, TOP_SEGMENTS, Store
+from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Floats, Ints
+
+ROWS = 256
+MOST_SEGMENTS = 4
+"""Segments from which rows come in one step."""
+SAMPLE = 2_048
+FEWER = 0.7
+"""A row is hung anew where it is then checked for so many of the events at most."""
+LEAST_CHECKS = 32.0
+"""Checks an event that a look must promise to spare."""
+
+
+@kernel
+def node_costs(store: Store, costs: Floats) -> None:
+    """Writes how many rows of each segment are checked for an event, on average."""
+    _node_costs(bare_store(store), costs)
+
+
+@inlined
+def _node_costs(store: Store, costs: Floats) -> None:
+    for segment in range(store.tops[TOP_SEGMENTS]):
+        fields = store.segments[segment]
+        costs[segment] = fields[COUNT] * node_share(store, fields[NODE])
+
+
+@kernel
+def compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Floats) -> None:
+    """Writes for each row how often it is checked now, and would be in its new nodes."""
+    _compare(bare_store(store), bare_batch(batch), row_of, node_of, costs)
+
+
+@inlined
+def _compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Floats) -> None:
+    for row in range(len(batch.terms.rows)):
+        place = np.int64(store.places[batch.terms.rows[row]])
+        if place >= 0:
+            costs[row, 0] = node_share(store, store.segments[place, NODE])
+        elif place < GONE:
+            at = -2 - place
+            for replica in range(np.int64(store.more[at])):
+                segment = np.int64(store.more[at + 1 + replica])
+                costs[row, 0] += node_share(store, store.segments[segment, NODE])
+    for replica in range(len(row_of)):
+        costs[row_of[replica], 1] += node_share(store, node_of[replica])
+
+
+class Rehanging:
+    """Knows which segments are still to be gone through, and how far the first of them is."""
+
+    def __init__(self) -> None:
+        self._segments: list[int] = []
+        self._left = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._segments)
+
+    def stop(self) -> None:
+        """Forgets the segments, which are no more what they were."""
+        self._segments = []
+
+    def begin(self, segments: Ints, store: Store) -> None:
+        """Takes segments, the dearest first."""
+        self._segments = segments.tolist()[::-1]
+        self._left = int(store.segments[self._segments[-1], COUNT]) if self._segments else 0
+
+    def part(self, store: Store, most: int) -> tuple[int, int, int, int]:
+        """Returns the next entries of a segment: from its end, which later removals fill."""
+        segment = self._segments[-1]
+        last = min(self._left, int(store.segments[segment, COUNT]))
+        first = max(0, last - most)
+        self._left = first
+        if not first:
+            self._segments.pop()
+            if self._segments:
+                self._left = int(store.segments[self._segments[-1], COUNT])
+        return segment, segment + 1, first, last

@@ -1,0 +1,139 @@
+"""What is known of events decides where rows hang: from history, from a person, from the stream."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+import tamis
+from tamis import Matcher, Statistics
+from tamis.index.buckets import index as bucket_index
+from tamis.index.buckets import seen
+from tamis.index.lanes import Lanes
+from tamis.index.pstbloom import PSTBloom
+from tamis.index.psthash import PSTHash
+from tamis.testing.index_law import index_machine
+from tests.borders import borders
+
+ROWS = 4_000
+
+
+def stream(count: int, seed: int) -> list[dict[str, Any]]:
+    """Nearly all have `a = 1`, hardly any `b = 1`."""
+    chance = random.Random(seed)
+    return [
+        {"a": 1 if chance.random() < 0.95 else 5, "b": 1 if chance.random() < 0.001 else 7}
+        for _ in range(count)
+    ]
+
+
+def checked(matcher: Matcher, documents: list[dict[str, Any]]) -> float:
+    """How many rows are checked for an event."""
+    return sum(matcher.match(each).account.checked for each in documents) / len(documents)
+
+
+def matcher_of(index: str = "pstbloom", **settings: Any) -> Matcher:
+    with borders():
+        matcher = Matcher(operators=[], index=index, **settings)
+    wheres = [f"a = 1 and b = 1 and c != {at}" for at in range(ROWS)]
+    matcher.subscribe_many([{"where": where} for where in wheres])
+    return matcher
+
+
+def test_what_a_person_says_hangs_rows() -> None:
+    plain = matcher_of(learning=False)
+    said = matcher_of(
+        learning=False, statistics=Statistics(selectivity={"a = 1": 0.95, "b = 1": 0.001})
+    )
+    assert checked(plain, stream(50, 1)) > 0.9 * ROWS
+    assert checked(said, stream(50, 1)) < 0.01 * ROWS
+
+
+def test_what_was_counted_hangs_rows() -> None:
+    known = Statistics.from_events(stream(2_000, 2))
+    assert checked(matcher_of(learning=False, statistics=known), stream(50, 1)) < 0.01 * ROWS
+
+
+def test_what_a_matcher_sees_hangs_rows_anew() -> None:
+    matcher = matcher_of()
+    assert checked(matcher, stream(100, 3)) > 0.9 * ROWS
+    for each in stream(600, 4):
+        matcher.match(each)
+    assert checked(matcher, stream(100, 5)) < 0.05 * ROWS
+    hit = {"a": 1, "b": 1, "c": 17}
+    assert len(matcher.match(hit).matches) == ROWS - 1
+
+
+def test_a_matcher_that_does_not_learn_leaves_rows_alone() -> None:
+    matcher = matcher_of(learning=False)
+    for each in stream(600, 4):
+        matcher.match(each)
+    assert checked(matcher, stream(50, 5)) > 0.9 * ROWS
+
+
+def test_elements_of_arrays_hang_rows_too() -> None:
+    history = [{"tags": ["common"] + (["rare"] if at % 500 == 0 else [])} for at in range(1_000)]
+    known = Statistics.from_events(history)
+    with borders():
+        matcher = Matcher(operators=[], learning=False, statistics=known)
+    matcher.subscribe_many([{"where": "tags has common and tags has rare"} for _ in range(2_500)])
+    assert checked(matcher, history[1:50]) == 0
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are hung anew for the least reason."""
+    for module in (seen, bucket_index):
+        monkeypatch.setattr(module, "FEWEST_EVENTS", 1)
+    monkeypatch.setattr(bucket_index, "LEAST_CHECKS", -1.0)
+    monkeypatch.setattr(bucket_index, "FEWER", 10.0)
+    monkeypatch.setattr(bucket_index, "ROWS", 3)
+    return
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(
+    "factory",
+    [PSTBloom, Lanes, lambda: PSTHash(look_up_rows=0), lambda: PSTHash(accesses=3, look_up_rows=0)],
+    ids=["pstbloom", "lanes", "pairs", "three"],
+)
+def test_answers_stay_what_they_are_while_rows_move(factory: Any) -> None:
+    machine = index_machine(factory)
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=15,
+            stateful_step_count=25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.mark.usefixtures("hasty")
+def test_rows_move_back_and_forth_as_the_stream_changes() -> None:
+    chance = random.Random(9)
+    index = tamis.index.build(
+        "pstbloom",
+        [
+            (row, [("a", "=", row % 3), ("b", "between", (row % 5, row % 5 + 2)), ("c", ">", row)])
+            for row in range(300)
+        ],
+        scan_up_to=0,
+    )
+    inside = index._index
+    for turn in range(300):
+        common = "ab"[turn // 50 % 2]
+        event = {"a": chance.randrange(9), "b": chance.randrange(9), "c": chance.randrange(400)}
+        event[common] = 1
+        right = {
+            row
+            for row in range(300)
+            if event["a"] == row % 3 and row % 5 <= event["b"] <= row % 5 + 2 and event["c"] > row
+        }
+        assert set(index.match(event).tolist()) == right
+        inside.adapt()
