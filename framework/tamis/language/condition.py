@@ -230,40 +230,24 @@ class _Parse(AtomReader):
     def _leaf(self, frame: _Frame, atoms: tuple[Atom, ...], start: int) -> None:
         """Adds an atom, or the or of two, under the sign that holds here."""
         negated = frame.negated ^ (frame.signs & 1 == 1)
-        conjunction = False
-        if not negated and len(atoms) == 1:
-            leaf = Leaf(atoms[0], False, start)
-            self.leaves.append(leaf)
-            frame.factors.append(leaf)
-            self._end_operand(frame)
-            return
-        if negated:
-            if isinstance(atoms[0], OperatorPredicate):
-                self._refuse_variables(atoms[0], start)
-            else:
-                atoms, conjunction = self._complement(atoms)
-        leaves = [
-            Leaf(atom, negated and isinstance(atom, OperatorPredicate), start) for atom in atoms
-        ]
-        self.leaves.extend(leaves)
+        conjunction = stays = False
+        if negated and isinstance(atoms[0], OperatorPredicate):
+            self._refuse_variables(atoms[0], start)
+            stays = True
+        elif negated:
+            conjunction = len(atoms) > 1
+            atoms = tuple(
+                complement
+                for atom in atoms
+                if not isinstance(atom, OperatorPredicate)
+                for complement in atom.complement()
+            )
+        leaves = [Leaf(atom, stays, start) for atom in atoms]
+        self.leaves += leaves
         frame.factors.append(
-            leaves[0] if len(leaves) == 1 else self._branch(conjunction, list(leaves))
+            leaves[0] if len(leaves) == 1 else self._branch(conjunction, [*leaves])
         )
         self._end_operand(frame)
-
-    def _complement(self, atoms: tuple[Atom, ...]) -> tuple[tuple[Atom, ...], bool]:
-        """The atoms of the complement, and whether they all hold together."""
-        complements: list[Atom] = []
-        for atom in atoms:
-            assert not isinstance(atom, OperatorPredicate)
-            if isinstance(atom, Constraint):
-                complements.extend(atom.complement())
-            else:
-                complements.extend(
-                    AttributePredicate(atom.attribute, comparison)
-                    for comparison in atom.comparison.complement()
-                )
-        return tuple(complements), len(atoms) > 1
 
     def _refuse_variables(self, atom: OperatorPredicate, start: int) -> None:
         if atom.variables:

@@ -23,6 +23,11 @@ class AttributePredicate:
         """Equal exactly when the predicates are."""
         return (self.attribute, *self.comparison.key)
 
+    def complement(self) -> tuple[AttributePredicate, ...]:
+        """What holds, one or the other, when this one does not though the attribute is there."""
+        meant = self.comparison.complement()
+        return tuple(AttributePredicate(self.attribute, each) for each in meant)
+
     def text(self) -> str:
         """Canonical text."""
         return self.comparison.text(name_text(self.attribute))
