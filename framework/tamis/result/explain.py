@@ -13,7 +13,7 @@ from tamis.catalog.resolve import Resolver
 from tamis.engine.decision import IMPLIED, MEMO, OPEN, SPARED, TRUTHS, Decision
 from tamis.event import Event
 from tamis.language import Language, Leaf
-from tamis.language.comparison import ARRAY, PRESENCE
+from tamis.language.comparison import ARRAY, PRESENCE, SCALAR
 from tamis.language.constraint import Constraint
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.text import constant_text
@@ -78,7 +78,7 @@ def explain(result: Result, id: str, language: Language, resolver: Resolver) -> 
     alternatives = []
     for leaves in language.parse(text).alternatives:
         about = _About(result, row, leaves, text, resolver)
-        alternatives.append({"verdict": about.verdict(), "predicates": about.predicates()})
+        alternatives.append({"verdict": about.verdict(), "predicates": about.records})
     data: dict[str, Any] = {
         "subscription": id,
         "event": result.event,
@@ -125,10 +125,6 @@ class _About:
             if isinstance(leaf.atom, Constraint) and leaf.atom.variables:
                 self._note_guard(record, set(leaf.atom.variables))
 
-    def predicates(self) -> list[dict[str, Any]]:
-        """What is known of each predicate, as written."""
-        return self.records
-
     def verdict(self) -> str:
         """What the run said of the alternative, or the index before it."""
         truths = [record["truth"] for record in self.records if "truth" in record]
@@ -153,11 +149,8 @@ class _About:
             if int(skeleton.subscriptions[owner]) != self.row:
                 continue
             start, end = problem.alternative_start[at : at + 2].tolist()
-            edges = zip(
-                problem.edge_test[start:end].tolist(),
-                problem.edge_sign[start:end].tolist(),
-                strict=True,
-            )
+            columns = (problem.edge_test[start:end], problem.edge_sign[start:end])
+            edges = zip(*(column.tolist() for column in columns), strict=True)
             plan = skeleton.plans.get(at)
             theirs = {each.text for each in skeleton.conditions.get(at, ())}
             theirs |= set() if plan is None else {each.text() for each in plan.constraints}
@@ -174,23 +167,16 @@ class _About:
 
     def _attribute(self, predicate: AttributePredicate) -> dict[str, Any]:
         name, comparison = predicate.attribute, predicate.comparison
-        value: object = self.event.scalar(name)
-        if comparison.reads == ARRAY:
-            elements = self.event.array(name)
-            value = None if elements is None else list(elements)
-            truth = comparison.compiled()(elements)
-        elif comparison.reads == PRESENCE:
-            value = self.event.present(name)
-            truth = comparison.compiled()(value)
-        else:
-            truth = comparison.compiled()(value)
+        event = self.event
+        reads = {SCALAR: event.scalar, ARRAY: event.array, PRESENCE: event.present}
+        value: object = reads[comparison.reads](name)
         return {
             "predicate": predicate.text(),
             "kind": "attribute",
-            "truth": truth,
+            "truth": comparison.compiled()(value),
             "how": "index",
             "detail": self._value_detail(name, value, comparison.reads),
-            "value": value,
+            "value": list(value) if isinstance(value, tuple) else value,
         }
 
     def _value_detail(self, name: str, value: object, reads: str) -> str:
@@ -212,8 +198,7 @@ class _About:
         if values:
             record["value"] = values
             record["detail"] = ", ".join(
-                f"{name} is absent" if value is None else f"{name} is {_shown(value)}"
-                for name, value in values.items()
+                self._value_detail(name, value, SCALAR) for name, value in values.items()
             )
         for condition in self.asked.conditions:
             if condition.text == record["predicate"]:
