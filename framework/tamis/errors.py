@@ -147,5 +147,9 @@ class UnknownPlugin(TamisError, LookupError):
     """A planner or an index of a name that nobody registered."""
 
 
+class WrongOption(TamisError, ValueError):
+    """An option that an index does not have, or a value that it does not take."""
+
+
 class PluginWarning(UserWarning):
     """A plugin that was left out, and why."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from tamis.errors import WrongOption
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Ints
@@ -103,11 +106,45 @@ class IndexRecord:
     compile: Callable[[], object] | None = None
     """Compiles what it needs with many rows, for `tamis doctor --compile`."""
 
+    @property
+    def options(self) -> dict[str, object]:
+        """Returns the options of the index, and what they are when not given."""
+        parameters = inspect.signature(self.factory).parameters.values()
+        return {each.name: each.default for each in parameters}
+
     def made(self, options: Mapping[str, object]) -> Index:
-        """An empty index; `ValueError` names an option that it does not have."""
-        known = inspect.signature(self.factory).parameters
+        """Returns an empty index; `WrongOption` names an option that it does not have."""
+        self._check(options)
+        try:
+            return self.factory(**options)
+        except (TypeError, ValueError) as bad:
+            raise WrongOption(f"the index {self.name}: {bad}") from bad
+
+    def with_options(self, text: str) -> IndexRecord:
+        """Returns the index with options as a text has them: `accesses=3,vector=false`."""
+        options: dict[str, object] = {}
+        for part in text.split(","):
+            option, equals, value = part.partition("=")
+            if not equals:
+                raise WrongOption(
+                    f"{self.name}:{text}: an option is NAME=VALUE, such as {self.name}:scan_up_to=0"
+                )
+            try:
+                options[option.strip()] = json.loads(value)
+            except ValueError:
+                options[option.strip()] = value.strip()
+        self._check(options)
+        return replace(self, factory=partial(self.factory, **options))
+
+    def _check(self, options: Mapping[str, object]) -> None:
+        known = self.options
         for option in options:
             if option not in known:
                 takes = f"it takes {', '.join(known)}" if known else "it takes none"
-                raise ValueError(f"the index {self.name} has no option {option!r}: {takes}")
-        return self.factory(**options)
+                raise WrongOption(f"the index {self.name} has no option {option!r}: {takes}")
+
+
+def spelled(name: str, options: Mapping[str, object]) -> str:
+    """Returns an index with its options as a text: `psthash:accesses=3`."""
+    parts = ",".join(f"{option}={json.dumps(value)}" for option, value in options.items())
+    return f"{name}:{parts}" if parts else name

@@ -33,7 +33,7 @@ from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
-from tamis.indexing import Index
+from tamis.indexing import Index, spelled
 from tamis.language import Language
 from tamis.language.predicate import AttributePredicate
 from tamis.limits import DEFAULT_LIMITS, Limits
@@ -77,6 +77,7 @@ class Matcher:
         operators: Iterable[object] | None = None,
         *,
         index: str = DEFAULT_INDEX,
+        index_options: Mapping[str, object] | None = None,
         planner: str | Planner | PlannerRecord = DEFAULT_PLANNER,
         statistics: Statistics | None = None,
         learning: bool = True,
@@ -104,8 +105,8 @@ class Matcher:
         self._following = Following(
             plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
         )
-        self._index_name = index
-        self._index: Index = plugins.index(index).made({})
+        self._index_name = spelled(index, index_options or {})
+        self._index: Index = plugins.index(self._index_name).made({})
         self._index.inform(self._statistics)
         self._derived = plugins.attributes
         self._language = Language(limits)

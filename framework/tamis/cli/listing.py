@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+import json as json_module
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table, wrapped
+from tamis.indexing import IndexRecord
 from tamis.words import plural
 
 
@@ -33,6 +35,7 @@ def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -
             "description": record.description,
             "default": record.name == default,
             "source": sources[(kind, record.name)],
+            **({"options": record.options} if isinstance(record, IndexRecord) else {}),
         }
         for record in sorted(records, key=lambda each: each.name)
     ]
@@ -50,8 +53,15 @@ def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -
             (
                 str(each["name"]) + (" (default)" if each["default"] else ""),
                 each["source"],
-                each["description"],
+                _described(each),
             )
             for each in found
         ]
         put(table((kind, "source", "description"), rows))
+
+
+def _described(found: Mapping[str, Any]) -> str:
+    """Returns the description of a record, and its options with their defaults."""
+    options = found.get("options") or {}
+    shown = [f"{name}={json_module.dumps(default)}" for name, default in options.items()]
+    return str(found["description"]) + (f" ({', '.join(shown)})" if shown else "")

@@ -22,7 +22,7 @@ from tamis.cli.failures import (
     ReaderGoneError,
 )
 from tamis.cli.saying import say
-from tamis.errors import PluginWarning, SubscriptionWarning, TamisError, UnknownPlugin
+from tamis.errors import PluginWarning, SubscriptionWarning, TamisError, UnknownPlugin, WrongOption
 
 # The class has moved between the versions of typer; a kind of it never did.
 _USAGE_ERROR: type = typer.BadParameter.__mro__[1]
@@ -67,7 +67,7 @@ def _ended(problem: BaseException) -> int:
         path = context.command_path if context is not None else "tamis"
         say(f"error: {problem.format_message()}\nTry '{path} --help' for help.")  # type: ignore[attr-defined]
         return MISUSED
-    if isinstance(problem, MisuseError | UnknownPlugin):
+    if isinstance(problem, MisuseError | UnknownPlugin | WrongOption):
         say(f"error: {problem}")
         return MISUSED
     if isinstance(problem, TamisError):

@@ -90,8 +90,10 @@ class Plugins:
         return _known("planner", name, self.planners)
 
     def index(self, name: str) -> IndexRecord:
-        """The index of that name."""
-        return _known("index", name, self.indexes)
+        """The index of that name, with the options that may follow: `psthash:accesses=3`."""
+        name, colon, options = name.partition(":")
+        record = _known("index", name, self.indexes)
+        return record.with_options(options) if colon else record
 
     def add(self, plugin: object, source: str) -> tuple[str, ...]:
         """Takes what a plugin brings; `PluginError` names a clash.
