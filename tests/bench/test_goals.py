@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tamis_bench.goals import GOALS, INDEXES, PORTABLE, judged, said
-from tamis_bench.indexes import WORKLOADS
+from tamis_bench.index import WORKLOADS
 from tamis_bench.tables import closing
 
 LANES: dict[str, Any] = {

@@ -13,7 +13,7 @@ import pytest
 from tamis.index import AttributeIndex
 from tamis.index.buckets.bits import has_vectors
 from tamis.plugins.loader import installed
-from tamis_bench import indexes, mixed, rivals, timing
+from tamis_bench import index, mixed, rivals, timing
 from tamis_bench.boxes import SHAPES, Boxes
 from tamis_bench.goals import LANES, PORTABLE
 from tamis_bench.tables import table
@@ -24,8 +24,8 @@ SCANS = ["naive", "column", "numpy"]
 
 def measured(name: str, chosen: list[str], scans: list[str] | None = None) -> dict[str, Any]:
     """A named workload at a thousandth of its size."""
-    return indexes.measure(
-        indexes.plan(name, 0.001), seed=1, events=10, passes=2, indexes=chosen, scans=scans
+    return index.measure(
+        index.plan(name, 0.001), seed=1, events=10, passes=2, indexes=chosen, scans=scans
     )
 
 

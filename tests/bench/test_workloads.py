@@ -12,7 +12,7 @@ from tamis_bench import begen, mixed
 from tamis_bench.boxes import SHAPES, SPARE, Boxes
 from tamis_bench.coded import coded
 from tamis_bench.draws import Groups
-from tamis_bench.indexes import WORKLOADS, plan
+from tamis_bench.index import WORKLOADS, plan
 from tamis_bench.scans import compiled_scan
 
 SMALL = 4_000

@@ -152,7 +152,7 @@ def index_(
     """
     from tamis.plugins.loader import installed
     from tamis_bench import begen
-    from tamis_bench.indexes import WORKLOADS, begen_plan, plan, run
+    from tamis_bench.index import WORKLOADS, begen_plan, plan, run
     from tamis_bench.rivals import SCANS
     from tamis_bench.tables import closing, table
 
@@ -254,19 +254,11 @@ _PARTS = {
     "facts": "Measure reasoning: closing events over ontologies, queries.",
     "phrases": "Measure the search for many phrases in texts.",
 }
-_MODULES = {
-    "places": "spatial_operators",
-    "pictures": "image_operators",
-    "facts": "reasoner_operators",
-    "phrases": "text_operators",
-}
-
-
 def _add_part(name: str, words: str) -> None:
     """Adds a measurement that reads its own options: `tamis bench NAME --help` has them."""
 
     def run(context: typer.Context) -> None:
-        part = import_module(f"tamis_bench.{_MODULES.get(name, name)}")
+        part = import_module(f"tamis_bench.{name}")
         part.main(context.args)
 
     run.__doc__ = words

@@ -15,7 +15,7 @@ import tamis
 from examples.uav.detector import SimulatedView
 from examples.uav.operators import tamis_operators
 from examples.uav.shades import in_daylight
-from tamis_bench.image_operators import Scores
+from tamis_bench.pictures import Scores
 from tamis_operators.image import Box, Detection, DetectionError
 from tests.examples.uav.scenes import (
     THINGS,

@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tamis_bench.image_operators import Scores, as_data, measured, table
+from tamis_bench.pictures import Scores, as_data, measured, table
 from tamis_operators.image.configuration import DetectorConfiguration
 from tests.fetching import UnavailableError, fetch
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 import tamis
-from tamis_bench.image_operators import measured
+from tamis_bench.pictures import measured
 from tamis_operators.image import operators
 from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
 from tamis_operators.image.detection import DetectionError

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import tamis
-from tamis_bench.image_operators import measured
+from tamis_bench.pictures import measured
 from tamis_operators.image import operators
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detectors import detector_of

@@ -23,7 +23,7 @@ import tamis
 from tamis.operators import OperatorRecord, Sample
 from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
-from tamis_bench import reasoner_operators as bench
+from tamis_bench import facts as bench
 from tamis_operators import reasoner
 from tamis_operators.reasoner import sparql
 from tamis_operators.reasoner.facts import prepared_facts

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tamis_bench import spatial_operators as bench
+from tamis_bench import places as bench
 from tamis_operators import spatial
 from tamis_operators.spatial.configuration import configured
 from tamis_operators.spatial.gazetteer import gazetteer_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamis_bench import text_operators as bench
+from tamis_bench import phrases as bench
 
 
 def test_it_prints_a_line_for_each_size(

@@ -14,7 +14,7 @@ import pytest
 import tamis
 from tamis import Matcher, OperatorError, SubscriptionError
 from tamis.operators import FunctionOperator, OperatorRecord
-from tests.isolation import (
+from tamis_bench.abuse import (
     above,
 )
 

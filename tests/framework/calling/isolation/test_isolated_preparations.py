@@ -13,8 +13,8 @@ import pytest
 import tamis
 from tamis import Limits, Preparation
 from tamis.operators import OperatorRecord
+from tamis_bench.abuse import Everything
 from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
-from tests.isolation import Everything
 
 from .workers import isolated, matcher_with, reasons, values
 

@@ -18,8 +18,7 @@ import pytest
 import tamis
 from tamis import Limits, Matcher
 from tamis.operators import OperatorRecord
-from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
-from tests.isolation import (
+from tamis_bench.abuse import (
     PATIENT,
     Everything,
     above,
@@ -30,6 +29,7 @@ from tests.isolation import (
     matcher_of,
     run,
 )
+from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
 
 from .workers import isolated, matcher_with, reason, reasons, values
 

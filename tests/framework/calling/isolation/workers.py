@@ -8,7 +8,7 @@ from typing import Any
 import tamis
 from tamis import Matcher
 from tamis.operators import FunctionOperator
-from tests.isolation import PATIENT
+from tamis_bench.abuse import PATIENT
 
 
 def isolated(**settings: Any) -> Callable[[Callable[..., Any]], FunctionOperator]:

@@ -1,6 +1,6 @@
 """A rig that hangs, crashes and swells workers, and shows that nothing else is different for it.
 
-`python -m tests.isolation --calls 10000` matches so many events, each of which hangs a worker, ends
+`python -m tamis_bench.abuse --calls 10000` matches so many events, each of which hangs a worker, ends
 one (by exit, by a fault, by a signal, in turn) and makes one swell, beside calls that are well.
 Every verdict, binding and unknown is compared with those of a matcher in which the bad operators
 just raise; at the end no process and no descriptor may be left.
@@ -265,6 +265,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    from tests.isolation import main as imported_main  # workers import operators by their module
+    from tamis_bench.abuse import main as imported_main  # workers import operators by their module
 
     imported_main()
