@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tamis_planners.adaptive_run import Prepared
 
 MOST_INTERPRETED = 4_000
-"""Edges of a problem up to which the interpreter serves; there an event takes 35 ms more."""
+"""Edges of a problem up to which the interpreter serves; what it costs: `tamis bench forms`."""
 
 
 class Adaptive:

@@ -23,7 +23,7 @@ from tamis_planners.suborder_kernels import Chains, ordered, saved_before
 PARTNERS = 16
 AGED = 0.9
 MOST_INTERPRETED = 512
-"""Chains up to which the interpreter serves."""
+"""Chains up to which the interpreter serves; what it costs: `tamis bench forms`."""
 _NONE = -1
 _FEW = 64
 _STEP = 1.0

@@ -14,7 +14,7 @@ from tamis.index.layered import Group, Layered
 from tamis.waiting import COMPILING, waiting_for
 
 MOST_ONE_BY_ONE = 1_000
-"""Needles that are looked for one by one, in some 30 microseconds, before anything is compiled."""
+"""Needles that are looked for one by one before anything is compiled; see `tamis bench forms`."""
 _GROWTH = 3
 
 
