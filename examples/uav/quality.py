@@ -1,4 +1,4 @@
-"""Measures how right the operators are: `python -m examples.uav.quality --frames 1000`.
+"""Measures how right the operators are: `tamis bench uav --frames 1000`.
 
 Frames are of seeds from TEST_SEEDS on, with the light, weather and noise that those seeds have.
 Nothing was tuned on them: while detectors and renderer were written, only TUNING_SEEDS were looked
@@ -8,7 +8,6 @@ The seconds are of all answers to a frame, its decoding included, and not of dra
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -23,6 +22,7 @@ from examples.uav.chance import stream
 from examples.uav.operators import DETECTOR
 from examples.uav.scores import PATTERNS, SUBSCRIPTIONS, THRESHOLDS, Scores
 from examples.uav.simulation import Observation, Simulation
+from tamis_bench.report import progress
 from tamis_operators import image, spatial
 
 TUNING_SEEDS = range(1, 100)
@@ -72,7 +72,7 @@ def chosen(frames: int, first_seed: int) -> Iterator[tuple[int, list[int]]]:
         seed += 1
 
 
-def measured(seed: int, numbers: list[int], misses: bool = False) -> Scores:
+def scored(seed: int, numbers: list[int], misses: bool = False) -> Scores:
     """The scores of some observations of a seed; on request, what went wrong goes to stderr."""
     simulation, asked, scores = Simulation(seed), matcher(), Scores()
     for number in numbers:
@@ -91,35 +91,19 @@ def measured(seed: int, numbers: list[int], misses: bool = False) -> Scores:
     return scores
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs the command."""
-    parser = argparse.ArgumentParser(prog="python -m examples.uav.quality", description=__doc__)
-    parser.add_argument("--frames", type=int, default=1000, help="how many (1000)")
-    parser.add_argument(
-        "--seed", type=int, default=TEST_SEEDS.start, help=f"the first one ({TEST_SEEDS.start})"
-    )
-    parser.add_argument("--workers", type=int, default=1, help="processes (1)")
-    parser.add_argument("--json", action="store_true", help="as data")
-    parser.add_argument("--misses", action="store_true", help="say which frames went wrong")
-    given = parser.parse_args(arguments)
+def measured(frames: int, seed: int, workers: int, *, misses: bool) -> Iterator[dict[str, Any]]:
+    """The rows of `tamis bench uav`."""
     total = Scores()
-    with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures = [
-            pool.submit(measured, seed, numbers, given.misses)
-            for seed, numbers in chosen(given.frames, given.seed)
+            pool.submit(scored, each, numbers, misses) for each, numbers in chosen(frames, seed)
         ]
         for done, future in enumerate(futures, 1):
             total.merge(future.result())
-            if sys.stderr.isatty():
-                print(f"\r{done} of {len(futures)} seeds", end="", file=sys.stderr)
-    if given.json:
-        print(json.dumps({"seed": given.seed, **total.as_data()}, indent=1))
-        return 0
-    tuned = given.seed in TUNING_SEEDS
-    print(f"seeds from {given.seed} on, {'which were tuned on' if tuned else 'not tuned on'}\n")
-    print(total.table())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            progress(f"{done} of {len(futures)} seeds")
+    part = (
+        f"Seeds from {seed} on, {'which were' if seed in TUNING_SEEDS else 'not'} tuned on: "
+        f"{total.frames} frames, {total.unknown} answers unknown, "
+        f"{total.seconds / max(total.frames, 1):.3f} seconds a frame"
+    )
+    yield from total.rows(part)

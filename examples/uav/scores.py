@@ -7,11 +7,12 @@ right, and right within a tenth. A pattern is there or not. What stays unknown i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from examples.uav.truth import Truth
+from tamis_bench.scores import Score
 
 THRESHOLDS: dict[str, tuple[int, ...]] = {
     "peopleCount": (0, 20, 50, 100, 250),
@@ -28,40 +29,6 @@ PATTERNS = {
     "trafficPattern(accident)": "accident",
 }
 SUBSCRIPTIONS = ("S1", "S2", "S3", "S4", "S5")
-
-
-@dataclass
-class Score:
-    """Of one question of yes or no."""
-
-    right: int = 0
-    """Said and true."""
-    wrong: int = 0
-    """Said and false."""
-    missed: int = 0
-    """True and not said."""
-
-    def add(self, said: bool, true: bool) -> None:
-        """One more frame."""
-        self.right += said and true
-        self.wrong += said and not true
-        self.missed += true and not said
-
-    def merge(self, other: Score) -> None:
-        """The frames of another one too."""
-        self.right += other.right
-        self.wrong += other.wrong
-        self.missed += other.missed
-
-    @property
-    def precision(self) -> float:
-        """How much of what was said is true; 1 where nothing was said."""
-        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
-
-    @property
-    def recall(self) -> float:
-        """How much of what is true was said; 1 where nothing is."""
-        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
 @dataclass
@@ -128,50 +95,16 @@ class Scores:
             for each in vars(numbers):
                 setattr(mine, each, getattr(mine, each) + getattr(numbers, each))
 
-    @property
-    def operators(self) -> list[str]:
-        """The questions that are one of an operator or a subscription, not of a threshold."""
-        return [*THRESHOLDS, *PATTERNS, *SUBSCRIPTIONS]
-
-    def as_data(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "format_version": 1,
-            "frames": self.frames,
-            "unknown": self.unknown,
-            "seconds": round(self.seconds, 3),
-            "questions": {
-                question: {
-                    "precision": round(score.precision, 4),
-                    "recall": round(score.recall, 4),
-                    **vars(score),
-                }
-                for question, score in self.asked.items()
-            },
-            "numbers": {name: vars(numbers) for name, numbers in self.numbers.items()},
-        }
-
-    def table(self) -> str:
-        """For people."""
-        lines = [f"{'':34}  precision  recall   true   said"]
-        for name in self.operators:
-            lines.append(self._line(name, name))
-            if name in THRESHOLDS:
-                thresholds = THRESHOLDS[name]
-                lines += [self._line(f"  > {each}", f"{name} > {each}") for each in thresholds]
-                numbers = self.numbers[name]
-                shares = (
-                    f"{each / max(numbers.frames, 1):.0%}" for each in (numbers.exact, numbers.near)
-                )
-                exact, near = shares
-                lines.append(f"    exact on {exact}, within a tenth on {near} of {numbers.frames}")
-        each = self.seconds / max(self.frames, 1)
-        lines.append(
-            f"{self.frames} frames, {self.unknown} answers unknown, {each:.3f} seconds a frame"
-        )
-        return "\n".join(lines)
-
-    def _line(self, label: str, question: str) -> str:
-        score = self.asked[question]
-        true, said = score.right + score.missed, score.right + score.wrong
-        return f"{label:34}  {score.precision:9.3f}  {score.recall:6.3f}  {true:5}  {said:5}"
+    def rows(self, part: str) -> Iterator[dict[str, Any]]:
+        """For `tamis bench uav`: a row for each operator, threshold, pattern and subscription."""
+        for name in (*THRESHOLDS, *PATTERNS, *SUBSCRIPTIONS):
+            row = {"part": part, "question": name, **self.asked[name].row()}
+            numbers = self.numbers.get(name)
+            if numbers is not None:
+                frames = max(numbers.frames, 1)
+                row |= {"exact": numbers.exact / frames, "near": numbers.near / frames}
+                row |= {"frames": numbers.frames}
+            yield row
+            for threshold in THRESHOLDS.get(name, ()):
+                question = f"{name} > {threshold}"
+                yield {"part": part, "question": question, **self.asked[question].row()}

@@ -1,1 +1,1 @@
-"""Measurements: each prints what it measured, and claims nothing else."""
+"""Measures tamis: `tamis bench`, on the workloads of the papers and beside its rivals."""

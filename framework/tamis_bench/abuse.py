@@ -1,18 +1,15 @@
-"""A rig that hangs, crashes and swells workers, and shows that nothing else is different for it.
+"""Hangs, crashes and swells workers, and shows that nothing else is different for it.
 
-`python -m tamis_bench.abuse --calls 10000` matches so many events, each of which hangs a worker, ends
-one (by exit, by a fault, by a signal, in turn) and makes one swell, beside calls that are well.
-Every verdict, binding and unknown is compared with those of a matcher in which the bad operators
-just raise; at the end no process and no descriptor may be left.
+Each event hangs a worker, ends one (by exit, by a fault, by a signal, in turn) and makes one swell,
+beside calls that are well. Every verdict, binding and unknown is compared with those of a matcher
+in which the bad operators just raise; at the end no process and no descriptor may be left.
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import os
 import signal
-import sys
 import time
 import uuid
 from collections import Counter
@@ -23,8 +20,9 @@ from typing import Any
 
 import tamis
 from tamis import Limits, Matcher, Preparation
+from tamis_bench.report import Row, progress
 
-MARK = "TAMIS_RIG"
+MARK = "TAMIS_ABUSE"
 MEMORY = 256 << 20
 PATIENT = Limits(failures_in_a_row=1_000_000_000)
 """Limits with which no breaker opens."""
@@ -44,27 +42,32 @@ FOUND = Preparation("found", _found, inputs=(), cost_seconds=0.001, after=FRAME)
 
 @tamis.operator(isolation="process", inputs=("height",))
 def above(event: Any, level: int) -> bool:
+    """Looks at an input."""
     return bool(event["height"] > level)
 
 
 @tamis.operator(isolation="process", preparation=FOUND, inputs=(), outputs=("n",), concurrency=3)
 def found(event: Any, n: Any) -> list[int]:
+    """Gives what was prepared by two steps."""
     return list(event.prepared)
 
 
 @tamis.operator(isolation="process", preparation=FRAME, inputs=())
 def pixels(event: Any, n: int) -> bool:
+    """Counts what was prepared."""
     return len(event.prepared) == n
 
 
 @tamis.operator(isolation="process", preparation=FRAME, inputs=(), timeout=0.01)
 def stuck(event: Any, n: int) -> bool:
+    """Hangs beside a preparation that others share."""
     time.sleep(1_000)
     return True
 
 
 @tamis.operator(isolation="process", timeout=0.01)
 def hanging(event: Any, n: int) -> bool:
+    """Hangs, and hears no signal."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.Signals)
     while True:
         time.sleep(1_000)
@@ -72,6 +75,7 @@ def hanging(event: Any, n: int) -> bool:
 
 @tamis.operator(isolation="process", inputs=("number",))
 def crashing(event: Any, n: int) -> bool:
+    """Ends its worker, each time in another way."""
     how = (event["number"] + n) % 4
     if how == 0:
         os._exit(0)
@@ -85,6 +89,7 @@ def crashing(event: Any, n: int) -> bool:
 
 @tamis.operator(isolation="process", memory_bytes=MEMORY)
 def swelling(event: Any, n: int) -> bool:
+    """Takes all the memory that it gets."""
     held = []
     while True:
         held.append(bytes(MEMORY // 4))
@@ -99,6 +104,7 @@ def _raising(name: str) -> tamis.Operator:
 
 @tamis.operator
 def inline(event: Any, n: int) -> bool:
+    """Is called in the thread of the match."""
     return bool(event["height"] != n)
 
 
@@ -126,6 +132,7 @@ class Everything:
     """A planner that asks for every call, as many at once as it may, in order."""
 
     def begin(self, problem: tamis.Problem) -> Any:
+        """Starts on the problem of one event."""
         return _Everything(problem.calls)
 
 
@@ -142,6 +149,7 @@ class _Everything:
 
 
 def matcher_of(*, isolated: bool, workers: int = 1) -> Matcher:
+    """Returns a matcher whose bad operators do their worst, or just raise."""
     bad = [hanging, crashing, swelling, stuck] if isolated else [_raising(each) for each in BAD]
     matcher = Matcher([*SOUND, *bad], planner=Everything(), workers=workers, limits=PATIENT)
     for at, condition in enumerate(CONDITIONS):
@@ -150,11 +158,13 @@ def matcher_of(*, isolated: bool, workers: int = 1) -> Matcher:
 
 
 def event_of(number: int) -> dict[str, Any]:
+    """Returns an event."""
     shot = " ".join(str((number * 7 + at) % 6) for at in range(number % 4 + 1))
     return {"id": f"e{number}", "number": number, "height": number % 8, "shot": shot}
 
 
 def outcome_of(result: tamis.Result) -> tuple[object, ...]:
+    """Returns what must be the same."""
     return (
         [(each.subscription, each.bindings, each.incomplete) for each in result.matches],
         [each.subscription for each in result.undetermined],
@@ -162,7 +172,7 @@ def outcome_of(result: tamis.Result) -> tuple[object, ...]:
 
 
 def run(calls: int, workers: int = 4) -> Counter[str]:
-    """Matches so many events; the kinds of failures, by the operator that failed."""
+    """Matches so many events; returns how many calls failed, by operator and kind."""
     kinds: Counter[str] = Counter()
     with (
         matcher_of(isolated=False) as expected,
@@ -175,13 +185,13 @@ def run(calls: int, workers: int = 4) -> Counter[str]:
             if given != wanted:
                 raise AssertionError(f"{event}: {given}, not {wanted}")
             kinds.update(failures_of(result))
-            if calls >= 1_000 and not (number + 1) % 500:
-                print(f"{number + 1:,} events: {dict(kinds)}", file=sys.stderr)
+            if not (number + 1) % 500:
+                progress(f"{number + 1:,} events: {dict(kinds)}")
     return kinds
 
 
 def failures_of(result: tamis.Result) -> Iterator[str]:
-    """Every operator that failed, with the kind of its failure, once an event."""
+    """Yields every operator that failed, with the kind of its failure, once an event."""
     seen = set()
     for each in result.undetermined:
         for reason in each.reason.split("; "):
@@ -208,7 +218,7 @@ def marked() -> Iterator[str]:
 
 
 def marked_processes(mark: str) -> list[int]:
-    """The processes that carry a mark, the dead that nobody has looked after too."""
+    """Returns the processes that carry a mark, the dead that nobody has looked after too."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -221,7 +231,7 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def children() -> list[int]:
-    """The children of this process, the dead ones too."""
+    """Returns the children of this process, the dead ones too."""
     return [
         int(each)
         for tasks in Path("/proc/self/task").iterdir()
@@ -230,41 +240,35 @@ def children() -> list[int]:
 
 
 def descriptors() -> int:
+    """Counts the open files of this process."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def left(mark: str, seconds: float = 20.0) -> list[int]:
-    """The marked processes that do not end within a patient while."""
+    """Returns the marked processes that do not end within a patient while."""
     until = time.monotonic() + seconds
     while (found := marked_processes(mark)) and time.monotonic() < until:
         time.sleep(0.02)
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=10_000, help="how many of each kind")
-    parser.add_argument("--workers", type=int, default=4, help="calls of an event at once")
-    given = parser.parse_args()
-    begun = time.perf_counter()
+def abused(calls: int, workers: int) -> Iterator[Row]:
+    """Yields how many calls failed of each kind, and what is left behind."""
     with matcher_of(isolated=False) as matcher:
         matcher.match(event_of(0))  # what is begun once is begun
     before, others = descriptors(), children()
+    begun = time.perf_counter()
     with marked() as mark:
-        kinds = run(given.calls, given.workers)
+        kinds = run(calls, workers)
         seconds = time.perf_counter() - begun
         processes = left(mark)
-    after = descriptors()
+    part = f"{calls:,} events with workers abused, in {seconds:.0f} s: other answers as they were"
     for kind, count in sorted(kinds.items()):
-        print(f"{kind:<24}{count:>8,}")
-    print(f"{given.calls:,} events in {seconds:.0f} s, every other answer as it was")
-    print(f"processes left: {len(processes)}, children: {len(children()) - len(others)}")
-    print(f"descriptors before and after: {before}, {after}")
-    if processes or after != before or children() != others:
-        raise SystemExit(1)
-
-
-if __name__ == "__main__":
-    from tamis_bench.abuse import main as imported_main  # workers import operators by their module
-
-    imported_main()
+        yield {"part": part, "what": kind, "events": count}
+    remains = {
+        "processes left": len(processes),
+        "children left": len(children()) - len(others),
+        "descriptors left": descriptors() - before,
+    }
+    for what, count in remains.items():
+        yield {"part": part, "what": what, "left": count}

@@ -1,4 +1,4 @@
-"""Workloads of numeric attribute predicates: subscriptions and events of the shapes in goals.md.
+"""Draws workloads of numeric attribute predicates: subscriptions and events of many shapes.
 
 Without a wanted match rate everything is drawn independently. With one, subscriptions and events
 come from common prototypes (attributes with a central value each): how many prototypes there are
@@ -15,14 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.kernels import kernel
-from tamis_bench.draws import Floats, Groups, Ints
+from tamis_bench.kernels import NO_SETS, Extra, Floats, Ints, drawn, scanned
 
 Clause = tuple[str, str, Any]
-Extra = NDArray[np.int32]
-Sets = NDArray[np.uint64]
-
-RANGE, DIFFERENT = -1, -2
 
 SPARE = 0.1
 """Spare subscriptions for each of the first ones."""
@@ -76,6 +71,22 @@ SHAPES = {
 }  # fmt: skip
 
 
+class Groups:
+    """Groups of candidates, each candidate with a weight, from which is drawn."""
+
+    def __init__(self, weights: list[Floats]) -> None:
+        self._offset = np.concatenate([[0], np.cumsum([len(each) for each in weights])])
+        cumulative = [np.cumsum(each) for each in weights]
+        self._cumulative = np.concatenate([each / each[-1] for each in cumulative])
+
+    def draw(self, chance: np.random.Generator, group: Ints, start: Ints) -> Ints:
+        """Returns as many different candidates as `start` says, for each row from its group."""
+        total = int(start[-1])
+        return drawn(
+            self._offset, self._cumulative, group, start, chance.random(total), chance.random(total)
+        )
+
+
 class Boxes:
     """A workload: subscriptions in columns, events as rows of values (NaN where absent)."""
 
@@ -95,20 +106,20 @@ class Boxes:
         self.extra: Extra | None = None
         """What a predicate is instead of a range: `RANGE`, `DIFFERENT` (from `low`), or which of
         the sets; `None` where all are ranges."""
-        self.sets: Sets = np.zeros((0, 2), np.uint64)
+        self.sets = NO_SETS
         """Sets of values from 0 to 127, as bits; `low` and `high` are the least and the last."""
 
     def __len__(self) -> int:
-        """The subscriptions, spare ones included."""
+        """Counts the subscriptions, spare ones included."""
         return len(self.start) - 1
 
     @property
     def mean_length(self) -> float:
-        """Predicates a subscription."""
+        """Returns how many predicates a subscription has."""
         return len(self.attribute) / len(self)
 
     def clauses(self, rows: Sequence[int] | Ints) -> Iterator[tuple[int, list[Clause]]]:
-        """Subscriptions as an index takes them one by one."""
+        """Yields subscriptions as an index takes them one by one."""
         for row in rows:
             places = range(int(self.start[row]), int(self.start[row + 1]))
             yield int(row), [self._clause(at) for at in places]
@@ -125,7 +136,7 @@ class Boxes:
         return name, "between", (low, high)
 
     def event_dicts(self) -> list[dict[str, Any]]:
-        """The events as they come to a user."""
+        """Returns the events as they come to a user."""
         return [
             {self.names[at]: float(row[at]) for at in np.flatnonzero(~np.isnan(row)).tolist()}
             for row in self.events
@@ -180,7 +191,7 @@ class _Drawn:
         return np.minimum(shortest + extra, longest)
 
     def _draw_subscriptions(self, first: int, last: int) -> None:
-        """A stretch of subscriptions into the columns."""
+        """Draws a stretch of subscriptions into the columns."""
         shape, chance, group = self._shape, self._chance, self._group[first:last]
         start = self.start[first : last + 1] - self.start[first]
         each = np.repeat(group, np.diff(start))
@@ -203,7 +214,7 @@ class _Drawn:
         self.high[span] = np.where(point, value, high)
 
     def _ranges(self, value: Floats, near: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Ranges of the wanted widths around values; on floats no two bounds are alike."""
+        """Returns ranges of the wanted widths around values; on floats no two bounds are alike."""
         shape, chance = self._shape, self._chance
         width = chance.uniform(shape.narrowest, shape.widest, len(value))
         share = chance.random(len(value))
@@ -217,7 +228,7 @@ class _Drawn:
         return low, np.minimum(low + width, domain)
 
     def _event(self, weights: Floats) -> Floats:
-        """An event: pairs of its prototype, as many as the focus says, and others."""
+        """Draws an event: pairs of its prototype, as many as the focus says, and others."""
         shape, chance = self._shape, self._chance
         row: Floats = np.full(shape.attributes, np.nan)
         pairs = min(shape.pairs, shape.attributes)
@@ -241,41 +252,21 @@ class _Drawn:
         return row
 
     def match_ratio(self) -> float:
-        """The share of subscriptions that match an event, on average."""
-        return float(
-            np.mean(
-                [
-                    _matching(self.start, self.attribute, self.low, self.high, event)
-                    for event in self.events
-                ]
-            )
-        )
-
-
-@kernel
-def _matching(
-    start: Ints, attribute: NDArray[np.int32], low: Floats, high: Floats, event: Floats
-) -> float:
-    found = 0
-    for row in range(len(start) - 1):
-        holds = True
-        for at in range(start[row], start[row + 1]):
-            value = event[attribute[at]]
-            if not (low[at] <= value <= high[at]):
-                holds = False
-                break
-        found += holds
-    return found / (len(start) - 1)
+        """Returns the share of subscriptions that match an event, on average."""
+        start, found = self.start.astype(np.int32), np.empty(len(self.start), np.int64)
+        columns = (start, self.attribute, self.low, self.high, None, NO_SETS)
+        counts = [scanned(*columns, event, 0, None, found) for event in self.events]
+        return float(np.mean([count / (len(self.start) - 1) for count in counts]))
 
 
 def strays(shape: BoxShape) -> float:
-    """The share of the subscriptions that follow no prototype."""
+    """Returns the share of the subscriptions that follow no prototype."""
     wanted = shape.match_ratio
     return _STRAYS if wanted is not None and wanted <= _STRAYS_UNTIL else 0.0
 
 
 def _calibrated(shape: BoxShape, seed: int) -> tuple[int, float, BoxShape]:
-    """Prototypes, focus and shape with which about the wanted share of subscriptions matches.
+    """Finds prototypes, focus and shape with which about the wanted share of subscriptions matches.
 
     The shape is another one only where even unrelated subscriptions would match too often: then
     its ranges are narrower."""
@@ -303,7 +294,7 @@ def _narrower(shape: BoxShape, share: float) -> BoxShape:
 
 
 def _rising(ratio: Any, wanted: float) -> float:
-    """Where a function that rises between 0 and 1 reaches what is wanted."""
+    """Finds where a function that rises between 0 and 1 reaches what is wanted."""
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Subscriptions as the scans read them: codes in the smallest type, most selective predicate first.
+"""Codes subscriptions for scans: in the smallest type, their most selective predicates first.
 
 A code is a number of a predicate space: the value itself where values are few integers, else how
 many of the attribute's bounds lie at or below the value. So a closed range of values is a closed
@@ -9,16 +9,11 @@ Cost: O(predicates), sorting where values are floats.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tamis.numeric.kernels import kernel
-from tamis_bench.boxes import Boxes, Extra, Sets
-from tamis_bench.draws import Floats, Ints
-
-Codes = NDArray[Any]
+from tamis_bench.boxes import Boxes
+from tamis_bench.kernels import Codes, Extra, Floats, Ints, Sets, Starts
 
 
 @dataclass(frozen=True)
@@ -26,7 +21,7 @@ class Coded:
     """Some of the subscriptions of a workload, and its events, in codes."""
 
     ids: Ints
-    start: NDArray[np.int32]
+    start: Starts
     attribute: Codes
     low: Codes
     high: Codes
@@ -39,7 +34,7 @@ class Coded:
 
     @property
     def absent(self) -> int:
-        """The code of an attribute that is not there."""
+        """Returns the code of an attribute that is not there."""
         return int(np.iinfo(self.low.dtype).max)
 
     def __len__(self) -> int:
@@ -47,16 +42,18 @@ class Coded:
 
 
 def coded(boxes: Boxes, rows: Ints) -> Coded:
-    """The codes of some subscriptions."""
+    """Returns the codes of some subscriptions."""
     start, places = selected(boxes, rows)
     attribute, low, high = boxes.attribute[places], boxes.low[places], boxes.high[places]
     extra = None if boxes.extra is None else boxes.extra[places]
     wide = (high - low + 1) / (boxes.shape.values or 1)
     if extra is not None:
-        wide[extra >= 0] = _sizes(boxes.sets)[extra[extra >= 0]] / (boxes.shape.values or 1)
+        sizes = np.bitwise_count(boxes.sets).sum(axis=1)
+        wide[extra >= 0] = sizes[extra[extra >= 0]] / (boxes.shape.values or 1)
         wide[extra < -1] = 1.0
     popular = np.bincount(attribute, minlength=len(boxes.names)) / max(1, len(attribute))
-    order = _most_selective_first(start, wide * popular[attribute])
+    owner = np.repeat(np.arange(len(rows)), np.diff(start))
+    order = np.lexsort((wide * popular[attribute], owner))
     attribute, low, high = attribute[order], low[order], high[order]
     extra = None if extra is None else extra[order]
     low, high, events, spaces = _codes(boxes, attribute, low, high)
@@ -64,8 +61,8 @@ def coded(boxes: Boxes, rows: Ints) -> Coded:
     return Coded(rows, start, attribute.astype(small), low, high, extra, boxes.sets, events, spaces)
 
 
-def selected(boxes: Boxes, rows: Ints) -> tuple[NDArray[np.int32], slice | Ints]:
-    """Where the rows begin when they alone are there, and the places of their predicates."""
+def selected(boxes: Boxes, rows: Ints) -> tuple[Starts, slice | Ints]:
+    """Returns where rows begin when they alone are there, and the places of their predicates."""
     lengths = np.diff(boxes.start)[rows]
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
@@ -96,23 +93,3 @@ def _codes(
         events[there, each] = np.searchsorted(cuts, boxes.events[there, each], side="right")
         spaces[each] = len(cuts) + 1
     return low_code, high_code, events, spaces
-
-
-def _sizes(sets: Sets) -> Ints:
-    sizes: Ints = np.bitwise_count(sets).sum(axis=1, dtype=np.int64)
-    return sizes
-
-
-@kernel
-def _most_selective_first(start: NDArray[np.int32], share: Floats) -> Ints:
-    """Places of predicates with those of each row by increasing share."""
-    order = np.arange(len(share))
-    for row in range(len(start) - 1):
-        begin = start[row]
-        for at in range(begin + 1, start[row + 1]):
-            moved, place = order[at], at
-            while place > begin and share[order[place - 1]] > share[moved]:
-                order[place] = order[place - 1]
-                place -= 1
-            order[place] = moved
-    return order

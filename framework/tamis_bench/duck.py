@@ -1,4 +1,4 @@
-"""DuckDB as a scan: sequential SQL over a table of box columns, a row a subscription.
+"""Scans with DuckDB: sequential SQL over a table of box columns, a row a subscription.
 
 A place of a subscription is three columns: attribute, low, high; the event is a list of codes that
 the attributes look up. Sets and `!=`, which no box says, lie in a table of their own.
@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from tamis_bench.boxes import DIFFERENT
 from tamis_bench.coded import Coded
-from tamis_bench.draws import Ints
+from tamis_bench.kernels import DIFFERENT, RANGE, Ints
 from tamis_bench.scans import Scan
 
-MISSING = "DuckDB is not installed: pip install 'tamis[bench]'"
 _NOWHERE = -1
 
 
 def duckdb_scan(codes: Coded) -> Scan:
-    """The scan; `ModuleNotFoundError` where there is no DuckDB."""
+    """Returns the scan; `ModuleNotFoundError` where there is no DuckDB."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1})
@@ -73,8 +71,8 @@ def _fill(connection: Any, codes: Coded) -> None:
 
 
 def _fill_others(connection: Any, codes: Coded, extra: Any) -> None:
-    """The predicates that are no boxes, as lists of values."""
-    at = np.flatnonzero(extra != -1)
+    """Fills in the predicates that are no boxes, as lists of values."""
+    at = np.flatnonzero(extra != RANGE)
     rows = np.searchsorted(codes.start, at, side="right") - 1
     bits = np.unpackbits(codes.sets.view(np.uint8), axis=1, bitorder="little")
     sets, values = np.nonzero(bits)

@@ -1,11 +1,11 @@
-"""How fast the engine starts, loads and calls: the figures of the path outside indexes.
+"""Measures what matching costs besides operators: starting, reading texts, subscribing, calling.
 
-`tamis bench engine` prints minimum and median of several passes.
+Every figure is the minimum of several passes, with the median beside it. Only public names are
+used, so that other versions can be measured too.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import random
 import statistics
@@ -13,72 +13,63 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from tamis import Matcher, operator
-from tamis.language import Language
+from tamis import Matcher, Statistics, operator
+from tamis_bench.options import Passes, Scale
+from tamis_bench.report import Row, progress
 from tamis_bench.workloads import UNIFORM, Shape, Workload
 
-PASSES = 7
 _HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
+_LISTED = f"import sys, tamis; print(sum(each in sys.modules for each in {_HEAVY}))"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the table."""
-    parser = argparse.ArgumentParser(prog="tamis bench engine", description=__doc__)
-    parser.parse_args(arguments)
-    threads = statistics.median(two_threads())
-    rows = [
-        ("import tamis", "s", 0.15, measure(lambda: started("import tamis"))),
-        ("tamis --help", "s", 0.3, measure(lambda: started_command("--help"))),
-        ("around a call that does nothing", "us", 15.0, around_a_call()),
-        ("subscription texts, read", "us each", 50.0, texts(Language().parse)),
-        ("the same subscribed, index included", "us each", 50.0, texts()),
-        ("20,000 over 5,000 operators loaded", "s", 3.0, loading()),
-        *sub_order(),
-    ]
-    print(f"{'':<38}{'minimum':>10}{'median':>10}{'goal':>10}")
-    for name, unit, goal, passes in rows:
-        low, middle = min(passes), statistics.median(passes)
-        mark = "" if low <= goal else f", missed by {low / goal - 1:.0%}"
-        print(f"{name:<38}{low:>10.4g}{middle:>10.4g}{goal:>10.4g}  {unit}{mark}")
-    print(f"two threads over one, matches a second: {threads:.2f} times")
-    heavy = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"import sys, tamis; print([m for m in {_HEAVY} if m in sys.modules])",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    print(f"heavy libraries after import tamis: {heavy.stdout.strip()}")
+def measured(*, passes: Passes = 7, scale: Scale = 1.0) -> Iterator[Row]:
+    """Yields a row for each figure; `scale` makes what is subscribed fewer."""
+    figures: dict[str, tuple[str, Callable[[], float]]] = {
+        "import tamis": ("s", lambda: _seconds_of("import tamis")),
+        "tamis --help": ("s", lambda: _seconds(lambda: _run("-m", "tamis", "--help"))),
+        "heavy libraries after import tamis": ("", lambda: float(_run("-c", _LISTED))),
+        "around a call that does nothing": ("µs", _around_a_call(100, round(200 * scale) or 1)),
+        "two threads over one, matches a second": ("times", two_threads(round(60 * scale) or 1)),
+        "a subscription text, read": ("µs", _texts(round(20_000 * scale), are_read=True)),
+        "the same subscribed, index included": ("µs", _texts(round(20_000 * scale))),
+        f"{20_000 * scale:,.0f} over {5_000 * scale:,.0f} operators loaded": (
+            "s",
+            _loading(round(20_000 * scale), round(5_000 * scale)),
+        ),
+    }
+    for what, (unit, run) in figures.items():
+        progress(what)
+        run()
+        yield _row(what, unit, [run() for _ in range(passes)])
+    yield from _chains(round(40_000 * scale), min(3, passes))
 
 
-def measure(run: Callable[[], float]) -> list[float]:
-    """The results of several passes, after one that does not count."""
-    run()
-    return [run() for _ in range(PASSES)]
+def _row(what: str, unit: str, figures: list[float]) -> Row:
+    least, median = min(figures), statistics.median(figures)
+    return {"part": "Engine", "what": what, "minimum": least, "median": median, "unit": unit}
 
 
-def started(statement: str) -> float:
-    """The seconds a statement takes in a fresh process."""
-    program = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    return float(done.stdout)
+def _run(*arguments: str) -> str:
+    """Returns what a fresh process prints."""
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout
 
 
-def started_command(*arguments: str) -> float:
-    """The seconds a whole command takes."""
+def _seconds(work: Callable[[], object]) -> float:
     begun = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "tamis", *arguments], capture_output=True, check=True)
+    work()
     return time.perf_counter() - begun
+
+
+def _seconds_of(statement: str) -> float:
+    """Returns the seconds of a statement in a fresh process."""
+    clock = "time.perf_counter()"
+    return float(_run("-c", f"import time; t = {clock}; {statement}; print({clock} - t)"))
 
 
 @operator
@@ -87,8 +78,8 @@ def nothing(event: Any, number: int) -> bool:
     return True
 
 
-def around_a_call(calls: int = 100, matches: int = 200) -> list[float]:
-    """Microseconds a call of a match of many calls, less the bare function."""
+def _around_a_call(calls: int, matches: int) -> Callable[[], float]:
+    """Measures the microseconds of a call in a match of many calls, less the bare function."""
     matcher = Matcher(operators=[nothing])
     for first in range(0, calls, 10):
         matcher.subscribe(" and ".join(f"nothing({first + at})" for at in range(10)))
@@ -105,7 +96,7 @@ def around_a_call(calls: int = 100, matches: int = 200) -> list[float]:
         assert made == calls
         return (matched - begun - bare) / (calls * matches) * 1e6
 
-    return measure(run)
+    return run
 
 
 @operator(inputs=("frame",))
@@ -114,8 +105,8 @@ def digest(event: Any, number: int) -> bool:
     return hashlib.sha256(event["frame"]).digest()[0] != number
 
 
-def two_threads(matches: int = 60) -> list[float]:
-    """How many times more matches a second two threads make than one."""
+def two_threads(matches: int) -> Callable[[], float]:
+    """Measures how many times more matches a second two threads make than one."""
     matcher = Matcher(operators=[digest])
     matcher.subscribe_many({"where": f"digest({at}), digest({at + 1})"} for at in range(20))
     event = {"frame": bytes(1 << 18)}
@@ -124,24 +115,19 @@ def two_threads(matches: int = 60) -> list[float]:
         for _ in range(matches):
             matcher.match(event)
 
-    def run() -> float:
-        begun = time.perf_counter()
-        many()
-        many()
-        one = time.perf_counter() - begun
+    def at_once() -> None:
         threads = [threading.Thread(target=many) for _ in range(2)]
-        begun = time.perf_counter()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        return one / (time.perf_counter() - begun)
 
-    return measure(run)
+    return lambda: 2 * _seconds(many) / _seconds(at_once)
 
 
-def texts(read: Callable[[str], object] | None = None, count: int = 20_000) -> list[float]:
-    """Microseconds a text of five predicates, read or subscribed: its constants nearly all new."""
+def _texts(count: int, *, are_read: bool = False) -> Callable[[], float]:
+    """Measures the microseconds of a text of five predicates, read or subscribed: its constants
+    nearly all new."""
     chance = random.Random(1)
 
     def run() -> float:
@@ -155,41 +141,21 @@ def texts(read: Callable[[str], object] | None = None, count: int = 20_000) -> l
             }
             for _ in range(count)
         ]
-        begun = time.perf_counter()
-        if read is None:
-            matcher.subscribe_many(entries)
+        if are_read:
+            from tamis.language import Language
+
+            parse = Language().parse
+            taken = _seconds(lambda: sum(parse(entry["where"]) is None for entry in entries))
         else:
-            for entry in entries:
-                read(entry["where"])
-        return (time.perf_counter() - begun) / count * 1e6
+            taken = _seconds(lambda: matcher.subscribe_many(entries))
+        return taken / count * 1e6
 
-    return measure(run)
-
-
-def sub_order(inserted: int = 500) -> list[tuple[str, str, float, list[float]]]:
-    """Seconds to order 80,000 chains over 40,000 predicates, milliseconds to insert one more."""
-    workload = Workload(Shape(40_000, 80_000, zipf=UNIFORM), seed=1)
-    known = workload.statistics()
-    matcher = Matcher(workload.operators(), planner="suborder", statistics=known)
-    entries = list(workload.subscriptions())
-    matcher.subscribe_many(entries)
-    ordering, inserting = [], []
-    for number in range(3):
-        begun = time.perf_counter()
-        matcher.statistics = known
-        ordered = time.perf_counter()
-        for at in range(inserted):
-            matcher.subscribe(entries[at]["where"], id=f"n{number}-{at}")
-        inserting.append((time.perf_counter() - ordered) / inserted * 1e3)
-        ordering.append(ordered - begun)
-    return [
-        ("80,000 chains over 40,000, ordered", "s", 10.0, ordering),
-        ("one more inserted", "ms", 1.0, inserting),
-    ]
+    return run
 
 
-def loading(subscriptions: int = 20_000, predicates: int = 5_000) -> list[float]:
-    """Seconds to load subscriptions of three to five operator predicates, Zipf popularity."""
+def _loading(subscriptions: int, predicates: int) -> Callable[[], float]:
+    """Measures the seconds of loading subscriptions of three to five operator predicates, of Zipf
+    popularity."""
     chance = np.random.default_rng(1)
     weights = 1 / np.arange(1, predicates + 1)
     weights /= weights.sum()
@@ -205,8 +171,27 @@ def loading(subscriptions: int = 20_000, predicates: int = 5_000) -> list[float]
 
     def run() -> float:
         matcher = Matcher(operators=[nothing])
-        begun = time.perf_counter()
-        matcher.subscribe_many(entries)
-        return time.perf_counter() - begun
+        return _seconds(lambda: matcher.subscribe_many(entries))
 
-    return measure(run)
+    return run
+
+
+def _chains(predicates: int, passes: int, inserted: int = 500) -> Iterator[Row]:
+    """Measures the seconds of ordering chains, and the milliseconds of inserting one more."""
+    workload = Workload(Shape(predicates, 2 * predicates, zipf=UNIFORM), seed=1)
+    known: Statistics = workload.statistics()
+    entries = list(workload.subscriptions())
+    matcher = Matcher(workload.operators(), planner="suborder", statistics=known)
+    progress("ordering chains")
+    matcher.subscribe_many(entries)
+    ordering, inserting = [], []
+    for number in range(passes):
+        begun = time.perf_counter()
+        matcher.statistics = known
+        ordered = time.perf_counter()
+        for at in range(inserted):
+            matcher.subscribe(entries[at % len(entries)]["where"], id=f"n{number}-{at}")
+        inserting.append((time.perf_counter() - ordered) / inserted * 1e3)
+        ordering.append(ordered - begun)
+    yield _row(f"{2 * predicates:,} chains over {predicates:,}, ordered", "s", ordering)
+    yield _row("one more inserted", "ms", inserting)

@@ -1,140 +1,213 @@
-"""The figures that indexes are to reach, from goals.md, and how far a measured row is from them.
+"""Knows every figure that is to be reached, and says of measured rows how far they are from it.
 
-A goal is of a workload at its full size: on another size nothing is said. "Linear" is taken as: a
-subscription costs at most half as much again to build as in a workload of a quarter of the size.
+A goal is about the rows of a bench that have the values in `where`: one value, any of several, or
+what a function accepts. Rows name the size of what they were measured on, where it matters: a goal
+is about the whole size, and says nothing of another one. "Linear" is taken as: a subscription costs
+at most half as much again to build as in a workload of a quarter of the size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from tamis_bench.report import Row, cell, heading, table
 
 LANES, BLOOM, HASH = "lanes", "pstbloom", "psthash"
 INDEXES = (LANES, BLOOM, HASH)
 PORTABLE = "lanes portable"
-COMPILED, NAIVE = "compiled", "naive"
-"""Scans, by the names of options; as methods they are called `… scan`."""
-
-_SIZES = {
-    "dense": 1_000_000, "dense3m": 3_000_000, "ads": 3_000_000, "sparse": 1_000_000,
-    "equality": 1_000_000, "matching": 1_000_000, "continuous": 1_000_000, "mixed": 1_000_000,
-}  # fmt: skip
-_EVERY = tuple(_SIZES)
+JUDGED = "savings"
+"""The planner that the goals are about: the default one."""
 _FAR = 9
 """From how many times better than it must a figure is said in times."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure of a method on workloads, what it must be and what it should be."""
+    """What a column of some rows must be, and what it should be."""
 
-    words: str
-    figure: tuple[str, ...]
-    """The path to the figure in what was measured of a method."""
-    methods: tuple[str, ...]
-    workloads: tuple[str, ...]
+    bench: str
+    column: str
     must: float
-    target: float | None = None
-    more: bool = True
+    better: float | None
+    more: bool
     """Whether more is better."""
+    where: Mapping[str, Any]
+
+    def is_about(self, row: Row) -> bool:
+        """Returns whether the row has the figure, and is one of those that are meant."""
+        return isinstance(row.get(self.column), int | float) and all(
+            _is_one(row.get(name), wanted) for name, wanted in self.where.items()
+        )
+
+    def beyond(self, figure: float, goal: float) -> float:
+        """Returns by what share of the goal a figure is better; negative where it is worse."""
+        better = figure - goal if self.more else goal - figure
+        return better / goal if goal else better
 
 
-def _lanes_times(workloads: tuple[str, ...], must: float, target: float) -> Iterator[Goal]:
-    figure = ("times", COMPILED)
-    yield Goal("times the compiled scan", figure, (LANES,), workloads, must, target)
+def _is_one(value: object, wanted: Any) -> bool:
+    if callable(wanted):
+        return bool(wanted(value))
+    return value in wanted if isinstance(wanted, tuple) else value == wanted
 
 
-GOALS = (
-    *_lanes_times(("dense", "dense3m"), 150, 200),
-    *_lanes_times(("ads",), 250, 320),
-    *_lanes_times(("sparse",), 110, 130),
-    *_lanes_times(("matching",), 65, 80),
-    Goal(
-        "of that after 10% were replaced", ("after", "of_before"), (LANES,),
-        ("dense", "dense3m", "ads", "sparse", "matching"), 0.8, 0.9,
+def most(
+    bench: str, column: str, must: float, better: float | None = None, **where: object
+) -> Goal:
+    """Returns the goal of a figure that is to be at most so much."""
+    return Goal(bench, column, must, better, False, where)
+
+
+def least(
+    bench: str, column: str, must: float, better: float | None = None, **where: object
+) -> Goal:
+    """Returns the goal of a figure that is to be at least so much."""
+    return Goal(bench, column, must, better, True, where)
+
+
+def _begins(*words: str) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and value.startswith(words)
+
+
+_BOTH, _BUILT = ("dense", "dense3m"), ("dense", "dense3m", "ads")
+WORKLOADS = (*_BUILT, "sparse", "equality", "matching", "continuous", "mixed")
+ZIPF = tuple(
+    f"Zipf 1 {size}{costs}"
+    for size in ("5K/20K/5", "30K/20K/5", "5K/20K/11")
+    for costs in ("", " lognormal 1")
+)
+UNIFORM = ("Uniform 40K/80K/5", "Uniform 40K/80K/5 lognormal 1")
+GUARDED, ONE_AT_A_TIME = "Zipf 1 2K/8K/5 guarded 40%", ZIPF[0]
+
+_INDEX = (
+    least("index", "x_compiled", 150, 200, method=LANES, workload=_BOTH),
+    least("index", "x_compiled", 250, 320, method=LANES, workload="ads"),
+    least("index", "x_compiled", 110, 130, method=LANES, workload="sparse"),
+    least("index", "x_compiled", 65, 80, method=LANES, workload="matching"),
+    least("index", "of_before", 0.8, 0.9, method=LANES, workload=(*_BUILT, "sparse", "matching")),
+    least("index", "x_compiled", 30, 65, method=PORTABLE, workload="dense"),
+    least("index", "x_compiled", 110, 150, method=BLOOM, workload="dense"),
+    least("index", "x_naive", 300, 531, method=BLOOM, workload="ads"),
+    least("index", "x_naive", 700, 1_814, method=HASH, workload="ads"),
+    least("index", "x_compiled", 1, method=INDEXES, workload=WORKLOADS),
+    most("index", "bytes", 30, 20, method=LANES, workload=_BOTH),
+    most("index", "bytes", 45, 30, method=LANES, workload="ads"),
+    most("index", "bytes", 40, 30, method=BLOOM, workload=_BOTH),
+    most("index", "bytes", 300, method=INDEXES, workload="continuous"),
+    most("index", "build_over_quarter", 1.5, method=INDEXES, workload="continuous"),
+    most("index", "build_us", 0.5, 0.25, method=LANES, workload=_BUILT),
+    most("index", "build_us", 4, 2, method=BLOOM, workload=_BUILT),
+    most("index", "insert_us", 0.5, 0.15, method=LANES, workload=_BOTH),
+    most("index", "delete_us", 1, 0.4, method=LANES, workload=_BOTH),
+    most("index", "p99_over_mean", 2, 1.4, method=INDEXES, workload=WORKLOADS),
+    most("index", "dict_us", 8, 5, method=INDEXES, workload=(*_BOTH, "mixed")),
+)
+_PLANNERS = (
+    most("planners", "over_bound", 1.015, planner=JUDGED, workload=ZIPF),
+    most("planners", "over_bound", 1.10, planner=JUDGED, workload=UNIFORM[0]),
+    most("planners", "over_bound", 1.04, planner=JUDGED, workload=UNIFORM[1]),
+    most("planners", "over_boolean", 1.02, planner=JUDGED, workload=GUARDED),
+    most("planners", "us_a_call", 15, planner=JUDGED, workload=ONE_AT_A_TIME),
+    most(
+        "planners", "over_alone", 0.29,
+        form=("preparation", "batch"), predicates=16, workload=ONE_AT_A_TIME,
     ),
-    Goal("times the compiled scan", ("times", COMPILED), (PORTABLE,), ("dense",), 30, 65),
-    Goal("times the naive scan", ("times", NAIVE), (BLOOM,), ("ads",), 300, 531),
-    Goal("times the naive scan", ("times", NAIVE), (HASH,), ("ads",), 700, 1_814),
-    Goal("never slower than the compiled scan", ("times", COMPILED), INDEXES, _EVERY, 1),
-    Goal("bytes a subscription", ("bytes",), (LANES,), ("dense", "dense3m"), 30, 20, more=False),
-    Goal("bytes a subscription", ("bytes",), (LANES,), ("ads",), 45, 30, more=False),
-    Goal("bytes a subscription", ("bytes",), INDEXES, ("continuous",), 300, more=False),
-    Goal(
-        "build us a subscription over that of a quarter of them", ("build_growth",), INDEXES,
-        ("continuous",), 1.5, more=False,
-    ),
-    Goal(
-        "build us a subscription", ("build_us",), (LANES,), ("dense", "dense3m", "ads"), 0.5, 0.25,
-        more=False,
-    ),
-    Goal(
-        "build us a subscription", ("build_us",), (BLOOM,), ("dense", "dense3m", "ads"), 4, 2,
-        more=False,
-    ),
-    Goal("insert us", ("insert_us",), (LANES,), ("dense", "dense3m"), 0.5, 0.15, more=False),
-    Goal("delete us", ("delete_us",), (LANES,), ("dense", "dense3m"), 1, 0.4, more=False),
-    Goal("p99 over mean", ("p99_over_mean",), INDEXES, _EVERY, 2, 1.4, more=False),
-    Goal(
-        "us of match(dict) over the kernel, 30 attributes", ("dict_us",), INDEXES,
-        ("dense", "dense3m", "mixed"), 8, 5, more=False,
+    most("planners", "rounds", 20, workers=128, workload=ONE_AT_A_TIME),
+    most("planners", "over_one", 1.005, workers=128, workload=ONE_AT_A_TIME),
+    least(
+        "planners", "recovered", 0.8,
+        known="fitted", gap=lambda share: share >= 0.03, workload=_begins(f"{ONE_AT_A_TIME} "),
     ),
 )  # fmt: skip
+_ENGINE = tuple(
+    most("engine", "minimum", must, what=what)
+    for what, must in (
+        ("import tamis", 0.15),
+        ("tamis --help", 0.3),
+        ("around a call that does nothing", 15),
+        ("a subscription text, read", 50),
+        ("the same subscribed, index included", 50),
+        ("20,000 over 5,000 operators loaded", 3),
+        ("80,000 chains over 40,000, ordered", 10),
+        ("one more inserted", 1),
+        ("heavy libraries after import tamis", 0),
+    )
+)
+_SPARK = (
+    most("spark", "over_few", 1.5),
+    least("spark", "a_core", 0.6),
+    most("spark", "wrong", 0),
+    least("spark", "x_process", 1.6),
+)
+_OTHERS = (
+    most("forms", "seconds", 1, what="first answer"),
+    most("forms", "numba", 0, what="first answer"),
+    most("isolation", "over_inline_us", 60, what=_begins("same", "new")),
+    most("isolation", "after_deadline_ms", 100),
+    most("isolation", "left", 0),
+)
+GOALS = (*_INDEX, *_PLANNERS, *_ENGINE, *_SPARK, *_OTHERS)
 
 
-def judged(workload: str, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The goals of a measured row: figure, goal, and by what share it is reached or missed."""
-    if row["subscriptions"] != _SIZES.get(workload):
-        return
+def judged(bench: str, rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Returns what came of the goals of a bench, each of a row once."""
+    found = {}
+    rows = list(rows)
     for goal in GOALS:
-        if workload not in goal.workloads:
-            continue
-        for method in goal.methods:
-            figure: Any = row["methods"].get(method)
-            for name in goal.figure:
-                figure = figure.get(name) if isinstance(figure, dict) else None
-            if figure is not None:
-                yield {
-                    "workload": workload,
-                    "method": method,
-                    "what": goal.words,
-                    "figure": figure,
-                    "must": goal.must,
-                    "target": goal.target,
-                    "more_is_better": goal.more,
-                    "reached": _beyond(figure, goal.must, goal.more) >= 0,
-                    "beyond_must": _beyond(figure, goal.must, goal.more),
-                    "beyond_target": (
-                        None if goal.target is None else _beyond(figure, goal.target, goal.more)
-                    ),
-                }
+        for row in rows if goal.bench == bench else ():
+            if goal.is_about(row):
+                each = _judgment(goal, row)
+                found[each["of"], each["what"], goal.must] = each
+    return list(found.values())
 
 
-def _beyond(figure: float, goal: float, more: bool) -> float:
-    """By what share of the goal a figure is better; negative where it is worse."""
-    return (figure - goal) / goal if more else (goal - figure) / goal
+def _judgment(goal: Goal, row: Row) -> dict[str, Any]:
+    names = dict.fromkeys(["workload", *goal.where, "what", "method"])
+    figure = row[goal.column]
+    return {
+        "of": ", ".join(_value(name, row[name]) for name in names if row.get(name) is not None),
+        "what": heading(goal.column),
+        "figure": figure,
+        "must": goal.must,
+        "better": goal.better,
+        "more_is_better": goal.more,
+        "reached": goal.beyond(figure, goal.must) >= 0,
+        "beyond_must": goal.beyond(figure, goal.must),
+        "beyond_better": None if goal.better is None else goal.beyond(figure, goal.better),
+    }
 
 
-def said(goal: Mapping[str, Any]) -> str:
-    """A goal and what came of it, in a line."""
-    words = f"{goal['method']}, {goal['what']}: {_number(goal['figure'])}"
-    words += f" ({'at least' if goal['more_is_better'] else 'at most'} {_number(goal['must'])}"
-    if goal["target"] is not None:
-        words += f", better {_number(goal['target'])}"
-    share = abs(goal["beyond_must"])
-    if goal["reached"]:
-        far = f"{share + 1:,.0f} times over" if share > _FAR else f"{share:.0%} to spare"
-        words += f"): reached, {far}"
-    else:
-        words += f"): MISSED by {share:.0%}"
-    beyond = goal["beyond_target"]
-    if goal["reached"] and beyond is not None:
-        words += (
-            ", the better one too" if beyond >= 0 else f", the better one missed by {-beyond:.0%}"
-        )
+def _value(name: str, value: object) -> str:
+    return value if isinstance(value, str) else f"{name} {cell(value)}"
+
+
+def said(bench: str, goals: Sequence[Mapping[str, Any]]) -> str:
+    """Returns how many goals were reached, and each with what came of it."""
+    if not goals:
+        known = any(goal.bench == bench for goal in GOALS)
+        return "\nNo goal is about this size or choice." if known else ""
+    reached = sum(goal["reached"] for goal in goals)
+    rows = [
+        {
+            "goal": f"{goal['of']}: {goal['what']}",
+            "measured": goal["figure"],
+            "must": f"{'≥' if goal['more_is_better'] else '≤'} {cell(goal['must'])}",
+            "better": goal["better"],
+            "verdict": _verdict(goal),
+        }
+        for goal in goals
+    ]
+    return f"\n{reached} of {len(goals)} goals reached\n{table(rows)}"
+
+
+def _verdict(goal: Mapping[str, Any]) -> str:
+    share, beyond = abs(goal["beyond_must"]), goal["beyond_better"]
+    if not goal["reached"]:
+        return f"MISSED by {share:.0%}"
+    words = "reached, "
+    words += f"{share + 1:,.0f} times over" if share > _FAR else f"{share:.0%} to spare"
+    if beyond is not None:
+        words += ", better too" if beyond >= 0 else f", better missed by {-beyond:.0%}"
     return words
-
-
-def _number(figure: float) -> str:
-    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{figure:.4g}"

@@ -1,4 +1,4 @@
-"""What it spares that one invocation answers many predicates: by a preparation, and in a batch.
+"""Measures what it spares that one invocation answers many predicates.
 
 The predicates of a workload are dealt at random into groups, an operator each. In one form the
 operator needs a preparation of cost 1 and costs nothing itself, in the other it answers many
@@ -10,22 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from tamis import Matcher, Operator, Preparation, Statistics, operator
 from tamis.advising.bounds import Requirements
-from tamis.matcher import Matcher
-from tamis.operators import FunctionOperator, operator
-from tamis.operators.specification import Preparation
-from tamis.statistics import Statistics
-from tamis_bench.effort import Effort
-from tamis_bench.planner_goals import GROUPED, JUDGED, ONE_AT_A_TIME, OVER_UNGROUPED, Ratio, goal
-from tamis_bench.workloads import Shape, Workload
+from tamis_bench.report import Row, progress
+from tamis_bench.workloads import Answers, Effort, Ratio, Shape, Workload
 
 SHAPE = Shape(5_000, 20_000)
 SIZES = (4, 16, 64)
 ALONE, PREPARED, BATCHED = "alone", "preparation", "batch"
+_FORMS = ((1, ALONE), *((size, form) for size in SIZES for form in (PREPARED, BATCHED)))
 
 
 class _Dealt:
@@ -37,26 +33,19 @@ class _Dealt:
         self.invocations = 0
         places = np.random.default_rng((workload.seed, size)).permutation(workload.shape.predicates)
         self.group = places // size
-        self.texts = [f"g{group}({number})" for number, group in enumerate(self.group.tolist())]
+        self.groups = int(self.group.max()) + 1
 
     def matcher(self) -> Matcher:
-        """Everything subscribed, with what history would have taught."""
-        cost = 0.0 if self.form == PREPARED else 1.0
+        """Returns a matcher of everything, with what history would have taught."""
+        texts = [f"g{group}({number})" for number, group in enumerate(self.group.tolist())]
         known = Statistics(
-            selectivity=dict(zip(self.texts, self.workload.passes.tolist(), strict=True)),
-            cost=dict.fromkeys(self.texts, cost),
+            selectivity=dict(zip(texts, self.workload.passes.tolist(), strict=True)),
+            cost=dict.fromkeys(texts, 0.0 if self.form == PREPARED else 1.0),
         )
-        groups = range(int(self.group.max()) + 1)
-        made = Matcher(
-            [self._operator(f"g{group}") for group in groups],
-            planner=JUDGED,
-            statistics=known,
-            learning=False,
-        )
-        made.subscribe_many(self.workload.subscriptions(self.texts))
-        return made
+        operators = [self._operator(f"g{group}") for group in range(self.groups)]
+        return self.workload.matcher(operators, texts, statistics=known)
 
-    def _operator(self, name: str) -> FunctionOperator:
+    def _operator(self, name: str) -> Operator:
         def holds(event: object, number: int) -> bool:
             self.invocations += self.form != PREPARED
             return self.workload.truth[number]
@@ -78,7 +67,7 @@ class _Dealt:
         return operator(name=name, cost_seconds=1.0)(holds)
 
     def at_least(self) -> float:
-        """Preparations that no method can do without on the event at hand."""
+        """Returns the preparations that no method can do without on the event at hand."""
         problem = self.workload.problem()
         nothing = np.zeros(problem.calls)
         grouped = replace(
@@ -86,64 +75,38 @@ class _Dealt:
             call_cost=nothing,
             call_marginal=nothing,
             call_group=self.group.astype(np.int64),
-            group_price=np.ones(int(self.group.max()) + 1),
+            group_price=np.ones(self.groups),
         )
         return Requirements(grouped, np.array(self.workload.truth, np.int64)).clairvoyant()
 
 
-def run(effort: Effort) -> Iterator[dict[str, Any]]:
-    """The row of the workload: invocations an event by size of the groups, and form."""
+def measured(effort: Effort) -> Iterator[Row]:
+    """Yields invocations an event by size of the groups, and form."""
     shape = SHAPE.scaled(effort.scale)
-    counts: dict[tuple[int, str], list[int]] = {}
+    counts: dict[tuple[int, str], list[int]] = {each: [] for each in _FORMS}
     bound: dict[int, list[float]] = {size: [] for size in SIZES}
     for seed, events in effort.parts():
         workload = Workload(shape, seed)
-        answers: list[list[str]] = []
-        for size, form in [(1, ALONE), *((s, f) for s in SIZES for f in (PREPARED, BATCHED))]:
-            effort.progress(f"groups: {shape}, {size} predicates, {form}")
+        answers = Answers(f"groups of {shape}")
+        for size, form in _FORMS:
+            progress(f"groups: {shape}, {size} predicates, {form}")
             dealt = _Dealt(workload, size, form)
             matcher = dealt.matcher()
-            chance = np.random.default_rng(seed + 1)
-            for at in range(events):
-                workload.draw_event(chance)
+            for event in workload.events(events):
                 before = dealt.invocations
-                result = matcher.match({"id": str(at)})
-                counts.setdefault((size, form), []).append(dealt.invocations - before)
-                matched = [match.subscription for match in result.matches]
-                if form == ALONE:
-                    answers.append(matched)
-                elif matched != answers[at]:
-                    raise AssertionError(f"groups change the matches of event {at} of {shape}")
+                answers.compare(event, matcher.match(event))
+                counts[size, form].append(dealt.invocations - before)
                 if form == PREPARED:
                     bound[size].append(dealt.at_least())
-    yield _row(shape, counts, bound)
-
-
-def _row(
-    shape: Shape, counts: dict[tuple[int, str], list[int]], bound: dict[int, list[float]]
-) -> dict[str, Any]:
-    alone = counts[1, ALONE]
-    table, goals = [], []
     for (size, form), made in counts.items():
-        ratio = Ratio.of(made, alone)
-        table.append(
-            {
-                "predicates": size,
-                "form": form,
-                "invocations": float(np.mean(made)),
-                "over_alone": ratio and ratio.value,
-                "error": ratio and ratio.error,
-                "clairvoyant": float(np.mean(bound[size])) if form == PREPARED else None,
-            }
-        )
-        if ratio and size == GROUPED and str(shape) == ONE_AT_A_TIME:
-            what = f"{size} predicates an invocation, {form}: over the ungrouped"
-            goals.append(goal(str(shape), JUDGED, what, ratio.value, OVER_UNGROUPED))
-    return {
-        "figure": "groups",
-        "workload": str(shape),
-        "events": len(alone),
-        "planner": JUDGED,
-        "table": table,
-        "goals": goals,
-    }
+        over = Ratio.of(made, counts[1, ALONE])
+        yield {
+            "workload": str(shape),
+            "predicates": size,
+            "form": form,
+            "invocations": float(np.mean(made)),
+            "over_alone": over.value,
+            "error": over.error,
+            "clairvoyant": float(np.mean(bound[size])) if form == PREPARED else None,
+            "events": len(made),
+        }

@@ -1,4 +1,4 @@
-"""What indexes cost beside scans of the same subscriptions, every answer compared.
+"""Measures indexes beside scans of the same subscriptions, every answer compared.
 
 A workload goes through two rounds: as built, and after a tenth of the subscriptions were replaced
 in batches, between which events are matched. In each round methods take turns (see `timing`).
@@ -8,25 +8,25 @@ Every answer is compared with the compiled scan's, and a sample with plain Pytho
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from importlib.util import find_spec
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
-from tamis.index.buckets.bits import has_vectors
-from tamis.plugins.loader import installed
+from tamis.testing import satisfies
 from tamis_bench import begen, mixed
 from tamis_bench.boxes import SHAPES, Boxes, BoxShape
 from tamis_bench.coded import coded
-from tamis_bench.draws import Ints
-from tamis_bench.goals import COMPILED, LANES, PORTABLE, judged
-from tamis_bench.rivals import SCANS, chosen_indexes, chosen_scans, shown
-from tamis_bench.scans import compiled_scan
+from tamis_bench.goals import LANES, PORTABLE
+from tamis_bench.kernels import Ints
+from tamis_bench.options import Passes, Scale, Seed, count, names, several
+from tamis_bench.report import Row, progress
+from tamis_bench.scans import COMPILED, SCANS, chosen_scans, compiled_scan
 from tamis_bench.subjects import Source, Subject, source
-from tamis_bench.timing import Method, beyond, check, compare, figures, time_all, times
-
-Progress = Callable[[str], None]
+from tamis_bench.timing import Method, beyond, check, compare, time_all
 
 WORKLOADS = (*SHAPES, mixed.NAME)
 _BATCHES = 10
@@ -36,6 +36,10 @@ _LONG_SECONDS = 10.0
 """A build that takes longer is done once."""
 _QUARTER_OF = "continuous"
 """The workload whose build time is compared with that of a quarter of it."""
+_OFF = 1.5
+"""From how far off the wanted match rate a word is said."""
+_SLOW, _MOST_FOR_SLOW = "scan", 100_000
+"""The slow index, and the subscriptions up to which it is measured without being named."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +51,24 @@ class Plan:
     shape: BoxShape
 
     def draw(self, seed: int, events: int) -> Boxes:
-        """The workload itself."""
+        """Draws the workload itself."""
         if self.name == mixed.NAME:
             return mixed.Mixed(self.shape, seed, events)
         return Boxes(self.name, self.shape, seed, events)
 
 
-def plan(name: str, scale: float) -> Plan:
-    """One of the named workloads."""
-    shape = mixed.SHAPE if name == mixed.NAME else SHAPES[name]
-    return Plan(name, name, _scaled(shape, scale))
-
-
-def begen_plan(table: begen.Table1, scale: float) -> Plan:
-    """A workload with the paper's parameters."""
-    return Plan(begen.NAME, table.title(), _scaled(table.shape(), scale))
+def plans(
+    names: Sequence[str], table_1: Mapping[str, Sequence[float] | None], scale: float
+) -> Iterator[Plan]:
+    """Yields named workloads, and for `begen` those with the parameters of Table 1."""
+    suffix = "" if scale == 1 else f" at {scale:g}"
+    for name in names:
+        if name == begen.NAME:
+            for title, parameters in begen.combinations(table_1):
+                yield Plan(name, title + suffix, _scaled(begen.shape_of(parameters), scale))
+        else:
+            shape = mixed.SHAPE if name == mixed.NAME else SHAPES[name]
+            yield Plan(name, name + suffix, _scaled(shape, scale))
 
 
 def _scaled(shape: BoxShape, scale: float) -> BoxShape:
@@ -75,7 +82,6 @@ class _Run:
     plan: Plan
     boxes: Boxes
     passes: int
-    progress: Progress
     events: list[dict[str, Any]] = field(init=False)
     answers: list[Ints] = field(init=False)
     """The ids that would match each event if all subscriptions were there."""
@@ -88,67 +94,157 @@ class _Run:
 
     @property
     def words(self) -> str:
-        """Which workload, for who wants to see a wrong answer again."""
+        """Returns which workload it is, for who wants to see a wrong answer again."""
         return f"{self.plan.title}, seed {self.boxes.seed}"
+
+    @property
+    def first(self) -> Any:
+        """Returns which subscriptions are there at first."""
+        return np.arange(len(self.boxes)) < self.boxes.count
 
     def say(self, words: str) -> None:
         """Tells who waits what is done."""
-        self.progress(f"{self.plan.title}: {words}")
+        progress(f"{self.plan.title}: {words}")
 
     def expected(self, alive: Any) -> list[Ints]:
-        """The answers when these subscriptions are there."""
+        """Returns the answers when these subscriptions are there."""
         return [answer[alive[answer]] for answer in self.answers]
 
-    def check(self, methods: Mapping[str, Method], alive: Any) -> None:
-        """Compares all answers, and notes how many events each method takes."""
-        expected = self.expected(alive)
-        self.compared += check(methods, expected, self.passes, self.words)
+    def timed(self, methods: Mapping[str, Method], alive: Any, when: str) -> None:
+        """Compares all answers, and times every method."""
+        self.say(f"comparing answers {when}")
+        self.compared += check(methods, self.expected(alive), self.passes, self.words)
+        self.say(f"timing {when}")
+        time_all(methods, self.passes)
 
 
-def measure(
-    planned: Plan,
+def _table_1(words: str, name: str, least: float, most: float | None = None) -> Any:
+    """Declares an option for a parameter of the paper's Table 1."""
+    return several(f"{words} ({begen.DEFAULTS[name]:,} by default); begen.", least, most)
+
+
+def measured(
     *,
-    seed: int,
-    events: int,
-    passes: int,
-    indexes: Sequence[str] | None = None,
-    scans: Sequence[str] | None = None,
-    progress: Progress = lambda words: None,
-) -> dict[str, Any]:
-    """Scans and indexes on one workload."""
-    progress(f"{planned.title}: drawing")
-    run = _Run(planned, planned.draw(seed, events), passes, progress)
-    boxes = run.boxes
+    workloads: Annotated[
+        list[str] | None,
+        names("All but begen, which options describe, or these", (*WORKLOADS, begen.NAME)),
+    ] = None,
+    index: Annotated[list[str] | None, names("Indexes, all by default")] = None,
+    scans: Annotated[
+        list[str] | None, names("Scans that do not take too long, or these", SCANS)
+    ] = None,
+    events: Annotated[int, count("Events a row.")] = 100,
+    passes: Passes = 5,
+    subscriptions: Annotated[
+        list[int] | None, _table_1("Subscriptions", "subscriptions", 10)
+    ] = None,
+    zipf: Annotated[
+        list[float] | None, _table_1("Popularity of attributes: 1/rank to this power", "zipf", 0)
+    ] = None,
+    dimensions: Annotated[
+        list[int] | None, _table_1("Attributes there are", "dimensions", 1)
+    ] = None,
+    cardinality: Annotated[
+        list[int] | None, _table_1("Values an attribute has", "cardinality", 2)
+    ] = None,
+    subscription_size: Annotated[
+        list[int] | None,
+        _table_1("Predicates a subscription, on average", "subscription_size", 1),
+    ] = None,
+    event_size: Annotated[list[int] | None, _table_1("Pairs an event", "event_size", 1)] = None,
+    matching: Annotated[
+        list[float] | None,
+        _table_1("Share of the subscriptions that match an event", "matching", 0, 1),
+    ] = None,
+    equality: Annotated[
+        list[float] | None, _table_1("Share of the predicates that are =", "equality", 0, 1)
+    ] = None,
+    seed: Seed = 1,
+    scale: Scale = 1.0,
+) -> Iterator[Row]:
+    """Yields the rows of workloads, one workload after the other."""
+    given = {name: value for name, value in locals().items() if name in begen.DEFAULTS}
+    if any(given.values()):
+        workloads = workloads or [begen.NAME]
+        if begen.NAME not in workloads:
+            raise typer.BadParameter("the parameters of Table 1 are those of --workloads begen")
+    for plan in plans(workloads or WORKLOADS, given, scale):
+        progress(f"{plan.title}: drawing")
+        run = _Run(plan, plan.draw(seed, events), passes)
+        yield from _measured(run, index, scans)
+
+
+def _measured(
+    run: _Run, indexes: Sequence[str] | None, scans: Sequence[str] | None
+) -> Iterator[Row]:
+    """Yields the rows of a workload: of every method, of what an index costs, and of it later."""
     _check_by_hand(run)
-    scan_names, left_out = chosen_scans(boxes, scans)
-    index_names, others = chosen_indexes(boxes, indexes, sorted(installed().indexes))
-    subjects, rows = _built(run, index_names)
-    rows = {shown(name): {} for name in scan_names} | rows
-    _first_round(run, scan_names, subjects, rows)
+    scan_names, no_scans = chosen_scans(run.boxes, scans)
+    index_names, left_out = chosen_indexes(run.boxes, indexes)
+    subjects, costs = _built(run, index_names)
+    times = _first_round(run, scan_names, subjects, costs)
     subjects.pop(PORTABLE, None)
-    _second_round(run, subjects, rows)
-    found = float(
-        np.mean([len(each) for each in run.expected(np.arange(len(boxes)) < boxes.count)])
-    )
-    row: dict[str, Any] = {
-        "workload": planned.name,
-        "title": planned.title,
+    later = _second_round(run, subjects, times, costs)
+    left_out |= {_shown(name): why for name, why in no_scans.items()}
+    about = _about(run)
+    for part, rows in (
+        (_title(run, about), times | {name: {"note": why} for name, why in left_out.items()}),
+        (f"{run.plan.title}: costs of a subscription", costs),
+        (f"{run.plan.title}: after 10% of the subscriptions were replaced", later),
+    ):
+        for name, figures in rows.items():
+            row = {"part": part, "workload": run.plan.title, "method": name}
+            yield {**row, **figures, "about": about}
+
+
+def chosen_indexes(
+    boxes: Boxes, named: Sequence[str] | None
+) -> tuple[Sequence[str], dict[str, str]]:
+    """Returns the indexes to measure, and why others are left out."""
+    if named is not None:
+        return named, {}
+    from tamis.plugins.loader import installed
+
+    every = sorted(installed().indexes)
+    if boxes.count <= _MOST_FOR_SLOW:
+        return every, {}
+    why = f"takes too long here; --index {_SLOW} measures it all the same"
+    return [name for name in every if name != _SLOW], {_SLOW: why}
+
+
+def _shown(scan: str) -> str:
+    """Returns the name of a scan as a method among others."""
+    return f"{scan} scan"
+
+
+def _about(run: _Run) -> dict[str, Any]:
+    """Returns what the workload turned out to be."""
+    boxes = run.boxes
+    found = float(np.mean([len(each) for each in run.expected(run.first)]))
+    return {
         "subscriptions": boxes.count,
         "predicates": boxes.mean_length,
         "attributes": len(boxes.names),
         "pairs": float(np.mean([len(event) for event in run.events])),
-        "events": events,
-        "seed": seed,
         "match_ratio": found / boxes.count,
         "wanted_match_ratio": boxes.shape.match_ratio,
         "prototypes": boxes.prototypes,
         "focus": boxes.focus,
         "answers_compared": run.compared,
-        "methods": rows,
-        "vectors": has_vectors(),
-        "left_out": left_out | others,
     }
-    return row | {"goals": list(judged(planned.name, row))}
+
+
+def _title(run: _Run, about: Mapping[str, Any]) -> str:
+    share, wanted = about["match_ratio"], about["wanted_match_ratio"]
+    words = (
+        f"{run.plan.title}: {about['subscriptions']:,} subscriptions of {about['predicates']:.1f} "
+        f"predicates, {about['attributes']:,} attributes, {about['pairs']:.0f} pairs an event;\n"
+        f"{share:.3%} match, seed {run.boxes.seed}; "
+        f"{about['answers_compared']:,} answers compared, none wrong"
+    )
+    if wanted and not wanted / _OFF <= share <= wanted * _OFF:
+        words += f"\n(these parameters do not allow the {wanted:.3%} that were asked for)"
+    return words
 
 
 def _check_by_hand(run: _Run) -> None:
@@ -163,40 +259,46 @@ def _check_by_hand(run: _Run) -> None:
         some = boxes.clauses(answer[: _SAMPLE // len(run.events) + 1])
         for row, clauses in [*asked.items(), *some]:
             run.compared += 1
-            if mixed.satisfies(clauses, event) is not (row in matching):
+            if satisfies(event, clauses) is not (row in matching):
                 raise AssertionError(
                     f"the compiled scan is wrong on event {at} of {run.words}: subscription {row}"
                 )
 
 
-def _built(run: _Run, names: Sequence[str]) -> tuple[dict[str, Subject], dict[str, dict[str, Any]]]:
-    """The indexes, each built after everything it runs was compiled, and what it took."""
+def _built(run: _Run, names: Sequence[str]) -> tuple[dict[str, Subject], dict[str, Row]]:
+    """Builds the indexes, each after everything it runs was compiled; returns what it took, too."""
     boxes = run.boxes
     first = np.arange(boxes.count)
     given = source(boxes, first)
     subjects: dict[str, Subject] = {}
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, Row] = {}
     for name in names:
         run.say(f"building {name}")
         _warm(run, name)
         subjects[name], seconds = _fastest(name, given)
-        row = rows[name] = {
-            "build_us": 1e6 * seconds / boxes.count,
-            "bytes": subjects[name].bytes_each,
-        }
+        row = rows[name] = {"build_us": 1e6 * seconds / boxes.count}
+        row["bytes"] = subjects[name].bytes_each
         if run.plan.name == _QUARTER_OF:
             quarter = first[: max(1, boxes.count // 4)]
             seconds = _fastest(name, source(boxes, quarter))[1]
-            row["build_growth"] = row["build_us"] / (1e6 * seconds / len(quarter))
-        if name == LANES and has_vectors():
+            row["build_over_quarter"] = row["build_us"] / (1e6 * seconds / len(quarter))
+        if name == LANES and _has_vectors():
             _warm(run, name, vector=False)
             subjects[PORTABLE] = Subject(name, given, vector=False)
-            rows[PORTABLE] = {}
     return subjects, rows
 
 
+def _has_vectors() -> bool:
+    """Returns whether indexes look bytes up in registers here; without, they are portable."""
+    if find_spec("tamis.index.buckets") is None:
+        return False
+    from tamis.index.buckets.bits import has_vectors
+
+    return has_vectors()
+
+
 def _fastest(name: str, given: Source) -> tuple[Subject, float]:
-    """The index, and the seconds of the faster of two builds where that is no long wait."""
+    """Returns the index, and the seconds of the faster of two builds where that is not long."""
     subject = Subject(name, given)
     seconds = subject.build_seconds
     if seconds < _LONG_SECONDS:
@@ -217,72 +319,57 @@ def _warm(run: _Run, name: str, **options: Any) -> None:
 
 
 def _first_round(
-    run: _Run,
-    scans: Sequence[str],
-    subjects: Mapping[str, Subject],
-    rows: Mapping[str, dict[str, Any]],
-) -> None:
-    """The workload as built, all methods side by side."""
-    boxes = run.boxes
-    codes = coded(boxes, np.arange(boxes.count))
+    run: _Run, scans: Sequence[str], subjects: Mapping[str, Subject], costs: Mapping[str, Row]
+) -> dict[str, Row]:
+    """Times the workload as built, all methods side by side."""
+    codes = coded(run.boxes, np.arange(run.boxes.count))
     methods = {}
     for name in scans:
-        run.say(f"laying out the {shown(name)}")
-        methods[shown(name)] = Method(SCANS[name](boxes, codes), always=False)
-    kernels = {name: each.method(run.events) for name, each in subjects.items()}
-    methods |= kernels
-    alive = np.arange(len(boxes)) < boxes.count
-    run.say("comparing answers")
-    run.check(methods, alive)
-    run.say("timing")
-    time_all(methods, run.passes)
+        run.say(f"laying out the {_shown(name)}")
+        methods[_shown(name)] = Method(SCANS[name](run.boxes, codes), always=False)
+    methods |= {name: each.method(run.events) for name, each in subjects.items()}
+    run.timed(methods, run.first, "as built")
+    whole = {f"match of {name}": subjects[name].whole(run.events) for name in costs}
+    run.compared += check(whole, run.expected(run.first), run.passes, run.words)
+    rows: dict[str, Row] = {}
     for name, method in methods.items():
-        rows[name].update(figures(method))
-        rows[name]["times"] = {scan: times(methods[shown(scan)], method) for scan in scans}
-    for name, subject in subjects.items():
-        rows[name]["candidates"] = subject.candidates(kernels[name])
-        if name != PORTABLE:
-            rows[name]["dict_us"] = _dispatch_us(run, subject, kernels[name], alive)
-
-
-def _dispatch_us(run: _Run, subject: Subject, kernel: Method, alive: Any) -> float:
-    """What `match` of a dict takes beyond the kernel."""
-    index = subject.index
-    whole = Method(lambda at: index.match(run.events[at]))
-    run.check({f"match of {index.name}": whole}, alive)
-    return 1e6 * beyond(kernel, whole, run.passes)
+        rows[name] = dict(method.figures())
+        rows[name] |= {f"x_{scan}": method.times(methods[_shown(scan)]) for scan in scans}
+        if name in costs:
+            costs[name]["candidates"] = subjects[name].candidates(method)
+            more = beyond(method, whole[f"match of {name}"], run.passes)
+            costs[name]["dict_us"] = 1e6 * more
+    return rows
 
 
 def _second_round(
-    run: _Run, subjects: Mapping[str, Subject], rows: Mapping[str, dict[str, Any]]
-) -> None:
-    """A tenth of the subscriptions replaced while events are matched, and the workload again."""
-    alive = _replaced(run, subjects, rows)
-    boxes = run.boxes
+    run: _Run,
+    subjects: Mapping[str, Subject],
+    before: Mapping[str, Row],
+    costs: Mapping[str, Row],
+) -> dict[str, Row]:
+    """Replaces a tenth of the subscriptions while events are matched, and times it all again."""
+    alive = _replaced(run, subjects, costs)
     there = np.flatnonzero(alive)
-    scan = Method(compiled_scan(coded(boxes, there)), lambda found: there[found])
-    methods = {shown(COMPILED): scan}
+    scan = Method(compiled_scan(coded(run.boxes, there)), lambda found: there[found])
+    methods = {_shown(COMPILED): scan}
     methods |= {name: each.method(run.events) for name, each in subjects.items()}
-    run.say("comparing answers after subscriptions were replaced")
-    run.check(methods, alive)
-    run.say("timing after subscriptions were replaced")
-    time_all(methods, run.passes)
+    run.timed(methods, alive, "after subscriptions were replaced")
+    rows: dict[str, Row] = {}
     for name, method in methods.items():
-        after: dict[str, Any] = figures(method)
-        after["times"] = {COMPILED: times(scan, method)}
-        after["of_before"] = after["times"][COMPILED] / rows[name]["times"][COMPILED]
+        times = method.times(scan)
+        rows[name] = {f"{what}_after": figure for what, figure in method.figures().items()}
+        rows[name] |= {"x_compiled_after": times, "of_before": times / before[name]["x_compiled"]}
         if name in subjects:
-            after["bytes"] = subjects[name].bytes_each
-        rows[name]["after"] = after
+            rows[name]["bytes_after"] = subjects[name].bytes_each
+            rows[name]["while_us"] = costs[name].pop("while_us")
+    return rows
 
 
-def _replaced(
-    run: _Run, subjects: Mapping[str, Subject], rows: Mapping[str, dict[str, Any]]
-) -> Any:
-    """Replaces a tenth of the subscriptions, in batches; which are there in the end."""
-    boxes = run.boxes
-    alive = np.arange(len(boxes)) < boxes.count
-    spare = np.arange(boxes.count, len(boxes))
+def _replaced(run: _Run, subjects: Mapping[str, Subject], costs: Mapping[str, Row]) -> Any:
+    """Replaces a tenth of the subscriptions, in batches; returns which are there in the end."""
+    boxes, alive = run.boxes, run.first
+    spare = np.flatnonzero(~alive)
     gone = np.random.default_rng([boxes.seed, 3]).permutation(boxes.count)[: len(spare)]
     spent = {name: np.zeros(3) for name in subjects}
     for batch in range(_BATCHES):
@@ -300,27 +387,8 @@ def _replaced(
                 spent[name][2] += time.perf_counter() - begun
                 compare(name, np.sort(answer), expected[at], at, f"{run.words} while replacing")
                 run.compared += 1
+    counts = {"delete_us": len(gone), "insert_us": len(spare), "while_us": len(run.events)}
     for name, seconds in spent.items():
-        deleted, inserted, matched = (1e6 * seconds).tolist()
-        rows[name]["delete_us"] = deleted / len(gone)
-        rows[name]["insert_us"] = inserted / len(spare)
-        rows[name]["while_us"] = matched / len(run.events)
+        for what, each in zip(counts, seconds.tolist(), strict=True):
+            costs[name][what] = 1e6 * each / counts[what]
     return alive
-
-
-def run(
-    plans: Sequence[Plan],
-    *,
-    seed: int,
-    events: int,
-    passes: int,
-    indexes: Sequence[str] | None = None,
-    scans: Sequence[str] | None = None,
-    progress: Progress = lambda words: None,
-) -> Iterator[dict[str, Any]]:
-    """The workloads, one after the other."""
-    for each in plans:
-        yield measure(
-            each, seed=seed, events=events, passes=passes, indexes=indexes, scans=scans,
-            progress=progress,
-        )  # fmt: skip

@@ -1,32 +1,32 @@
-"""What a call in a worker process costs over one in the calling thread, and how late a kill comes.
+"""Measures what a call in a worker costs over one in this thread, and how late a kill comes.
 
-`tamis bench isolation [--json]` prints medians of calls of one gateway, in turns of both
-kinds: about the same event (what it needs is there), and about a new event each time, whose input
-of so many bytes travels too. A call of an operator that is hung is measured from its deadline on
-until the answer is there; then its worker has been killed, and the next call is made by another
-one.
+Figures are medians of calls of one gateway, in turns of both kinds: about the same event (what it
+needs is there), and about a new event each time, whose input of so many bytes travels too. A call
+of an operator that is hung is measured from its deadline on until the answer is there; then its
+worker has been killed, and the next call is made by another one. On request, workers are abused
+beside calls that are well (see `abuse`).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from tamis import Limits, Specification
+from tamis import Limits, OperatorRecord, Specification
 from tamis.calling.gateway import Asking, Gateway
 from tamis.event import Event
-from tamis.operators import FunctionOperator, OperatorRecord, record_of
+from tamis.operators import FunctionOperator, record_of
 from tamis.operators.asking import Call
 from tamis.operators.specification import Parameter
+from tamis_bench.abuse import abused
+from tamis_bench.options import count
+from tamis_bench.report import Row, progress
 
-GOAL_US, GOAL_KILL_MS = 60.0, 100.0
-CALLS, KILLS = 2_000, 40
 SIZES = (0, 1_000, 16_000, 60_000)
 LARGE = (1_000_000, 6_220_800)
 _DEADLINE_SECONDS = 0.02
@@ -44,50 +44,46 @@ def hung(event: Any, level: int) -> bool:
     return True
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the table, or the figures as JSON."""
-    parser = argparse.ArgumentParser(prog="tamis bench isolation", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--calls", type=int, default=CALLS)
-    parser.add_argument("--kills", type=int, default=KILLS)
-    given = parser.parse_args(arguments)
-    figures = measured(given.calls, given.kills)
-    if given.json:
-        print(json.dumps(figures, indent=2))
-        return
-    print(f"{'a call in a worker process, over the same inline':<58}{'median us':>10}{'goal':>8}")
-    for name, microseconds in figures["over_inline_us"].items():
-        large = name.startswith("array")
-        print(f"  {name:<56}{microseconds:>10.1f}{'' if large else f'{GOAL_US:>8.0f}'}")
-    late = figures["kill_after_deadline_ms"]
-    print(f"{'an answer after the deadline of a hung call':<58}{'ms':>10}{'goal':>8}")
-    for name in ("median", "worst"):
-        print(f"  {name:<56}{late[name]:>10.2f}{GOAL_KILL_MS:>8.0f}")
+def measured(
+    *,
+    calls: Annotated[int, count("Calls of each kind.")] = 2_000,
+    kills: Annotated[int, count("Calls that hang.")] = 40,
+    abuse: Annotated[int, count("Events with workers abused beside them.", 0)] = 0,
+    workers: Annotated[int, count("Calls of such an event at once.")] = 4,
+) -> Iterator[Row]:
+    """Yields a row for each kind of call and for kills, and for abuse where it is asked for."""
+    few = max(20, calls // 20)
+    kinds: list[tuple[str, int, Callable[[], object]]]
+    kinds = [("same event, no input sent", calls, bytes)]
+    kinds += [(f"new event, {size:,} bytes", calls, partial(bytes, size)) for size in SIZES]
+    kinds += [
+        (f"array of {size:,} bytes, new event", few, partial(np.asarray, np.zeros(size, np.uint8)))
+        for size in LARGE
+    ]
+    for what, number, content in kinds:
+        progress(what)
+        over = _over(number, content, same=what.startswith("same"))
+        part = "A call in a worker process, over the same inline, median"
+        yield {"part": part, "what": what, "over_inline_us": over}
+    progress("calls that hang")
+    for what, late in _kills(kills).items():
+        part = "An answer after the deadline of a hung call"
+        yield {"part": part, "what": what, "after_deadline_ms": late}
+    if abuse:
+        yield from abused(abuse, workers)
 
 
-def measured(calls: int = CALLS, kills: int = KILLS) -> dict[str, Any]:
-    """The figures."""
-    over = {"same event, no input sent": _over(calls, lambda at: b"", same=True)}
-    for size in SIZES:
-        over[f"new event, {size:,} bytes"] = _over(calls, lambda at, n=size: b"x" * n)  # type: ignore[misc]
-    for size in LARGE:
-        array = np.zeros(size, np.uint8)
-        name = f"array of {size:,} bytes, new event"
-        over[name] = _over(max(20, calls // 20), lambda at, array=array: array)  # type: ignore[misc]
-    return {"over_inline_us": over, "kill_after_deadline_ms": _kills(kills)}
-
-
-def _over(calls: int, content: Callable[[int], object], same: bool = False) -> float:
-    """Microseconds that a call in a worker process takes more than one in this thread."""
+def _over(calls: int, content: Callable[[], object], same: bool) -> float:
+    """Returns the microseconds that a call in a worker takes more than one in this thread."""
     inline, isolated = _operator(shown, "inline"), _operator(shown, "process")
     gateway = Gateway(Limits(), records=[isolated])
     gateway.expect(isolated)
     kinds = [(_call(record), list[float]()) for record in (inline, isolated)]
     try:
-        asking = Asking(_event(content(0), 0))
+        asking = Asking(_event(content(), 0))
         for at in range(calls + calls // 10):
             if not same:
-                asking = Asking(_event(content(at), at))
+                asking = Asking(_event(content(), at))
             for call, seconds in kinds:
                 begun = time.perf_counter()
                 answer = gateway.call(call, asking)
@@ -100,7 +96,7 @@ def _over(calls: int, content: Callable[[int], object], same: bool = False) -> f
 
 
 def _kills(kills: int) -> dict[str, float]:
-    """Milliseconds from the deadline of a hung call to its answer."""
+    """Returns the milliseconds from the deadline of a hung call to its answer."""
     record = _operator(hung, "process", timeout=_DEADLINE_SECONDS)
     gateway = Gateway(Limits(failures_in_a_row=kills + 2), records=[record])
     gateway.expect(record)

@@ -1,4 +1,4 @@
-"""The mixed workload: strings, prefixes, sets and `!=` among the numbers of the dense one.
+"""Draws the mixed workload: strings, prefixes, sets and `!=` among the numbers of the dense one.
 
 Some attributes are strings, with a vocabulary each; sorted, a word is its number, a prefix a
 range of numbers, and so the scans need to know nothing of strings. Sets and `!=` are on attributes
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis_bench.boxes import DIFFERENT, RANGE, Boxes, BoxShape, Clause, Extra, Sets
-from tamis_bench.draws import Ints
+from tamis_bench.boxes import Boxes, BoxShape, Clause
+from tamis_bench.kernels import DIFFERENT, RANGE, Extra, Ints, Sets
 
 NAME = "mixed"
 SHAPE = BoxShape(1_000_000)
@@ -51,7 +51,7 @@ class Mixed(Boxes):
         self._draw_sets(chance, np.flatnonzero(is_set))
 
     def _draw_strings(self, chance: np.random.Generator, at: Ints, value: Any) -> None:
-        """Words and prefixes, as ranges of the numbers of words."""
+        """Draws words and prefixes, as ranges of the numbers of words."""
         letters = chance.integers(1, _LONGEST_PREFIX + 1, len(at))
         letters[chance.random(len(at)) >= _PREFIXES] = 0
         ranges = np.array([_ranges(words) for words in self.words], np.float64)
@@ -60,7 +60,7 @@ class Mixed(Boxes):
         self.low[at], self.high[at] = found[:, 0], found[:, 1]
 
     def _draw_sets(self, chance: np.random.Generator, at: Ints) -> None:
-        """Sets of values, as bits."""
+        """Draws sets of values, as bits."""
         values = self.shape.values or 0
         sizes = chance.geometric(1 / (_MEAN_SET - _SMALLEST_SET + 1), len(at)) - 1 + _SMALLEST_SET
         sizes = np.minimum(sizes, min(_LARGEST_SET, values))
@@ -78,7 +78,7 @@ class Mixed(Boxes):
         self.extra[at] = np.arange(len(at))
 
     def members(self, number: int) -> list[int]:
-        """The values in a set."""
+        """Returns the values in a set."""
         bits = np.unpackbits(self.sets[number].view(np.uint8), bitorder="little")
         return [int(value) for value in np.flatnonzero(bits)]
 
@@ -98,7 +98,7 @@ class Mixed(Boxes):
         return self.words[attribute][value] if attribute < len(self.words) else float(value)
 
     def event_dicts(self) -> list[dict[str, Any]]:
-        """The events as they come to a user."""
+        """Returns the events as they come to a user."""
         return [
             {
                 self.names[at]: self._constant(at, int(row[at]))
@@ -109,7 +109,7 @@ class Mixed(Boxes):
 
 
 def _vocabulary(chance: np.random.Generator, count: int) -> list[str]:
-    """Words of syllables, few enough at the beginning for prefixes to mean something."""
+    """Returns words of syllables, few enough at the beginning for prefixes to mean something."""
     syllables = ["".join(each) for each in product("bdklm", "aio")]
     words: set[str] = set()
     while len(words) < count:
@@ -118,7 +118,7 @@ def _vocabulary(chance: np.random.Generator, count: int) -> list[str]:
 
 
 def _ranges(words: list[str]) -> list[list[tuple[int, int]]]:
-    """For each word, and each number of its first letters, the words that begin so; 0: itself."""
+    """Returns for each word and each number of its first letters what begins so; for 0 itself."""
     found = []
     for number, word in enumerate(words):
         spans = [(number, number)]
@@ -127,25 +127,3 @@ def _ranges(words: list[str]) -> list[list[tuple[int, int]]]:
             spans.append((alike[0], alike[-1]))
         found.append(spans)
     return found
-
-
-def satisfies(clauses: list[Clause], event: dict[str, Any]) -> bool:
-    """What the clauses of these workloads mean, said in plain Python for the check of answers."""
-    return all(
-        attribute in event and _holds(op, constant, event[attribute])
-        for attribute, op, constant in clauses
-    )
-
-
-def _holds(op: str, constant: Any, value: Any) -> bool:
-    if op == "=":
-        return bool(value == constant)
-    if op == "!=":
-        return bool(value != constant)
-    if op == "in":
-        return value in constant
-    if op == "starts with":
-        return str(value).startswith(constant)
-    if op == "between":
-        return bool(constant[0] <= value <= constant[1])
-    return bool(value <= constant) if op == "<=" else bool(value >= constant)

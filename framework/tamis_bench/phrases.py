@@ -1,64 +1,60 @@
-"""What `mentions` costs by the number of phrases, beside one regular expression a phrase.
+"""Measures what `mentions` costs by the number of phrases, beside one regular expression a phrase.
 
-`tamis bench phrases [--seed N]`: both ways read the same texts in one run, in
-turns, and the least of several passes counts; that they agree is checked.
+Both ways read the same texts in turns, the fastest of several passes counts, and they must agree.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from typing import Annotated
 
+from tamis_bench.options import Passes, Seed, several
+from tamis_bench.report import Row, progress
+from tamis_bench.timing import alternating
 from tamis_operators.text.folding import folded, marked
 from tamis_operators.text.phrases import Phrases
 
-_SIZES = (10, 100, 1_000, 10_000)
-_WORDS, _LONG, _TEXTS, _PASSES = 5_000, 60, 20, 5
+_WORDS, _LONG, _TEXTS = 5_000, 60, 20
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints a line for each number of phrases."""
-    parser = argparse.ArgumentParser(prog="tamis bench phrases", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    seed = parser.parse_args(arguments).seed
-    print(f"texts of {_LONG} words, µs each: the least of {_PASSES} passes over {_TEXTS}")
-    print(f"{'phrases':>8} {'found':>6} {'mentions':>9} {'expressions':>12} {'times':>7}")
-    for size in _SIZES:
-        found, ours, theirs = measured(size, random.Random(seed))
-        print(f"{size:>8,} {found:>6.2f} {ours:>9.0f} {theirs:>12.0f} {theirs / ours:>7.1f}")
+def measured(
+    *,
+    sizes: Annotated[list[int] | None, several("How many phrases: 10, 100, 1,000, 10,000.")] = None,
+    passes: Passes = 5,
+    seed: Seed = 1,
+) -> Iterator[Row]:
+    """Yields a row for each number of phrases."""
+    for size in sizes or (10, 100, 1_000, 10_000):
+        progress(f"{size:,} phrases")
+        row = _measured(size, random.Random(seed), passes)
+        yield {"part": f"Phrases in texts of {_LONG} words", **row}
 
 
-def measured(size: int, random: random.Random) -> tuple[float, float, float]:
-    """Phrases found in a text, and the microseconds of both ways."""
+def _measured(size: int, chance: random.Random, passes: int) -> Row:
     words = [f"w{at}" for at in range(_WORDS)]
-    phrases = sorted({" ".join(random.choices(words, k=1 + at % 2)) for at in range(size)})
-    texts = [" ".join(random.choices(words, k=_LONG)) for _ in range(_TEXTS)]
+    phrases = sorted({" ".join(chance.choices(words, k=1 + at % 2)) for at in range(size)})
+    texts = [" ".join(chance.choices(words, k=_LONG)) for _ in range(_TEXTS)]
     known = Phrases("text")
     for phrase in phrases:
         known.learn(marked(folded(phrase)))
     expressions = [re.compile(rf"\b{re.escape(each)}\b", re.IGNORECASE) for each in phrases]
 
-    def ours(text: str) -> int:
-        return len(known.read({"text": text}).found)
+    def mentions() -> list[int]:
+        return [len(known.read({"text": text}).found) for text in texts]
 
-    def theirs(text: str) -> int:
-        return sum(each.search(text) is not None for each in expressions)
+    def searched() -> list[int]:
+        return [sum(each.search(text) is not None for each in expressions) for text in texts]
 
-    counts = [ours(text) for text in texts]
-    assert counts == [theirs(text) for text in texts]
-    best = [float("inf"), float("inf")]
-    for _ in range(_PASSES):
-        for place, way in enumerate((ours, theirs)):
-            best[place] = min(best[place], _seconds(way, texts))
-    scale = 1e6 / len(texts)
-    return sum(counts) / len(texts), best[0] * scale, best[1] * scale
-
-
-def _seconds(way: Callable[[str], int], texts: Sequence[str]) -> float:
-    started = time.perf_counter()
-    for text in texts:
-        way(text)
-    return time.perf_counter() - started
+    timed = alternating({"mentions": mentions, "expressions": searched}, passes)
+    ours, theirs = timed["mentions"], timed["expressions"]
+    if ours.result != theirs.result:
+        raise AssertionError("mentions and regular expressions differ")
+    return {
+        "phrases": size,
+        "found": sum(ours.result) / _TEXTS,
+        "mentions_us": 1e6 * ours.least / _TEXTS,
+        "expressions_us": 1e6 * theirs.least / _TEXTS,
+        "times": theirs.least / ours.least,
+    }

@@ -1,6 +1,4 @@
-"""How well a detector finds what is there: precision and recall by label, on frames of known truth.
-
-    tamis bench pictures --truth truth.jsonl --detector hog --detector model.onnx
+"""Measures how well detectors find what is there: by label, on frames of known truth.
 
 A line of the truth is a frame: `{"image": PATH, "things": [["person", x, y, width, height], …],
 "ignored": [[x, y, width, height], …], "meters_per_pixel": …}`, boxes in pixels, paths relative to
@@ -11,15 +9,18 @@ the detector cannot tell. `off` is by how many the count of a frame is wrong, on
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from tamis_bench.report import Row, progress
+from tamis_bench.scores import Score
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Box, Detection
 
@@ -27,30 +28,11 @@ OVERLAP = 0.4
 
 
 @dataclass
-class Score:
-    """What was found of a label, and what was not."""
-
-    right: int = 0
-    wrong: int = 0
-    missed: int = 0
-    off: int = 0
-
-    @property
-    def precision(self) -> float:
-        """How much of what was found is there."""
-        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
-
-    @property
-    def recall(self) -> float:
-        """How much of what is there was found."""
-        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
-
-
-@dataclass
 class Scores:
     """The scores of a detector on many frames."""
 
     labels: dict[str, Score] = field(default_factory=lambda: defaultdict(Score))
+    off: Counter[str] = field(default_factory=Counter)
     frames: int = 0
     seconds: float = 0.0
 
@@ -63,19 +45,25 @@ class Scores:
     ) -> None:
         """Counts one frame; of these labels only, where they are given."""
         self.frames += 1
-        wanted = None if labels is None else set(labels)
         by_label: dict[str, tuple[list[Box], list[Box]]] = defaultdict(lambda: ([], []))
         for thing in found:
-            if wanted is None or thing.label in wanted:
-                by_label[thing.label][0].append(thing.box)
+            by_label[thing.label][0].append(thing.box)
         for label, box in truth:
-            if wanted is None or label in wanted:
-                by_label[label][1].append(box)
-        for label, (boxes, there) in by_label.items():
-            _score(self.labels[label], boxes, there, ignored)
+            by_label[label][1].append(box)
+        for label in by_label if labels is None else by_label.keys() & set(labels):
+            score = _score(*by_label[label], ignored)
+            self.labels[label].merge(score)
+            self.off[label] += abs(score.wrong - score.missed)
+
+    def rows(self, name: str) -> Iterator[Row]:
+        """Yields the figures of each label."""
+        part = f"{name}: {self.frames} frames, {self.seconds / max(1, self.frames):.2f} s each"
+        for label, score in sorted(self.labels.items()):
+            off = self.off[label] / max(1, self.frames)
+            yield {"part": part, "label": label, **score.row(), "right": score.right, "off": off}
 
 
-def _score(score: Score, boxes: list[Box], there: list[Box], ignored: Sequence[Box]) -> None:
+def _score(boxes: list[Box], there: list[Box], ignored: Sequence[Box]) -> Score:
     """Pairs boxes with things, those that cover one another most first."""
     pairs = sorted(
         (
@@ -96,16 +84,30 @@ def _score(score: Score, boxes: list[Box], there: list[Box], ignored: Sequence[B
         for at, box in enumerate(boxes)
         if at not in used and not any(box.common(each) > 0.4 * box.area for each in ignored)
     ]
-    score.right += len(used)
-    score.wrong += len(wrong)
-    score.missed += len(there) - len(seen)
-    score.off += abs(len(used) + len(wrong) - len(there))
+    return Score(len(used), len(wrong), len(there) - len(seen))
 
 
 def measured(
+    *,
+    truth: Annotated[str, typer.Option(metavar="FILE", help="Frames of known truth, .jsonl.")],
+    detector: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME…", help="Detectors as TAMIS_DETECTOR names them; hog."),
+    ] = None,
+) -> Iterator[Row]:
+    """Yields a row for each label of each detector."""
+    text = Path(truth).read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+    for name in detector or ("hog",):
+        progress(name)
+        configuration = DetectorConfiguration.of(name)
+        yield from scored(configuration, lines, Path(truth).parent).rows(name)
+
+
+def scored(
     configuration: DetectorConfiguration, lines: Iterable[dict[str, Any]], folder: Path
 ) -> Scores:
-    """The scores of a detector on the frames of a truth."""
+    """Returns the scores of a detector on the frames of a truth."""
     from tamis_operators.image.detectors import detector_of
     from tamis_operators.image.frames import frame_of
 
@@ -121,56 +123,3 @@ def measured(
         told = {label for label, _ in truth} & detector.labels
         scores.add(found, truth, ignored, told)
     return scores
-
-
-def table(name: str, scores: Scores) -> str:
-    """The scores as text."""
-    rows = [
-        f"{name}: {scores.frames} frames, {scores.seconds / max(1, scores.frames):.2f} s each",
-        "  label             there   found right  precision  recall    off",
-    ]
-    for label, each in sorted(scores.labels.items()):
-        there, found = each.right + each.missed, each.right + each.wrong
-        rows.append(
-            f"  {label:16} {there:6} {found:7} {each.right:5}  {each.precision:9.3f} "
-            f"{each.recall:7.3f} {each.off / max(1, scores.frames):6.2f}"
-        )
-    return "\n".join(rows)
-
-
-def as_data(scores: Scores) -> dict[str, Any]:
-    """The scores as data."""
-    return {
-        "frames": scores.frames,
-        "seconds": scores.seconds,
-        "labels": {
-            label: {
-                "right": each.right,
-                "wrong": each.wrong,
-                "missed": each.missed,
-                "precision": each.precision,
-                "recall": each.recall,
-                "off": each.off / max(1, scores.frames),
-            }
-            for label, each in sorted(scores.labels.items())
-        },
-    }
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the scores of detectors on a truth."""
-    parser = argparse.ArgumentParser(prog="tamis bench pictures")
-    parser.add_argument("--truth", type=Path, required=True, help="frames of known truth, .jsonl")
-    parser.add_argument("--detector", action="append", help="as TAMIS_DETECTOR; several in a row")
-    parser.add_argument("--json", action="store_true", help="as data")
-    given = parser.parse_args(arguments)
-    text = given.truth.read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in text.splitlines() if line.strip()]
-    results = {
-        name: measured(DetectorConfiguration.of(name), lines, given.truth.parent)
-        for name in given.detector or ["hog"]
-    }
-    if given.json:
-        print(json.dumps({name: as_data(scores) for name, scores in results.items()}))
-    else:
-        print("\n".join(table(name, scores) for name, scores in results.items()))

@@ -1,8 +1,8 @@
-"""What learning on Spark takes: a history made from a seed, few predicates and very many.
+"""Measures learning on Spark: a history made from a seed, few predicates and very many.
 
 The same parts are counted in this process and on Spark, taking turns, the fastest of several
 passes; Spark runs before anything is timed. What is timed is counting (predicates sent, events
-read, counts gathered) and the sums over spaces that predicates are; reading predicates is told by
+read, counts gathered) and the sums over spaces that predicates are; preparing predicates is told by
 itself. Counts of a thousand predicates are compared with masks over whole columns, all others with
 those of this process.
 """
@@ -13,7 +13,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,31 +22,25 @@ from numpy.typing import NDArray
 from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.learning.chunks import chunks_of, counts_of
-from tamis.learning.counts import Counts
 from tamis.learning.learner import Task
 from tamis.learning.predicates import Questions
-from tamis_bench.spark_goals import goal_lines
+from tamis_bench.report import Row, progress
+from tamis_bench.timing import alternating
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ATTRIBUTES = 30
-FEW, MANY = 1_000, 1_000_000
-EVENTS = 1_000_000
-MOST_RATIO, LEAST_RATE = 1.5, 0.6
-LINES, TABLES = "lines", "tables"
-FORMATS = (LINES, TABLES)
 _STRINGS, _FLAGS = 4, 2
 _COMPARED = 1_000
 _PART = 20_000
 _FILES = 4
 
 Columns = dict[str, NDArray[Any]]
-Row = dict[str, Any]
 
 
 def columns_of(events: int, seed: int) -> Columns:
-    """A history: numbers, whole and not, evenly and unevenly spread; strings; booleans."""
+    """Draws a history: numbers, whole and not, evenly and unevenly spread; strings; booleans."""
     chance = np.random.default_rng(seed)
     found: Columns = {}
     for at in range(ATTRIBUTES - _STRINGS - _FLAGS):
@@ -64,7 +58,7 @@ def columns_of(events: int, seed: int) -> Columns:
 
 
 def predicates_of(columns: Columns, count: int, seed: int) -> list[AttributePredicate]:
-    """So many predicates over all attributes, their constants among and between the values."""
+    """Draws so many predicates over all attributes, with constants among and between values."""
     chance = np.random.default_rng([seed, count])
     names = list(columns)
     ops = ("<", "<=", ">", ">=", "=", "!=", "between", "in")
@@ -90,7 +84,7 @@ def predicates_of(columns: Columns, count: int, seed: int) -> list[AttributePred
 
 
 def write_lines(columns: Columns, folder: str) -> list[str]:
-    """The history as files of JSON lines."""
+    """Writes the history as files of JSON lines."""
     names, count = list(columns), len(next(iter(columns.values())))
     files = []
     size = -(-count // _FILES)
@@ -109,7 +103,7 @@ def write_lines(columns: Columns, folder: str) -> list[str]:
 
 
 def write_table(columns: Columns, folder: str) -> list[str]:
-    """The history as a Parquet file."""
+    """Writes the history as a Parquet file."""
     import pyarrow
     import pyarrow.parquet
 
@@ -120,6 +114,9 @@ def write_table(columns: Columns, folder: str) -> list[str]:
     return [file]
 
 
+FORMATS = {"lines": write_lines, "tables": write_table}
+
+
 def measured(
     spark: SparkSession,
     *,
@@ -128,93 +125,100 @@ def measured(
     predicates: Sequence[int],
     passes: int,
     seed: int,
-    say: Callable[[str], None],
 ) -> Iterator[Row]:
-    """A row for each format, number of events and number of predicates."""
+    """Yields a row for each format, number of events and number of predicates."""
     for count in events:
         columns = columns_of(count, seed)
-        asked = {size: predicates_of(columns, size, seed) for size in predicates}
-        with tempfile.TemporaryDirectory(prefix="tamis-bench-") as folder:
-            for format_, write in ((LINES, write_lines), (TABLES, write_table)):
-                say(f"{format_}: writing {count:,} events")
+        asked = {size: predicates_of(columns, size, seed) for size in sorted(predicates)}
+        for format_, write in FORMATS.items():
+            with tempfile.TemporaryDirectory(prefix="tamis-bench-") as folder:
+                progress(f"learning: writing {count:,} events as {format_}")
                 files = write(columns, folder)
-                yield from _rows(
-                    spark, files, columns, asked, {"format": format_, "events": count},
-                    cores, passes, say,
-                )  # fmt: skip
+                countings = {
+                    size: _Counting(spark, files, each, cores) for size, each in asked.items()
+                }
+                for row in _rows(countings, columns, cores, passes):
+                    words = f"{format_}, {count:,} events, {row['predicates']:,} predicates"
+                    part = f"Learning on Spark from {format_}: {count:,} events, seconds"
+                    yield {"part": part, "workload": words, "format": format_, **row}
+
+
+class _Counting:
+    """Counting a history for some predicates, in this process and on Spark."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        files: Sequence[str],
+        predicates: Sequence[AttributePredicate],
+        cores: int,
+    ) -> None:
+        self._spark, self._files, self.predicates = spark, files, predicates
+        begun = time.perf_counter()
+        self.questions = Questions(predicates)
+        self.prepare_seconds = time.perf_counter() - begun
+        self._task = Task(marks=self.questions.marks)
+        size = sum(os.path.getsize(file) for file in files)
+        self._chunk_bytes = max(1 << 16, size // (8 * cores))
+
+    def process(self) -> None:
+        """Counts in this process."""
+        self.alone = counts_of(chunks_of(self._files, self._chunk_bytes), self._task)
+
+    def spread(self, parts: int, task: Task | None = None) -> None:
+        """Counts on Spark, in so many parts."""
+        from tamis.spark.learning import counts_of_files
+
+        self.counts = counts_of_files(
+            self._spark, self._files, task or self._task, chunk_bytes=self._chunk_bytes, parts=parts
+        )
+
+    def sums(self) -> None:
+        """Sums counts over the spaces that predicates are."""
+        self.answers = self.questions.answers(self.counts.attributes, self.counts.events)
+
+    def wrong(self, columns: Columns) -> int:
+        """Returns how many counts are not what they are in this process, or by masks over whole
+        columns."""
+        alone = self.questions.answers(self.alone.attributes, self.alone.events)
+        wrong = int((self.answers != alone).sum())
+        for at in range(0, len(self.predicates), max(1, len(self.predicates) // _COMPARED)):
+            predicate = self.predicates[at]
+            satisfied = _mask(predicate.comparison, columns[predicate.attribute]).sum()
+            wrong += int(satisfied != self.answers[at])
+        return wrong
 
 
 def _rows(
-    spark: SparkSession,
-    files: Sequence[str],
-    columns: Columns,
-    asked: dict[int, list[AttributePredicate]],
-    head: Row,
-    cores: int,
-    passes: int,
-    say: Callable[[str], None],
+    countings: dict[int, _Counting], columns: Columns, cores: int, passes: int
 ) -> Iterator[Row]:
-    from tamis.spark.learning import counts_of_files
-
-    questions: dict[int, Questions] = {}
-    rows: dict[int, Row] = {}
-    for size, predicates in asked.items():
-        begun = time.perf_counter()
-        questions[size] = Questions(predicates)
-        prepared = time.perf_counter() - begun
-        rows[size] = {**head, "predicates": size, "prepare_seconds": prepared, "cores": cores}
-    size_bytes = sum(os.path.getsize(file) for file in files)
-    chunk_bytes = max(1 << 16, size_bytes // (8 * cores))
-    counts_of_files(spark, files, Task(), chunk_bytes=chunk_bytes, parts=cores)  # workers begin
-    for number in range(passes):
-        for size, question in questions.items():
-            row, task = rows[size], Task(marks=question.marks)
-            say(f"{head['format']}: {size:,} predicates, pass {number + 1} of {passes}")
-            begun = time.perf_counter()
-            alone = counts_of(chunks_of(files, chunk_bytes), task)
-            _keep_least(row, "process_seconds", begun)
-            begun = time.perf_counter()
-            spread = counts_of_files(spark, files, task, chunk_bytes=chunk_bytes, parts=cores)
-            _keep_least(row, "spark_seconds", begun)
-            if cores > 1:
-                begun = time.perf_counter()
-                counts_of_files(spark, files, task, chunk_bytes=chunk_bytes, parts=1)
-                _keep_least(row, "one_core_seconds", begun)
-            begun = time.perf_counter()
-            answers = question.answers(spread.attributes, spread.events)
-            _keep_least(row, "sum_seconds", begun)
-            if not number:
-                row["wrong"] = _wrong(answers, alone, question, asked[size], columns)
-    for row in rows.values():
-        row["cost_seconds"] = row["spark_seconds"] + row["sum_seconds"]
-        row["rate_a_core"] = row["process_seconds"] / (row["spark_seconds"] * cores)
-        yield row
-
-
-def _keep_least(row: Row, name: str, begun: float) -> None:
-    seconds = time.perf_counter() - begun
-    row[name] = min(row.get(name, seconds), seconds)
-
-
-def _wrong(
-    answers: NDArray[np.int64],
-    alone: Counts,
-    questions: Questions,
-    predicates: Sequence[AttributePredicate],
-    columns: Columns,
-) -> int:
-    """How many counts are not what they are in this process, or by masks over whole columns."""
-    wrong = int((answers != questions.answers(alone.attributes, alone.events)).sum())
-    step = max(1, len(predicates) // _COMPARED)
-    for at in range(0, len(predicates), step):
-        predicate = predicates[at]
-        satisfied = _mask(predicate.comparison, columns[predicate.attribute]).sum()
-        wrong += int(satisfied != answers[at])
-    return wrong
+    works: dict[tuple[int, str], Any] = {}
+    for size, each in countings.items():
+        works[size, "process"] = each.process
+        works[size, "one_core"] = lambda each=each: each.spread(1)
+        works[size, "spark"] = lambda each=each: each.spread(cores)
+        works[size, "sums"] = each.sums
+    next(iter(countings.values())).spread(cores, Task())  # workers begin
+    progress(f"learning: {passes} passes")
+    timed = alternating(works, passes, warm=True)
+    cost = {size: timed[size, "spark"].least + timed[size, "sums"].least for size in countings}
+    few = min(countings)
+    events = len(next(iter(columns.values())))
+    for size, each in countings.items():
+        seconds = {name: timed[size, name].least for of, name in timed if of == size}
+        yield {
+            "predicates": size,
+            "prepare": each.prepare_seconds,
+            **seconds,
+            "us_an_event": 1e6 * cost[size] / events,
+            "over_few": cost[size] / cost[few] if size > few else None,
+            "a_core": seconds["process"] / (seconds["spark"] * cores),
+            "wrong": each.wrong(columns),
+        }
 
 
 def _mask(comparison: Comparison, column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values satisfy a comparison, without any of what is measured."""
+    """Returns which values satisfy a comparison, without any of what is measured."""
     op = comparison.op
     value: Any = comparison.value
     found: Any
@@ -228,53 +232,3 @@ def _mask(comparison: Comparison, column: NDArray[Any]) -> NDArray[np.bool_]:
         compare |= {"=": np.equal, "!=": np.not_equal}
         found = compare[op](column, value)
     return np.asarray(found, np.bool_)
-
-
-def judged(rows: Sequence[Row]) -> Iterator[Row]:
-    """The goals of rows, where there are rows to hold them against."""
-    for format_ in FORMATS:
-        mine = [row for row in rows if row["format"] == format_]
-        most = max((row["events"] for row in mine), default=0)
-        whole = {row["predicates"]: row for row in mine if row["events"] == most}
-        if not whole:
-            continue
-        few, many = min(whole), max(whole)
-        is_full = (few, many, most) == (FEW, MANY, EVENTS)
-        head = {"format": format_, "events": most, "is_full": is_full}
-        if few < many:
-            ratio = whole[many]["cost_seconds"] / whole[few]["cost_seconds"]
-            words = f"{many:,} predicates over {few:,}"
-            yield {**head, "what": words, "figure": ratio, "must": MOST_RATIO, "more": False}
-        for size in sorted(whole):
-            words = f"rate a core over that of one process, {size:,} predicates"
-            rate = whole[size]["rate_a_core"]
-            yield {**head, "what": words, "figure": rate, "must": LEAST_RATE, "more": True}
-        wrong = sum(row["wrong"] for row in mine)
-        yield {**head, "what": "wrong counts", "figure": wrong, "must": 0, "more": False}
-
-
-def table(rows: Sequence[Row]) -> str:
-    """Rows for people."""
-    head = (
-        f"{'format':8}{'events':>11}{'predicates':>12}{'prepare':>9}{'process':>9}{'1 core':>8}"
-        f"{'spark':>8}{'sums':>7}{'µs/event':>10}{'a core':>8}"
-    )
-    lines = [head]
-    for row in rows:
-        one = row.get("one_core_seconds", row["spark_seconds"])
-        lines.append(
-            f"{row['format']:8}{row['events']:>11,}{row['predicates']:>12,}"
-            f"{row['prepare_seconds']:>9.2f}{row['process_seconds']:>9.2f}{one:>8.2f}"
-            f"{row['spark_seconds']:>8.2f}{row['sum_seconds']:>7.2f}"
-            f"{row['cost_seconds'] / row['events'] * 1e6:>10.2f}{row['rate_a_core']:>8.2f}"
-        )
-    return "\n".join(lines)
-
-
-def closing(goals: Sequence[Row]) -> str:
-    """The goals for people."""
-    words = (
-        "seconds; prepare: finding the marks of predicates that were read; process: one process;"
-        " 1 core, spark: on Spark; a core: its rate a core over that of the process"
-    )
-    return "\n".join([words, *goal_lines(goals, "format")])

@@ -1,4 +1,4 @@
-"""What matching on Spark takes, beside one process: operators that cost CPU, and attributes alone.
+"""Measures matching on Spark beside one process: operators that cost CPU, and attributes alone.
 
 Both read the same files by the same parts, match them against the same compiled folder, and write
 the same lines; they take turns, the fastest of several passes counts. Workers have started and have
@@ -7,17 +7,18 @@ mapped the folder before anything is timed, and so has the process. Lines are co
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.operators import operator
-from tamis_bench.spark_goals import goal_lines
+from tamis_bench.report import Row, progress
+from tamis_bench.timing import alternating
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,12 +27,9 @@ CALLS, ATTRIBUTES = "calls", "attributes"
 WORKLOADS = (CALLS, ATTRIBUTES)
 EVENTS = {CALLS: 8_000, ATTRIBUTES: 100_000}
 SUBSCRIPTIONS = {CALLS: 1_000, ATTRIBUTES: 20_000}
-LEAST_RATIO, FULL_CORES = 1.6, 2
 _STEPS = 4_000
 _ARGUMENTS = 50
 _PARTS = 8
-
-Row = dict[str, Any]
 
 
 @operator(inputs=("loudness",), cost_seconds=0.0002)
@@ -44,7 +42,7 @@ def benchedLoud(event: Any, level: Any) -> bool:
 
 
 def subscriptions_of(workload: str, count: int, seed: int) -> list[dict[str, str]]:
-    """What is subscribed."""
+    """Draws what is subscribed."""
     chance = random.Random(seed)
     found = []
     for at in range(count):
@@ -59,7 +57,7 @@ def subscriptions_of(workload: str, count: int, seed: int) -> list[dict[str, str
 
 
 def write_events(folder: str, count: int, seed: int) -> list[str]:
-    """Events as one file of lines."""
+    """Writes events as one file of lines."""
     chance = random.Random(seed + 1)
     file = os.path.join(folder, "events.jsonl")
     names = [f"a{at}" for at in range(30)]
@@ -71,57 +69,66 @@ def write_events(folder: str, count: int, seed: int) -> list[str]:
 
 
 def measured(
-    spark: SparkSession,
-    *,
-    cores: int,
-    scale: float,
-    passes: int,
-    seed: int,
-    say: Callable[[str], None],
+    spark: SparkSession, *, cores: int, scale: float, passes: int, seed: int
 ) -> Iterator[Row]:
-    """A row for each workload."""
+    """Yields a row for each workload."""
+    for workload in WORKLOADS:
+        progress(f"matching on Spark: {workload}")
+        events = max(200, round(EVENTS[workload] * scale))
+        asked = max(50, round(SUBSCRIPTIONS[workload] * scale))
+        with tempfile.TemporaryDirectory(prefix="tamis-bench-") as folder:
+            files = write_events(folder, events, seed)
+            entries = subscriptions_of(workload, asked, seed)
+            row = _measured(spark, files, entries, folder, passes)
+        yield {
+            "part": f"Matching on Spark, {cores} cores: seconds",
+            "workload": f"{workload}, {events:,} events, {cores} cores",
+            "of": workload,
+            "events": events,
+            "subscriptions": asked,
+            **row,
+        }
+
+
+def _measured(
+    spark: SparkSession,
+    files: Sequence[str],
+    entries: Sequence[dict[str, str]],
+    folder: str,
+    passes: int,
+) -> Row:
     from tamis.learning.chunks import chunks_of
     from tamis.spark.compiling import compiled_of
     from tamis.spark.held import Holder
     from tamis.spark.matching import Job, match_files, write_part
 
-    for workload in WORKLOADS:
-        events = max(200, round(EVENTS[workload] * scale))
-        asked = max(50, round(SUBSCRIPTIONS[workload] * scale))
-        with tempfile.TemporaryDirectory(prefix="tamis-bench-") as folder:
-            files = write_events(folder, events, seed)
-            begun = time.perf_counter()
-            compiled = compiled_of(subscriptions_of(workload, asked, seed), [benchedLoud])
-            row: Row = {"workload": workload, "events": events, "subscriptions": asked}
-            row |= {"cores": cores, "compile_seconds": time.perf_counter() - begun}
-            size = max(1 << 14, os.path.getsize(files[0]) // _PARTS)
-            job = Job(os.path.join(folder, "parts"), False)
-            holder = Holder(compiled.task())
-            here: list[str] = []
-            there: list[str] = []
-            for number in range(passes + 1):
-                say(f"{workload}: {f'pass {number} of {passes}' if number else 'workers begin'}")
-                shutil.rmtree(job.folder, ignore_errors=True)
-                begun = time.perf_counter()
-                written = match_files(spark, files, compiled, job, parts=_PARTS, chunk_bytes=size)
-                spark_seconds = time.perf_counter() - begun
-                there = written.results
-                begun = time.perf_counter()
-                chunks = [each.elsewhere() for each in chunks_of(files, size)]
-                result, _, alone = write_part(0, holder, chunks, job)
-                here = [result]
-                process_seconds = time.perf_counter() - begun
-                if number:
-                    for name, totals in (("process", alone), ("spark", written.totals)):
-                        key = f"{name}_cpu_seconds"
-                        row[key] = min(row.get(key, totals.cpu_seconds), totals.cpu_seconds)
-                    for name, seconds in (("process", process_seconds), ("spark", spark_seconds)):
-                        key = f"{name}_seconds"
-                        row[key] = min(row.get(key, seconds), seconds)
-            row["matches"] = written.totals.account.matches
-            row["wrong"] = _different(_lines(here), _lines(there))
-        row["ratio"] = row["process_seconds"] / row["spark_seconds"]
-        yield row
+    begun = time.perf_counter()
+    compiled = compiled_of(entries, [benchedLoud])
+    compile_seconds = time.perf_counter() - begun
+    size = max(1 << 14, os.path.getsize(files[0]) // _PARTS)
+    holder = Holder(compiled.task())
+    numbers = itertools.count()
+
+    def on_spark() -> Any:
+        job = Job(os.path.join(folder, f"pass-{next(numbers)}"), False)
+        return match_files(spark, files, compiled, job, parts=_PARTS, chunk_bytes=size)
+
+    def in_process() -> Any:
+        chunks = [each.elsewhere() for each in chunks_of(files, size)]
+        return write_part(0, holder, chunks, Job(folder, False))
+
+    timed = alternating({"spark": on_spark, "process": in_process}, passes)
+    written, (result, _, alone) = timed["spark"].result, timed["process"].result
+    return {
+        "matches": written.totals.account.matches,
+        "compile": compile_seconds,
+        "process": timed["process"].least,
+        "spark": timed["spark"].least,
+        "x_process": timed["process"].least / timed["spark"].least,
+        "process_cpu": alone.cpu_seconds,
+        "spark_cpu": written.totals.cpu_seconds,
+        "wrong": _different(_lines([result]), _lines(written.results)),
+    }
 
 
 def _lines(files: Sequence[str]) -> list[bytes]:
@@ -133,38 +140,6 @@ def _lines(files: Sequence[str]) -> list[bytes]:
 
 
 def _different(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """How many lines are not those of the other."""
+    """Returns how many lines are not those of the other."""
     wrong = abs(len(one) - len(other))
     return wrong + sum(a != b for a, b in zip(one, other, strict=False))
-
-
-def judged(rows: Sequence[Row]) -> Iterator[Row]:
-    """The goals of rows."""
-    for row in rows:
-        full = row["events"] >= EVENTS[row["workload"]] and row["cores"] == FULL_CORES
-        head = {"workload": row["workload"], "events": row["events"], "is_full": full}
-        words = f"throughput over that of one process, {row['cores']} cores"
-        yield {**head, "what": words, "figure": row["ratio"], "must": LEAST_RATIO, "more": True}
-        yield {**head, "what": "wrong lines", "figure": row["wrong"], "must": 0, "more": False}
-
-
-def table(rows: Sequence[Row]) -> str:
-    """Rows for people."""
-    head = f"{'workload':12}{'events':>9}{'subscr.':>9}{'matches':>12}"
-    lines = [
-        f"{head}{'compile':>9}{'process':>9}{'spark':>8}{'ratio':>7}{'cpu':>8}{'of Spark':>10}"
-    ]
-    for row in rows:
-        lines.append(
-            f"{row['workload']:12}{row['events']:>9,}{row['subscriptions']:>9,}"
-            f"{row['matches']:>12,}{row['compile_seconds']:>9.2f}{row['process_seconds']:>9.2f}"
-            f"{row['spark_seconds']:>8.2f}{row['ratio']:>7.2f}"
-            f"{row['process_cpu_seconds']:>8.2f}{row['spark_cpu_seconds']:>10.2f}"
-        )
-    return "\n".join(lines)
-
-
-def closing(goals: Sequence[Row]) -> str:
-    """The goals for people."""
-    words = "seconds; cpu, of Spark: those of the processor, in one process and in all workers"
-    return "\n".join([words, *goal_lines(goals, "workload")])

@@ -1,4 +1,8 @@
-"""An index while it is measured: built, matched, and changed in batches as subscriptions are."""
+"""Holds an index while it is measured: built, matched, and changed in batches.
+
+Only names that are public are used, and a few inside of an index where it has them, so that indexes
+of other versions can be measured too.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,14 @@ from tamis import index as attribute_indexes
 from tamis.index import Columns
 from tamis_bench.boxes import Boxes, Clause
 from tamis_bench.coded import selected
-from tamis_bench.draws import Ints
+from tamis_bench.kernels import Ints
 from tamis_bench.timing import Method
 
-COMPILED = ("lanes", "pstbloom", "psthash")
 Source = Columns | list[tuple[int, list[Clause]]]
 
 
 def source(boxes: Boxes, rows: Ints) -> Source:
-    """Subscriptions as an index takes them: in columns where all are boxes, else as clauses."""
+    """Returns subscriptions as an index takes them: columns where all are boxes, else clauses."""
     if boxes.extra is not None:
         return list(boxes.clauses(rows))
     start, places = selected(boxes, rows)
@@ -33,13 +36,20 @@ def source(boxes: Boxes, rows: Ints) -> Source:
     return Columns(rows, names, start, number[attribute], boxes.low[places], boxes.high[places])
 
 
+def compiled(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Compiles an index, and returns the options with which it is compiled from the first row."""
+    try:
+        attribute_indexes.build(name, [], scan_up_to=0, **options)
+    except (TypeError, ValueError):
+        return options
+    return {"scan_up_to": 0, **options}
+
+
 class Subject:
     """An index with subscriptions of a workload, and what it took to build."""
 
     def __init__(self, name: str, given: Source, **options: Any) -> None:
-        if name in COMPILED:
-            options.setdefault("scan_up_to", 0)
-            attribute_indexes.build(name, [], **options)  # compiling is not measured
+        options = compiled(name, options)
         gc.collect()
         begun = time.perf_counter()
         self.index = attribute_indexes.build(name, given, **options)
@@ -47,15 +57,19 @@ class Subject:
 
     @property
     def bytes_each(self) -> float:
-        """Bytes a subscription."""
+        """Returns the bytes of a subscription."""
         return self.index.nbytes / max(1, len(self.index))
 
     def method(self, events: Sequence[Mapping[str, Any]]) -> Method:
-        """The kernel as a function of an event's number; events are read now."""
+        """Returns the kernel as a function of an event's number; events are read now."""
         return Method(self.index.kernel(events), self.index._ids.of)
 
+    def whole(self, events: Sequence[Mapping[str, Any]]) -> Method:
+        """Returns all that a user calls, from a dict to ids."""
+        return Method(lambda at: self.index.match(events[at]))
+
     def candidates(self, kernel: Method) -> float | None:
-        """How many subscriptions the index looks at for an event, if it counts them."""
+        """Returns how many subscriptions the index looks at for an event, if it counts them."""
         inside: Any = self.index._index
         if not hasattr(inside, "checked"):
             return None
@@ -65,13 +79,13 @@ class Subject:
         return float(inside.checked - before) / kernel.events
 
     def insert(self, given: Source) -> float:
-        """Inserts a batch; how many seconds it took."""
+        """Inserts a batch, and returns the seconds it took."""
         begun = time.perf_counter()
         self.index.insert_many(given)
         return time.perf_counter() - begun
 
     def delete(self, ids: Ints) -> float:
-        """Deletes a batch; how many seconds it took."""
+        """Deletes a batch, and returns the seconds it took."""
         begun = time.perf_counter()
         self.index.delete_many(ids)
         return time.perf_counter() - begun

@@ -1,22 +1,25 @@
-"""How long methods take for an event: alternating passes, the fastest of an event's runs.
+"""Times what is compared in turns, so that what disturbs the machine disturbs all of it.
 
-Everything is compiled and every answer compared before anything is timed. A method that is slow
-takes fewer of the events. Each pass begins at another event, so that none is always the one that
-finds the caches cold; what disturbs the machine for a moment disturbs one run of an event.
+Methods match the events of a workload: everything is compiled and every answer compared before
+anything is timed, and the fastest run of each event counts. A method that is slow takes fewer of
+the events. Each pass begins at another event, so that none is always the one that finds the caches
+cold.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tamis_bench.draws import Floats, Ints
-
-Matching = Callable[[int], Ints]
+Ints = NDArray[np.int64]
+Name = TypeVar("Name")
 
 _BUDGET_SECONDS = 6.0
 """What a method may take in all passes before it takes fewer events."""
@@ -25,28 +28,83 @@ _QUICK_SECONDS, _MOST_REPEATS = 0.02, 5
 """A pass that is quicker than this is repeated, so that more runs find the machine undisturbed."""
 
 
+class Timed(NamedTuple):
+    """The seconds of every pass of something, and what it gave."""
+
+    seconds: list[float]
+    result: Any
+
+    @property
+    def least(self) -> float:
+        """Returns the seconds of the fastest pass."""
+        return min(self.seconds)
+
+
+def alternating(
+    works: Mapping[Name, Callable[[], object]], passes: int, *, warm: bool = False
+) -> dict[Name, Timed]:
+    """Times works in turns; where they are not warm yet, after a pass that does not count."""
+    taken: dict[Name, list[float]] = {name: [] for name in works}
+    results: dict[Name, object] = {}
+    for number in range(warm, passes + 1):
+        for name, work in works.items():
+            with _undisturbed():
+                begun = time.perf_counter()
+                results[name] = work()
+                seconds = time.perf_counter() - begun
+            if number:
+                taken[name].append(seconds)
+    return {name: Timed(taken[name], results[name]) for name in works}
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Holds the collection of garbage back."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @dataclass
 class Method:
     """Something that matches the events of a workload, by their numbers."""
 
-    match: Matching
+    match: Callable[[int], Ints]
     named: Callable[[Ints], Ints] | None = None
     """Makes ids of what `match` gives; `None` where it gives ids."""
     events: int = 0
-    seconds: Floats = field(default_factory=lambda: np.zeros(0))
+    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """The fastest run of each of its events."""
     repeats: int = 1
     always: bool = True
     """Whether all its answers are compared, however long that takes."""
 
     def answer(self, at: int) -> Ints:
-        """The ids that match an event, ascending."""
+        """Returns the ids that match an event, ascending."""
         found = self.match(at)
         return np.sort(found if self.named is None else self.named(found))
 
+    def figures(self) -> dict[str, float]:
+        """Returns what is told of its seconds."""
+        mean = float(self.seconds.mean())
+        return {
+            "median_us": 1e6 * float(np.median(self.seconds)),
+            "mean_us": 1e6 * mean,
+            "p99_over_mean": float(np.quantile(self.seconds, 0.99)) / mean,
+            "events": self.events,
+        }
+
+    def times(self, scan: Method) -> float:
+        """Returns how many times as long a scan takes for the same events."""
+        both = min(scan.events, self.events)
+        return float(scan.seconds[:both].mean() / self.seconds[:both].mean())
+
 
 def check(methods: Mapping[str, Method], expected: Sequence[Ints], passes: int, words: str) -> int:
-    """Compares answers, and finds how many events each method will be timed on; how many
+    """Compares answers, and finds how many events each method will be timed on; returns how many
     answers were compared."""
     compared = 0
     for name, method in methods.items():
@@ -65,7 +123,7 @@ def check(methods: Mapping[str, Method], expected: Sequence[Ints], passes: int, 
 
 
 def compare(name: str, answer: Ints, expected: Ints, at: int, words: str) -> None:
-    """`AssertionError` where an answer is not the expected one."""
+    """Raises `AssertionError` where an answer is not the expected one."""
     if not np.array_equal(answer, expected):
         lacking = np.setdiff1d(expected, answer)[:3].tolist()
         wrong = np.setdiff1d(answer, expected)[:3].tolist()
@@ -76,18 +134,14 @@ def compare(name: str, answer: Ints, expected: Ints, at: int, words: str) -> Non
 
 
 def time_all(methods: Mapping[str, Method], passes: int) -> None:
-    """The seconds of every method, taking turns."""
+    """Times every method, taking turns."""
     for method in methods.values():
         method.seconds = np.full(method.events, np.inf)
-    gc.collect()
-    gc.disable()
-    try:
+    with _undisturbed():
         for number in range(passes):
             for method in methods.values():
                 for repeat in range(method.repeats):
                     _pass(method, number * method.repeats + repeat, passes * method.repeats)
-    finally:
-        gc.enable()
 
 
 def _pass(method: Method, number: int, passes: int) -> None:
@@ -103,8 +157,8 @@ def _pass(method: Method, number: int, passes: int) -> None:
 
 
 def beyond(kernel: Method, whole: Method, passes: int) -> float:
-    """How many seconds more the one takes than the other, for an event in the middle; they take
-    turns at each event."""
+    """Returns how many seconds more the one takes than the other, for an event in the middle; they
+    take turns at each event."""
     clock = time.perf_counter
     more = []
     for at in range(min(kernel.events, whole.events)):
@@ -116,20 +170,3 @@ def beyond(kernel: Method, whole: Method, passes: int) -> float:
                 fastest[place] = min(fastest[place], clock() - begun)
         more.append(fastest[1] - fastest[0])
     return float(np.median(more))
-
-
-def times(scan: Method, method: Method) -> float:
-    """How many times as long the scan takes for the same events."""
-    both = min(scan.events, method.events)
-    return float(scan.seconds[:both].mean() / method.seconds[:both].mean())
-
-
-def figures(method: Method) -> dict[str, float]:
-    """What is reported of a method's seconds."""
-    mean = float(method.seconds.mean())
-    return {
-        "us": 1e6 * float(np.median(method.seconds)),
-        "mean_us": 1e6 * mean,
-        "p99_over_mean": float(np.quantile(method.seconds, 0.99)) / mean,
-        "events": method.events,
-    }

@@ -1,4 +1,4 @@
-"""Workloads of the paper's Table 1: subscriptions over predicates of uniform or Zipf popularity.
+"""Draws workloads of the paper's Table 1: subscriptions over predicates of some popularity.
 
 The lengths are uniform, predicates are drawn without replacement, and selectivities are scaled
 until the wanted share of subscriptions matches an event. Everything follows from the seed.
@@ -6,16 +6,15 @@ until the wanted share of subscriptions matches an event. Everything follows fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from tamis import Operator, operator
-from tamis.operators import FunctionOperator
-from tamis.planning import Problem
-from tamis.statistics import Statistics
+from tamis import Matcher, Operator, Problem, Result, Statistics, operator
+from tamis_bench.goals import JUDGED
 
 MATCH_RATIO = 0.002
 SHORTEST = 3
@@ -40,7 +39,7 @@ class Shape:
     """The σ of the lognormal factors by which selectivities differ between scenes."""
 
     def scaled(self, scale: float) -> Shape:
-        """The same shape, smaller or larger."""
+        """Returns the same shape, smaller or larger."""
         return replace(
             self,
             predicates=max(self.longest, round(self.predicates * scale)),
@@ -48,7 +47,7 @@ class Shape:
         )
 
     def unguarded(self) -> Shape:
-        """The same shape with boolean predicates alone; its truths are drawn alike."""
+        """Returns the same shape with boolean predicates alone; its truths are drawn alike."""
         return replace(self, guarded=0.0)
 
     def __str__(self) -> str:
@@ -91,7 +90,7 @@ class Workload:
         self.scene = 0
 
     def _draw(self, cumulative: NDArray[np.float64]) -> list[list[int]]:
-        """The predicates of each subscription, without replacement inside one."""
+        """Draws the predicates of each subscription, without replacement inside one."""
         shape = self.shape
         lengths = self._chance.integers(SHORTEST, shape.longest + 1, shape.subscriptions)
         drawn = np.full((shape.subscriptions, shape.longest), -1)
@@ -106,7 +105,7 @@ class Workload:
         return [row[:length].tolist() for row, length in zip(drawn, lengths, strict=True)]
 
     def _scaled(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Selectivities `min(1, s·u)` with s such that the wanted share matches."""
+        """Returns selectivities `min(1, s·u)` with s such that the wanted share matches."""
         members = np.concatenate([np.array(each) for each in self.members])
         starts = np.cumsum([0, *(len(each) for each in self.members)])[:-1]
         low, high = 1e-6, 1e6
@@ -120,25 +119,43 @@ class Workload:
         return np.minimum(1.0, low * raw)
 
     def operators(self) -> list[Operator]:
-        """A boolean operator and one that binds a number, both answering from `truth`."""
-        return [self._boolean(), self._binding()]
+        """Returns a boolean operator and one that binds a number, both answering from `truth`."""
 
-    def _boolean(self) -> FunctionOperator:
         @operator(name="p")
         def holds(event: object, number: int) -> bool:
             return self.truth[number]
 
-        return holds
-
-    def _binding(self) -> FunctionOperator:
         @operator(name="q", outputs=("found",))
         def found(event: object, number: int, found: object) -> list[int]:
             return [100 if self.truth[number] else 1]
 
-        return found
+        return [holds, found]
+
+    def matcher(
+        self,
+        operators: Sequence[Operator] | None = None,
+        texts: Sequence[str] | None = None,
+        **settings: Any,
+    ) -> Matcher:
+        """Returns a matcher of all subscriptions that knows what history would have taught."""
+        if "statistics" not in settings:
+            settings["statistics"] = self.statistics()
+        made = Matcher(
+            self.operators() if operators is None else operators,
+            **{"planner": JUDGED, "learning": False, **settings},
+        )
+        made.subscribe_many(self.subscriptions(texts))
+        return made
+
+    def events(self, count: int) -> Iterator[dict[str, str]]:
+        """Draws events, always the same ones, while they are taken."""
+        chance = np.random.default_rng(self.seed + 1)
+        for at in range(count):
+            self.draw_event(chance)
+            yield {"id": str(at)}
 
     def subscriptions(self, texts: Sequence[str] | None = None) -> Iterator[dict[str, str]]:
-        """The subscriptions as text; `texts` says how each predicate is written."""
+        """Yields the subscriptions as text; `texts` says how each predicate is written."""
         texts = texts or [
             f"q({number}, ?n{number}), ?n{number} > 50" if guarded else f"p({number})"
             for number, guarded in enumerate(self.guarded.tolist())
@@ -147,7 +164,7 @@ class Workload:
             yield {"id": f"s{number}", "where": ", ".join(texts[each] for each in members)}
 
     def statistics(self, scene: int | None = None) -> Statistics:
-        """What history would have taught, of all events or of those of a scene."""
+        """Returns what history would have taught, of all events or of those of a scene."""
         selectivity: dict[str, float] = {}
         cost: dict[str, float] = {}
         passes = self.passes if scene is None else self.scene_passes[scene]
@@ -159,11 +176,11 @@ class Workload:
         return Statistics(selectivity, cost)
 
     def distinct(self) -> NDArray[np.int64]:
-        """The predicates that occur in a subscription."""
+        """Returns the predicates that occur in a subscription."""
         return np.unique(np.concatenate([np.array(each) for each in self.members]))
 
     def problem(self) -> Problem:
-        """The problem of every event, as planners and bounds see it: test and call `n` are
+        """Returns the problem of every event, as planners and bounds see it: test and call `n` are
         predicate `n`."""
         lengths = [len(each) for each in self.members]
         count, edges = self.shape.predicates, sum(lengths)
@@ -191,3 +208,62 @@ class Workload:
             self.scene = int(chance.integers(self.shape.scenes))
         passes = self.scene_passes[self.scene]
         self.truth = (chance.random(self.shape.predicates) < passes).tolist()
+
+
+class Answers:
+    """The matches of events, which must be the same whoever finds them."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._known: dict[object, list[str]] = {}
+
+    def compare(self, event: Mapping[str, object], result: Result) -> int:
+        """Raises `AssertionError` where matches differ from those found before; counts them."""
+        matched = [match.subscription for match in result.matches]
+        if self._known.setdefault(event["id"], matched) != matched:
+            raise AssertionError(f"{self._words}: other matches of event {event['id']}")
+        return len(matched)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The events of a row that has a goal, the workloads they are shared out among, and a size."""
+
+    seed: int = 1
+    scale: float = 1.0
+    events: int = 100
+    workloads: int = 2
+
+    def share(self, part: float) -> Effort:
+        """Returns a part of the events, in fewer workloads; at least one of each."""
+        events = max(1, round(self.events * part))
+        workloads = min(events, max(1, round(self.workloads * part)))
+        return replace(self, events=events, workloads=workloads)
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Returns the workloads: the seed of each, and how many events it has."""
+        count = min(self.workloads, self.events)
+        return [
+            (self.seed * 1_000 + number, self.events // count + (number < self.events % count))
+            for number in range(count)
+        ]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A sum over another one of the same events, and its standard error."""
+
+    value: float | None
+    error: float | None
+
+    @classmethod
+    def of(cls, above: ArrayLike, below: ArrayLike) -> Ratio:
+        """Returns the ratio of the sums; nothing where the lower one is nothing."""
+        over, under = np.asarray(above, np.float64), np.asarray(below, np.float64)
+        if not under.sum():
+            return cls(None, None)
+        value = float(over.sum() / under.sum())
+        if len(over) < 2:
+            return cls(value, None)
+        spread = float((over - value * under).std(ddof=1))
+        return cls(value, spread / (float(under.mean()) * len(over) ** 0.5))

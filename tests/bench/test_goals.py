@@ -6,66 +6,74 @@ from typing import Any
 
 import pytest
 
-from tamis_bench.goals import GOALS, INDEXES, PORTABLE, judged, said
-from tamis_bench.index import WORKLOADS
-from tamis_bench.tables import closing
-
-LANES: dict[str, Any] = {
-    "times": {"compiled": 180.0},
-    "after": {"of_before": 0.7},
-    "bytes": 36.0,
-    "build_us": 0.2,
-    "p99_over_mean": 1.5,
-}
+from tamis.matcher import DEFAULT_PLANNER
+from tamis_bench import index, planners, scenes
+from tamis_bench.goals import GOALS, INDEXES, JUDGED, PORTABLE, judged, said
+from tamis_bench.scans import SCANS
 
 
-def row(subscriptions: int = 1_000_000) -> dict[str, Any]:
-    return {
-        "subscriptions": subscriptions,
-        "methods": {"lanes": LANES, "compiled scan": {"p99_over_mean": 9.0}},
-        "answers_compared": 1_234,
-    }
+def rows(workload: str = "dense") -> list[dict[str, Any]]:
+    figures = (
+        {"x_compiled": 180.0, "p99_over_mean": 1.5},
+        {"of_before": 0.7},
+        {"bytes": 36.0, "build_us": 0.2},
+    )
+    return [
+        *({"workload": workload, "method": "lanes", **each} for each in figures),
+        {"workload": workload, "method": "compiled scan", "p99_over_mean": 9.0},
+    ]
 
 
-SAID = """\
-lanes, times the compiled scan: 180 (at least 150, better 200): reached, 20% to spare, \
-the better one missed by 10%
-lanes, of that after 10% were replaced: 0.7 (at least 0.8, better 0.9): MISSED by 13%
-lanes, never slower than the compiled scan: 180 (at least 1): reached, 180 times over
-lanes, bytes a subscription: 36 (at most 30, better 20): MISSED by 20%
-lanes, build us a subscription: 0.2 (at most 0.5, better 0.25): reached, 60% to spare, \
-the better one too
-lanes, p99 over mean: 1.5 (at most 2, better 1.4): reached, 25% to spare, \
-the better one missed by 7%
+SAID = """
+4 of 6 goals reached
+goal measured must better verdict
+dense, lanes: x compiled 180 ≥ 150 200 reached, 20% to spare, better missed by 10%
+dense, lanes: of before 0.7 ≥ 0.8 0.9 MISSED by 13%
+dense, lanes: x compiled 180 ≥ 1 reached, 180 times over
+dense, lanes: bytes 36 ≤ 30 20 MISSED by 20%
+dense, lanes: build µs 0.2 ≤ 0.5 0.25 reached, 60% to spare, better too
+dense, lanes: p99 over mean 1.5 ≤ 2 1.4 reached, 25% to spare, better missed by 7%
 """
 
 
-def test_goals_are_said_with_what_came_of_them() -> None:
-    assert [said(goal) for goal in judged("dense", row())] == SAID.splitlines()
+def test_goals_are_said_with_what_came_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "130")
+    found = said("index", judged("index", rows()))
+    assert [line.split() for line in found.splitlines()] == [
+        line.split() for line in SAID.rstrip().splitlines()
+    ]
 
 
 def test_another_size_has_no_goals() -> None:
-    assert list(judged("dense", row(999))) == []
-    assert list(judged("begen", row())) == []
-    assert "--scale 1" in closing([{**row(), "goals": []}])
+    assert judged("index", rows("dense at 0.1")) == []
+    assert judged("planners", rows()) == []
+    assert "No goal" in said("index", [])
+    assert said("phrases", []) == ""
 
 
-def test_the_closing_lines_count_and_name_what_was_missed() -> None:
-    rows = [{**row(), "goals": list(judged("dense", row()))}]
-    lines = closing(rows).strip().splitlines()
-    assert lines[0] == "4 of 6 goals reached; 0 of 1,234 answers wrong"
-    assert [line.split(":")[0] for line in lines[1:]] == ["dense", "dense"]
-
-
-def test_goals_are_of_workloads_and_methods_that_there_are() -> None:
-    assert {name for goal in GOALS for name in goal.workloads} <= set(WORKLOADS)
-    assert {name for goal in GOALS for name in goal.methods} <= {*INDEXES, PORTABLE}
+def test_goals_are_of_what_is_measured() -> None:
+    shapes = {str(shape) for figure in planners.FIGURES.values() for shape in figure}
+    shapes |= {str(shape) for shape in scenes.SHAPES}
     for goal in GOALS:
-        if goal.target is not None:
-            assert (goal.target > goal.must) is goal.more
+        assert goal.better is None or (goal.better > goal.must) is goal.more
+        workload, method = goal.where.get("workload", ()), goal.where.get("method", ())
+        workloads = {workload} if isinstance(workload, str) else workload
+        if goal.bench == "index":
+            assert set(workloads) <= set(index.WORKLOADS)
+            assert {method} <= {*INDEXES, PORTABLE} or set(method) <= set(INDEXES)
+            if goal.column.startswith("x_"):
+                assert goal.column[2:] in SCANS
+        elif goal.bench == "planners":
+            known = shapes if callable(workloads) else shapes & set(workloads)
+            assert any(map(workloads, known)) if callable(workloads) else known == set(workloads)
+    assert JUDGED == DEFAULT_PLANNER
 
 
-@pytest.mark.parametrize("figure", [{}, {"after": {}}, {"after": {"of_before": None}}])
+def test_a_goal_of_nothing_is_reached_by_nothing_alone() -> None:
+    wrong = [judged("spark", [{"workload": "w", "wrong": each}])[0]["reached"] for each in (0, 1)]
+    assert wrong == [True, False]
+
+
+@pytest.mark.parametrize("figure", [{}, {"of_before": None}, {"of_before": "much"}])
 def test_what_was_not_measured_is_not_judged(figure: dict[str, Any]) -> None:
-    bare = {"subscriptions": 1_000_000, "methods": {"lanes": figure}}
-    assert list(judged("dense", bare)) == []
+    assert judged("index", [{"workload": "dense", "method": "lanes", **figure}]) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,48 +14,57 @@ import pytest
 from tamis.index import AttributeIndex
 from tamis.index.buckets.bits import has_vectors
 from tamis.plugins.loader import installed
-from tamis_bench import index, mixed, rivals, timing
+from tamis_bench import index, mixed, scans, timing
 from tamis_bench.boxes import SHAPES, Boxes
-from tamis_bench.goals import LANES, PORTABLE
-from tamis_bench.tables import table
+from tamis_bench.goals import LANES, PORTABLE, judged
+from tamis_bench.report import Row, tables
 from tamis_bench.timing import Method
 
 SCANS = ["naive", "column", "numpy"]
+X_SCANS = [f"x_{name}" for name in SCANS]
 
 
-def measured(name: str, chosen: list[str], scans: list[str] | None = None) -> dict[str, Any]:
+def measured(name: str, chosen: list[str], scans: list[str] | None = None) -> list[Row]:
     """A named workload at a thousandth of its size."""
-    return index.measure(
-        index.plan(name, 0.001), seed=1, events=10, passes=2, indexes=chosen, scans=scans
+    return list(
+        index.measured(
+            workloads=[name], index=chosen, scans=scans, events=10, passes=2, scale=0.001
+        )
     )
+
+
+def by_method(rows: list[Row], column: str) -> dict[str, Row]:
+    return {row["method"]: row for row in rows if column in row}
 
 
 @pytest.mark.parametrize("name", ["dense", "sparse", "continuous", mixed.NAME])
 def test_indexes_and_scans_side_by_side(name: str) -> None:
-    row = measured(name, sorted(installed().indexes), SCANS)
+    rows = measured(name, sorted(installed().indexes), SCANS)
+    times, costs, later = (by_method(rows, each) for each in ("mean_us", "build_us", "of_before"))
     expected = {"compiled scan", "naive scan", "column scan", "numpy scan", *installed().indexes}
-    assert set(row["methods"]) == expected | ({PORTABLE} if has_vectors() else set())
-    for method, each in row["methods"].items():
+    assert set(times) == expected | ({PORTABLE} if has_vectors() else set())
+    assert set(costs) == set(installed().indexes)
+    assert set(later) == {"compiled scan", *costs}
+    for each in times.values():
         assert each["events"] == 10
-        assert each["us"] > 0
+        assert each["median_us"] > 0
         assert each["p99_over_mean"] >= 0.99
-        assert set(each["times"]) == {"compiled", *SCANS}
-        assert each["times"]["naive"] == pytest.approx(
-            row["methods"]["naive scan"]["mean_us"] / each["mean_us"]
-        )
-        if method in installed().indexes:
-            assert min(each[key] for key in ("build_us", "insert_us", "delete_us", "bytes")) > 0
-            assert each["after"]["of_before"] > 0
-            assert each["while_us"] > 0
-    assert ("build_growth" in row["methods"]["scan"]) is (name == "continuous")
-    assert row["methods"][LANES]["candidates"] > 0
-    assert row["methods"]["scan"]["candidates"] is None
-    assert row["answers_compared"] > 10 * len(row["methods"])
-    assert row["goals"] == []
-    shown = table(row)
-    assert f"{row['match_ratio']:.3%} match" in shown
-    assert "10% replaced" in shown
-    assert all(len(line) <= 120 for line in shown.splitlines())
+        assert {key for key in each if key.startswith("x_")} == {"x_compiled", *X_SCANS}
+        naive = times["naive scan"]["mean_us"]
+        assert each["x_naive"] == pytest.approx(naive / each["mean_us"])
+    for method, each in costs.items():
+        assert min(each[key] for key in ("build_us", "insert_us", "delete_us", "bytes")) > 0
+        assert ("build_over_quarter" in each) is (name == "continuous")
+        assert later[method]["of_before"] > 0
+        assert later[method]["while_us"] > 0
+    assert costs[LANES]["candidates"] > 0
+    assert costs["scan"]["candidates"] is None
+    about = rows[0]["about"]
+    assert about["answers_compared"] > 10 * len(times)
+    assert judged("index", rows) == []
+    shown = "\n".join(text for _, text in tables(rows))
+    assert f"{about['match_ratio']:.3%} match" in shown
+    assert "after 10% of the subscriptions were replaced" in shown
 
 
 def _less(found: Any) -> Any:
@@ -80,7 +90,9 @@ def test_a_wrong_answer_ends_it_with_its_circumstances(
         return wrong(right(self, event))
 
     monkeypatch.setattr(AttributeIndex, method, kernel if method == "kernel" else match)
-    with pytest.raises(AssertionError, match=r"scan is wrong on event \d+ of matching, seed 1"):
+    with pytest.raises(
+        AssertionError, match=r"scan is wrong on event \d+ of matching at 0.001, seed 1"
+    ):
         measured("matching", ["scan"], [])
 
 
@@ -100,8 +112,10 @@ def test_an_index_that_goes_wrong_while_subscriptions_are_replaced_is_noticed(
 def test_a_compiled_scan_that_plain_python_contradicts_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mixed, "satisfies", lambda clauses, event: True)
-    with pytest.raises(AssertionError, match="the compiled scan is wrong on event 0 of mixed"):
+    monkeypatch.setattr(index, "satisfies", lambda event, clauses: True)
+    with pytest.raises(
+        AssertionError, match=r"the compiled scan is wrong on event 0 of mixed at 0\.001"
+    ):
         measured(mixed.NAME, [], [])
 
 
@@ -113,27 +127,28 @@ def _boxes(count: int) -> Boxes:
 
 def test_what_takes_long_is_left_out_unless_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     every = sorted(installed().indexes)
-    names, why = rivals.chosen_indexes(_boxes(2_000_000), None, every)
+    names, why = index.chosen_indexes(_boxes(2_000_000), None)
     assert names == [name for name in every if name != "scan"]
     assert "--index scan" in why["scan"]
-    assert rivals.chosen_indexes(_boxes(2_000_000), ["scan"], every) == (["scan"], {})
-    assert rivals.chosen_indexes(_boxes(2_000), None, every) == (every, {})
+    assert index.chosen_indexes(_boxes(2_000_000), ["scan"]) == (["scan"], {})
+    assert index.chosen_indexes(_boxes(2_000), None) == (every, {})
     pytest.importorskip("duckdb")
-    assert rivals.chosen_scans(_boxes(20), None) == (list(rivals.SCANS), {})
-    monkeypatch.setattr(rivals, "_MOST_CELLS", 10)
-    names, why = rivals.chosen_scans(_boxes(20), None)
-    assert names == [name for name in rivals.SCANS if name != "duckdb"]
-    assert "--scans duckdb" in why["duckdb scan"]
-    assert rivals.chosen_scans(_boxes(20), ["duckdb"]) == (["compiled", "duckdb"], {})
+    assert scans.chosen_scans(_boxes(20), None) == (list(scans.SCANS), {})
+    monkeypatch.setattr(scans, "_MOST_CELLS", 10)
+    names, why = scans.chosen_scans(_boxes(20), None)
+    assert names == [name for name in scans.SCANS if name != "duckdb"]
+    assert "--scans duckdb" in why["duckdb"]
+    assert scans.chosen_scans(_boxes(20), ["duckdb"]) == (["compiled", "duckdb"], {})
 
 
 def test_without_duckdb_its_row_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rivals, "find_spec", lambda name: None)
-    names, why = rivals.chosen_scans(_boxes(20), ["duckdb"])
+    monkeypatch.setattr(scans, "find_spec", lambda name: None)
+    assert scans.chosen_scans(_boxes(20), ["numpy"])[1] == {}
+    names, why = scans.chosen_scans(_boxes(20), ["duckdb"])
     assert names == ["compiled"]
-    assert "pip install 'tamis[bench]'" in why["duckdb scan"]
-    row = measured("dense", [], ["duckdb"])
-    assert "duckdb scan      DuckDB is not installed: pip install 'tamis[bench]'" in table(row)
+    assert "pip install 'tamis[bench]'" in why["duckdb"]
+    noted = by_method(measured("dense", [], ["duckdb"]), "note")
+    assert noted["duckdb scan"]["note"] == why["duckdb"]
 
 
 def test_slow_methods_take_fewer_events_and_are_compared_on_the_same(
@@ -166,7 +181,7 @@ def test_slow_methods_take_fewer_events_and_are_compared_on_the_same(
     quick, slow_one = methods["quick"], methods["slow"]
     both = slow_one.events
     expected = slow_one.seconds.mean() / quick.seconds[:both].mean()
-    assert timing.times(slow_one, quick) == pytest.approx(expected)
+    assert quick.times(slow_one) == pytest.approx(expected)
 
 
 def test_a_time_is_the_fastest_run_of_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,22 +196,36 @@ def test_a_time_is_the_fastest_run_of_an_event(monkeypatch: pytest.MonkeyPatch) 
     method = Method(match, events=2)
     timing.time_all({"it": method}, passes=3)
     assert method.seconds.tolist() == [3.0, 1.0] or method.seconds.tolist() == [2.0, 1.0]
-    figures = timing.figures(method)
+    figures = method.figures()
     assert figures["mean_us"] == pytest.approx(1e6 * method.seconds.mean())
-    assert figures["us"] == pytest.approx(1e6 * np.median(method.seconds))
+    assert figures["median_us"] == pytest.approx(1e6 * np.median(method.seconds))
 
 
-def test_what_a_dict_costs_is_what_match_takes_beyond_the_kernel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nothing, now = np.zeros(0, np.int64), [0.0]
+def test_what_a_dict_costs_is_what_match_takes_beyond_the_kernel() -> None:
+    nothing = np.zeros(0, np.int64)
 
-    def taking(seconds: float) -> Method:
+    def sleeping(seconds: float) -> Method:
         def match(at: int) -> Any:
-            now[0] += seconds
+            time.sleep(seconds)
             return nothing
 
         return Method(match, events=3)
 
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    assert timing.beyond(taking(0.001), taking(0.004), passes=3) == pytest.approx(0.003)
+    assert timing.beyond(sleeping(0.001), sleeping(0.004), passes=3) == pytest.approx(
+        0.003, abs=0.0015
+    )
+
+
+def test_works_take_turns_after_a_pass_that_does_not_count() -> None:
+    asked: list[str] = []
+
+    def work(name: str) -> int:
+        asked.append(name)
+        return len(asked)
+
+    timed = timing.alternating({name: partial(work, name) for name in "ab"}, 2)
+    assert asked == ["a", "b"] * 3
+    assert [len(each.seconds) for each in timed.values()] == [2, 2]
+    assert (timed["a"].result, timed["b"].result) == (5, 6)
+    timing.alternating({"c": partial(work, "c")}, 1, warm=True)
+    assert asked.count("c") == 1

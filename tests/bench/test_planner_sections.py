@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from tamis_bench import groups, learning, rounds, scenes
-from tamis_bench.effort import Effort
-from tamis_bench.planner_goals import GROUPED, JUDGED, ROUNDS
+from tamis_bench.goals import JUDGED, ONE_AT_A_TIME, judged
 from tamis_bench.planners import measure
-from tamis_bench.workloads import Shape, Workload
+from tamis_bench.workloads import Effort, Shape, Workload
 
 EFFORT = Effort(seed=3, scale=0.05, events=6, workloads=2)
 SMALL = Shape(250, 1_000)
@@ -19,28 +18,29 @@ SMALL = Shape(250, 1_000)
 
 def alone() -> float:
     """What the planner that goals are about makes of the same events, measured by itself."""
-    calls: float = measure(SMALL, [JUDGED], EFFORT)["planners"][JUDGED]["calls"]
+    return calls_of(EFFORT)
+
+
+def calls_of(effort: Effort) -> float:
+    calls: float = measure(SMALL, [JUDGED], effort)[1]["calls"]
     return calls
 
 
 @pytest.mark.slow
 def test_groups_are_counted_where_they_happen() -> None:
-    (row,) = groups.run(EFFORT)
-    counts = {(each["predicates"], each["form"]): each for each in row["table"]}
+    counts = {(each["predicates"], each["form"]): each for each in groups.measured(EFFORT)}
     assert counts[1, "alone"]["invocations"] == alone()
-    assert row["events"] == EFFORT.events
+    assert counts[1, "alone"]["events"] == EFFORT.events
     for form in ("preparation", "batch"):
         made = [counts[size, form]["invocations"] for size in groups.SIZES]
         assert sorted(made, reverse=True) == made
         for size, invocations in zip(groups.SIZES, made, strict=True):
             assert counts[size, "preparation"]["clairvoyant"] <= invocations <= 250 / size + 1
             assert counts[size, form]["over_alone"] == pytest.approx(invocations / alone())
-    assert row["goals"] == []
 
 
 def test_rounds_are_fewer_than_calls_and_cost_little() -> None:
-    (row,) = rounds.run(EFFORT)
-    one, *more = row["table"]
+    one, *more = rounds.measured(EFFORT)
     assert one["rounds"] == one["calls"] == alone()
     assert one["over_one"] == one["times_faster"] == 1.0
     for each in more:
@@ -52,41 +52,42 @@ def test_rounds_are_fewer_than_calls_and_cost_little() -> None:
 
 @pytest.mark.slow
 def test_learning_begins_without_anything_and_comes_near() -> None:
-    unit, spread = learning.run(Effort(seed=3, scale=0.05, events=40, workloads=2))
-    given = [each["given"] for each in unit["table"]]
-    assert [each["after"] for each in unit["table"]] == list(learning.AFTER)
-    assert unit["table"][0]["over_given"] > 1
-    assert spread["table"][0]["over_given"] > 1.05
-    for row in (unit, spread):
-        assert abs(row["table"][-1]["over_given"] - 1) < 0.03
-    assert given[0] == pytest.approx(first_events(10), abs=1e-9)
-
-
-def first_events(count: int) -> float:
-    """The mean calls for the first events with the true selectivities."""
-    row = measure(SMALL, [JUDGED], Effort(seed=3, events=count, workloads=1))
-    calls: float = row["planners"][JUDGED]["calls"]
-    return calls
+    rows = list(learning.measured(Effort(seed=3, scale=0.05, events=40, workloads=2)))
+    unit, spread = rows[: len(learning.AFTER)], rows[len(learning.AFTER) :]
+    assert [each["after"] for each in unit] == [each["after"] for each in spread]
+    assert [each["after"] for each in unit] == list(learning.AFTER)
+    assert unit[0]["over_given"] > 1
+    assert spread[0]["over_given"] > 1.05
+    for stream in (unit, spread):
+        assert abs(stream[-1]["over_given"] - 1) < 0.03
+    true = calls_of(Effort(seed=3, events=10, workloads=1))
+    assert unit[0]["given"] == pytest.approx(true, abs=1e-9)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("section", [groups.run, learning.run])
+@pytest.mark.parametrize("section", [groups.measured, learning.measured])
 def test_sections_give_the_same_again(section: Any) -> None:
     effort = Effort(seed=5, scale=0.02, events=2, workloads=1)
     assert list(section(effort)) == list(section(effort))
 
 
-def test_goals_are_said_of_the_whole_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    for section in (groups, rounds):
-        monkeypatch.setattr(section, "ONE_AT_A_TIME", str(SMALL))
-    (row,) = groups.run(EFFORT)
-    figures = {each["predicates"]: each for each in row["table"] if each["form"] == "batch"}
-    assert [goal["figure"] for goal in row["goals"]][1] == figures[GROUPED]["over_alone"]
-    (row,) = rounds.run(EFFORT)
-    number, over = row["goals"]
-    assert number["must"] == ROUNDS
+def test_goals_are_said_of_the_whole_size() -> None:
+    rows = [*groups.measured(EFFORT), *rounds.measured(EFFORT)]
+    assert judged("planners", rows) == []
+    *grouped, number, over = judged(
+        "planners", [{**row, "workload": ONE_AT_A_TIME} for row in rows]
+    )
+    expected = [row["over_alone"] for row in rows if row.get("predicates") == 16]
+    assert [goal["figure"] for goal in grouped] == expected
+    assert number["must"] == 20
     assert number["reached"]
-    assert over["figure"] == row["table"][-1]["over_one"]
+    assert over["figure"] == rows[-1]["over_one"]
+
+
+def test_scenes_that_matter_little_have_no_goal() -> None:
+    row = {"workload": f"{ONE_AT_A_TIME} 4 scenes, contrast 1", "known": "fitted", "recovered": 0.9}
+    (goal,) = judged("planners", [{**row, "gap": 0.05}, {**row, "gap": 0.02}])
+    assert goal["of"].endswith("fitted, gap 0.05")
 
 
 def test_scenes_are_equally_frequent_and_have_their_own_selectivities() -> None:
@@ -107,10 +108,10 @@ def test_scenes_are_equally_frequent_and_have_their_own_selectivities() -> None:
 
 @pytest.mark.slow
 def test_knowing_scenes_spares_calls() -> None:
-    rows = list(scenes.run(Effort(seed=3, scale=0.1, events=12, workloads=2)))
-    assert [row["workload"] for row in rows] == [str(each.scaled(0.1)) for each in scenes.SHAPES]
-    for row in rows:
-        known = {each["known"]: each for each in row["table"]}
+    rows = list(scenes.measured(Effort(seed=3, scale=0.1, events=12, workloads=2)))
+    for shape in scenes.SHAPES:
+        workload = str(shape.scaled(0.1))
+        known = {row["known"]: row for row in rows if row["workload"] == workload}
         cost = {name: each["cost"] for name, each in known.items()}
         gap = cost["independent"] - cost["told"]
         assert gap > 0

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tamis.index.buckets.bits import has_vectors
+from tamis.testing import satisfies
 from tamis_bench import mixed
 from tamis_bench.boxes import Boxes, BoxShape
 from tamis_bench.coded import Coded, coded
 from tamis_bench.column_scan import column_scan
 from tamis_bench.duck import duckdb_scan
-from tamis_bench.rivals import SCANS
-from tamis_bench.scans import Scan
+from tamis_bench.scans import SCANS, Scan
 
 EVENTS = 8
 SHAPES = {
@@ -56,7 +56,7 @@ def test_scans_say_what_plain_python_says(name: str, scan: str) -> None:
     answer = scans()[scan](boxes, coded(boxes, rows))
     found = 0
     for at, event in enumerate(boxes.event_dicts()):
-        expected = [row for row, clauses in enumerate(asked) if mixed.satisfies(clauses, event)]
+        expected = [row for row, clauses in enumerate(asked) if satisfies(event, clauses)]
         assert answer(at).tolist() == expected
         found += len(expected)
     assert found > EVENTS

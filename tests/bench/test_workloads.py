@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from tamis_bench import begen, mixed
-from tamis_bench.boxes import SHAPES, SPARE, Boxes
+from tamis_bench.boxes import SHAPES, SPARE, Boxes, Groups
 from tamis_bench.coded import coded
-from tamis_bench.draws import Groups
-from tamis_bench.index import WORKLOADS, plan
+from tamis_bench.index import WORKLOADS, plans
 from tamis_bench.scans import compiled_scan
 
 SMALL = 4_000
@@ -20,7 +19,7 @@ SMALL = 4_000
 
 def small(name: str, seed: int = 2, events: int = 40) -> Boxes:
     """A named workload with few subscriptions."""
-    drawn = plan(name, 1.0)
+    (drawn,) = plans([name], {}, 1.0)
     return replace(drawn, shape=replace(drawn.shape, subscriptions=SMALL)).draw(seed, events)
 
 
@@ -136,26 +135,27 @@ def test_the_mixed_workload_has_its_shares_of_predicates() -> None:
     ],
 )
 def test_parameters_of_table_1_are_kept(given: dict[str, float]) -> None:
-    (table,) = begen.combinations(
+    ((_, table),) = begen.combinations(
         {"subscriptions": [SMALL], **{name: [value] for name, value in given.items()}}
     )
-    boxes = Boxes(begen.NAME, table.shape(), 3, 40)
-    assert match_ratio(boxes) == pytest.approx(table.matching, rel=0.6)
-    assert boxes.mean_length == pytest.approx(table.subscription_size, rel=0.1)
-    assert (boxes.low == boxes.high).mean() == pytest.approx(table.equality, abs=0.03)
-    assert set((~np.isnan(boxes.events)).sum(axis=1)) == {table.event_size}
-    assert boxes.high.max() == table.cardinality - 1
-    popularity = np.bincount(boxes.attribute, minlength=table.dimensions)
-    if table.zipf:
+    boxes = Boxes(begen.NAME, begen.shape_of(table), 3, 40)
+    assert match_ratio(boxes) == pytest.approx(table["matching"], rel=0.6)
+    assert boxes.mean_length == pytest.approx(table["subscription_size"], rel=0.1)
+    assert (boxes.low == boxes.high).mean() == pytest.approx(table["equality"], abs=0.03)
+    assert set((~np.isnan(boxes.events)).sum(axis=1)) == {table["event_size"]}
+    assert boxes.high.max() == table["cardinality"] - 1
+    popularity = np.bincount(boxes.attribute, minlength=int(table["dimensions"]))
+    if table["zipf"]:
         assert popularity[0] > 3 * popularity[9]
 
 
 def test_values_of_a_parameter_make_workloads_of_their_own() -> None:
     tables = list(begen.combinations({"zipf": [0.0, 1.0], "dimensions": [100, 1_000]}))
-    assert [table.title() for table in tables] == [
+    assert [title for title, _ in tables] == [
         "begen",
         "begen dimensions 1,000",
         "begen zipf 1.0",
         "begen zipf 1.0 dimensions 1,000",
     ]
-    assert list(begen.combinations({"zipf": None})) == [begen.Table1()]
+    assert tables[-1][1] == begen.DEFAULTS | {"zipf": 1.0, "dimensions": 1_000}
+    assert list(begen.combinations({"zipf": None})) == [("begen", begen.DEFAULTS)]

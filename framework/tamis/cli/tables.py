@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 _NARROWEST = 24
 
@@ -14,8 +14,22 @@ def terminal_width() -> int:
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Rows in columns below their headers, numbers to the right; names are never cut."""
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.6f}" if abs(value) < 1 else f"{value:,.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    shown: Callable[[object], str] = _shown,
+) -> str:
+    """Rows in columns below their headers, numbers to the right; names are never cut.
+
+    `shown` makes texts of values."""
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
@@ -24,14 +38,14 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     widths = []
     for at, header in enumerate(headers):
         values, is_last = [row[at] for row in rows], at == len(headers) - 1
-        longest = max(map(cell_len, (header, *map(_shown, values))))
+        longest = max(map(cell_len, (header, *map(shown, values))))
         widths.append(min(longest, _NARROWEST) if is_last else longest + 2)
         right = all(value is None or isinstance(value, (int, float)) for value in values)
         columns.add_column(
             header, justify="right" if right else "left", overflow="fold", no_wrap=not is_last
         )
     for row in rows:
-        columns.add_row(*map(_shown, row))
+        columns.add_row(*map(shown, row))
     width = max(terminal_width(), sum(widths))
     console = Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
@@ -48,11 +62,3 @@ def wrapped(text: str, indent: str = "", more: str | None = None) -> str:
         subsequent_indent=indent if more is None else more,
         break_on_hyphens=False,
     )
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:,.6f}" if abs(value) < 1 else f"{value:,.3f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -16,7 +16,7 @@ cv2 = pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 import tamis  # noqa: E402
 from examples.uav import simulate  # noqa: E402
 from examples.uav.dataset import write  # noqa: E402
-from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, measured  # noqa: E402
+from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, scored  # noqa: E402
 from examples.uav.quality import answers as answers_of  # noqa: E402
 from examples.uav.scores import PATTERNS, THRESHOLDS, Scores  # noqa: E402
 from examples.uav.simulation import Simulation  # noqa: E402
@@ -155,8 +155,8 @@ def test_scores_of_the_truth_itself_are_perfect_and_of_lies_are_not() -> None:
     assert all(each.precision == each.recall == 1 for each in scores.asked.values())
     assert lies.asked["tourBoatCount"].recall == 1 > lies.asked["tourBoatCount"].precision
     assert lies.unknown == lies.frames == 100
-    assert "peopleCount" in scores.table()
-    json.dumps(scores.as_data())
+    rows = {row["question"]: row for row in scores.rows("truth")}
+    assert rows["peopleCount"]["exact"] == rows["S1"]["precision"] == 1
 
 
 @pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
@@ -165,7 +165,7 @@ def test_quality_is_measured_on_seeds_that_were_not_tuned_on() -> None:
     picks = dict(chosen(60, TEST_SEEDS.start))
     assert all(seed in TEST_SEEDS for seed in picks)
     assert sum(len(numbers) for numbers in picks.values()) == 60
-    scores = measured(2, [1, 31])
+    scores = scored(2, [1, 31])
     assert scores.frames == 2
     said = answers_of(matcher(), Simulation(2).observation(1))
     assert {"tourBoatCount", "peopleCount"} <= set(said)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -23,7 +22,7 @@ import tamis
 from tamis.operators import OperatorRecord, Sample
 from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
-from tamis_bench import facts as bench
+from tamis_bench import facts
 from tamis_operators import reasoner
 from tamis_operators.reasoner import sparql
 from tamis_operators.reasoner.facts import prepared_facts
@@ -244,21 +243,16 @@ def test_the_readme_works() -> None:
         assert f"`{name}" in text or f"{name}=" in text
 
 
-def test_the_bench_finds_what_owlrl_finds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_bench_finds_what_owlrl_finds() -> None:
     pytest.importorskip("owlrl", reason="pip install 'tamis[reasoner]'")
-    monkeypatch.setattr(bench, "_SIZES", (100, 150))
-    monkeypatch.setattr(bench, "_FACTS", (5, 10))
-    monkeypatch.setattr(bench, "_EVENTS", 2)
-    bench.main(["--json"])
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    rows = list(facts.measured(sizes=[100, 150], facts=[5, 10], events=2))
     assert [(row["ontology"], row["facts"]) for row in rows] == [
         *((100, 5), (100, 10), (150, 5), (150, 10))
     ]
     assert ["owlrl_ms" in row for row in rows] == [True, True, False, False]
-    bench.main(["--quick"])
-    assert "select_rdflib_ms" in capsys.readouterr().out
+    (quick,) = facts.measured(sizes=[100], facts=[5], events=2, quick=True)
+    assert "select_rdflib_ms" in quick
+    assert "owlrl_ms" not in quick
 
 
 def test_a_query_that_takes_long_is_unknown() -> None:

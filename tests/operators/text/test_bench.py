@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tamis_bench import phrases as bench
+from tamis_bench import phrases
 
 
-def test_it_prints_a_line_for_each_size(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(bench, "_SIZES", (10, 200))
-    monkeypatch.setattr(bench, "_PASSES", 1)
-    bench.main(["--seed", "3"])
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ["10", "200"]
+def test_it_has_a_row_for_each_size() -> None:
+    rows = list(phrases.measured(sizes=[10, 200], passes=1, seed=3))
+    assert [row["phrases"] for row in rows] == [10, 200]
+    assert rows[1]["found"] > 0
