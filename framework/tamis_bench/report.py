@@ -44,7 +44,7 @@ def heading(name: str) -> str:
     """Returns the words of a key; a ratio to what was before stands behind what it is of."""
     if name.endswith(OVER_BEFORE):
         return "over before"
-    return name.replace("_", " ").replace(" us", " µs")
+    return " ".join("µs" if word == "us" else word for word in name.split("_"))
 
 
 def _is_seen(name: str, value: object) -> bool:
