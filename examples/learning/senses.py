@@ -16,6 +16,8 @@ import tamis
 
 KINDS = 40
 OFTEN, SELDOM = 0.95, 0.03
+NORTH = 0.9
+"""The share of what comes from the north hall."""
 SECONDS = {"hears": 0.0003, "feels": 0.0002, "sees": 0.0006}
 INPUTS = {"hears": "sounds", "feels": "vibrations", "sees": "marks"}
 
@@ -51,7 +53,7 @@ def events(count: int, seed: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         found: dict[str, Any] = {
             "id": f"e{number}",
-            "hall": chance.choice(["north", "south"]),
+            "hall": "north" if chance.random() < NORTH else "south",
             "load": round(min(100.0, chance.expovariate(1 / 15)), 1),
         }
         for key in INPUTS.values():
@@ -64,7 +66,7 @@ def events(count: int, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def subscriptions(count: int, seed: int) -> list[dict[str, str]]:
-    """What is looked for: four things at a time, one of which is rare, at some load."""
+    """What is looked for: four things at a time, one of which is rare, in a hall at some load."""
     chance = random.Random(seed)
     found = []
     for number in range(count):
@@ -72,6 +74,6 @@ def subscriptions(count: int, seed: int) -> list[dict[str, str]]:
         kinds = [first + at for at in range(4)]
         chance.shuffle(kinds)
         asks = [f"{chance.choice(list(SECONDS))}({kind})" for kind in kinds]
-        where = " and ".join([*asks, f"load > {chance.randrange(0, 20)}"])
+        where = " and ".join([*asks, 'hall = "north"', f"load > {chance.randrange(0, 40)}"])
         found.append({"id": f"s{number:03}", "where": where})
     return found

@@ -21,6 +21,7 @@ from tamis.statistics import Statistics
 REFERENCE = "scan"
 _PASSES = 3
 _FEW = 64
+_SOME = 200
 
 
 @dataclass
@@ -33,6 +34,10 @@ class IndexCost:
     nbytes: int = 0
     alternatives: float = 0.0
     """How many it leaves, in the mean of the events."""
+    checked: float = 0.0
+    """Rows that it checks, in the mean of the events."""
+    checked_unlearned: float = 0.0
+    """The same without statistics."""
     wrong: int = 0
     """Events for which it answers otherwise than the scan."""
     trouble: str = ""
@@ -82,6 +87,12 @@ class IndexTrial:
                 index.match(document.event(self._derived))
             found, seconds = self._passed(index)
             cost.nbytes = index.nbytes
+            cost.checked = self._checked(index)
+            cost.checked_unlearned = cost.checked
+            if self._statistics and record.name != REFERENCE:
+                index = record.made({})
+                index.build(self._entries)
+                cost.checked_unlearned = self._checked(index)
         except Exception as problem:
             cost.trouble = f"{type(problem).__name__}: {problem}"[:200]
             return cost
@@ -94,6 +105,11 @@ class IndexTrial:
             for mine, theirs in zip(found, self._expected, strict=True)
         )
         return cost
+
+    def _checked(self, index: Index) -> float:
+        """Returns how many rows an index checks for one of the first events."""
+        some = [each.event(self._derived) for each in self._documents[:_SOME]]
+        return float(np.mean([index.search(event).checked for event in some])) if some else 0.0
 
     def _warm(self, index: Index) -> None:
         """Uses an index of some rows: kernels are made when first used."""

@@ -130,13 +130,15 @@ def _lines(found: Advice) -> list[str]:
     lines.append("")
     lines.append(
         table(
-            ("index", "an event", "bytes", "build", "left", ""),
+            ("index", "an event", "bytes", "build", "checked", "unlearned", "left", ""),
             [
                 (
                     each.index,
                     duration(each.event_seconds),
                     each.nbytes,
                     duration(each.build_seconds),
+                    round(each.checked, 1),
+                    round(each.checked_unlearned, 1),
                     round(each.alternatives, 1),
                     "broken" if each.is_broken
                     else "recommended" if each.index == found.index else "",

@@ -123,15 +123,25 @@ def _curve(
         items = dimensions.labels(number)
         if not items:
             return None
-        at = np.array([label + above for _, label in items for above in (0.0, 1.0)])
         cuts = [Cut(value, is_after) for value, _ in items for is_after in (False, True)]
         if holds == LARGE:
-            before = [expected_before(spaces, line.LARGE, cut) / kinds.number for cut in cuts]
-            return Curve(at, np.array(before))
+            shares = [expected_before(spaces, line.LARGE, cut) / kinds.number for cut in cuts]
+            return _of_labels([label for _, label in items], np.array(shares))
         name = _LINES[holds]
         bounds = line.in_order(name, [line.bound_of(name, cut) for cut in cuts])
-        return Curve(at, curve_of(spaces, name).shares_before(bounds))
+        shares_before = curve_of(spaces, name).shares_before(bounds)
+        return _of_labels([label for _, label in items], shares_before)
     return _of_things(spaces, holds, dimensions.things(number), events)
+
+
+def _of_labels(labels: list[float], shares: Floats) -> Curve:
+    """Returns where events lie, from the shares before and behind the values that have labels.
+
+    All values between two labels lie one above the lower of them."""
+    places = np.array([labels[0] - 1.0, *(each + above for each in labels for above in (0.0, 1.0))])
+    at = np.column_stack([places, np.nextafter(places, np.inf)]).ravel()
+    shares = np.concatenate([np.zeros(1), shares, np.ones(1)])
+    return Curve(at, np.repeat(shares, 2)[1:-1])
 
 
 def _of_things(

@@ -110,11 +110,12 @@ def _of_cells(spaces: AttributeSpaces, name: str) -> Curve:
     """Returns what cells alone say of a line."""
     if name == NUMBERS:
         return _of_numbers(spaces.number_cells)
-    return (
-        _of_strings(spaces.string_cells)
-        if name == STRINGS
-        else Curve(in_order(name, []), np.zeros(0))
-    )
+    cells = spaces.string_cells
+    if name == STRINGS:
+        return _of_strings(cells)
+    if cells.is_whole:
+        return _of_strings(StringCells({each[::-1]: n for each, n in cells.events.items()}))
+    return Curve(in_order(name, []), np.zeros(0))
 
 
 def _of_numbers(cells: NumberCells) -> Curve:

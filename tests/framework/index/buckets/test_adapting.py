@@ -137,3 +137,37 @@ def test_rows_move_back_and_forth_as_the_stream_changes() -> None:
         }
         assert set(index.match(event).tolist()) == right
         inside.adapt()
+
+
+@pytest.mark.parametrize(
+    ("common", "rare"),
+    [
+        ('hall = "north"', 'wing starts with "s"'),
+        ('hall ends with "th"', "load > 90"),
+        ("exists(hall)", 'wing = "south"'),
+        (f"size > {2**57}", 'wing = "south"'),
+        ("lit = true", "dark = true"),
+        ('hall contains "or"', 'wing contains "ou"'),
+    ],
+)
+def test_what_is_known_of_any_kind_of_value_hangs_rows(common: str, rare: str) -> None:
+    chance = random.Random(8)
+    history = []
+    for _ in range(1_000):
+        is_rare = chance.random() < 0.02
+        history.append(
+            {
+                "hall": "north",
+                "wing": "south" if is_rare else "east",
+                "load": chance.uniform(0, 91.8),
+                "size": 2**60 + chance.randrange(1, 9),
+                "lit": True,
+                "dark": is_rare,
+            }
+        )
+    known = Statistics.from_events(history)
+    with borders():
+        matcher = Matcher(operators=[], learning=False, statistics=known)
+    for at, first in enumerate((f"{common} and {rare}", f"{rare} and {common}")):
+        matcher.subscribe_many([{"where": first, "id": f"{at}-{n}"} for n in range(50)])
+    assert checked(matcher, history[:300]) <= 0.06 * 100
