@@ -14,8 +14,11 @@ COMPILED = ("pstbloom", "psthash", "lanes")
 
 
 @contextmanager
-def borders(*, edges: int = -1, chains: int = 0, rows: int = 0) -> Iterator[None]:
-    """Interprets planners up to so many edges and chains, and scans up to so many rows.
+def borders(
+    *, edges: int = -1, chains: int = 0, rows: int = 0, subscribed: int = 10**9
+) -> Iterator[None]:
+    """Interprets planners up to so many edges, chains and subscribed alternatives, and scans up
+    to so many rows.
 
     Without arguments everything is compiled, also what is small."""
     indexes = installed().indexes
@@ -25,6 +28,7 @@ def borders(*, edges: int = -1, chains: int = 0, rows: int = 0) -> Iterator[None
     }
     with (
         patch("tamis_planners.adaptive.MOST_INTERPRETED", edges),
+        patch("tamis_planners.adaptive.MOST_SUBSCRIBED", subscribed),
         patch("tamis_planners.suborder_order.MOST_INTERPRETED", chains),
         patch.dict(indexes, records),
     ):

@@ -1,8 +1,8 @@
 """Chooses the next call by what every outcome so far has left to gain: planners that score calls.
 
 What depends on a problem alone is prepared once for it, its shape even when expectations change.
-Small problems are solved by the interpreter, large ones by compiled functions, with the same calls
-in the same order. Cost: see `adaptive_run`.
+Small problems of few subscriptions are solved by the interpreter, others by compiled functions, with
+the same calls in the same order. Cost: see `adaptive_run`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_INTERPRETED = 4_000
 """Edges of a problem up to which the interpreter serves; what it costs: `tamis bench forms`."""
+MOST_SUBSCRIBED = 2_000
+"""Alternatives up to which it does: with more, indexes are compiled, too."""
 
 
 class Adaptive:
@@ -36,10 +38,20 @@ class Adaptive:
         if known is None or known.problem is not problem:
             from tamis_planners.adaptive_run import Prepared
 
-            self._is_large = self._is_large or len(problem.edge_test) > MOST_INTERPRETED
+            self._is_large = self._is_large or is_large(problem)
             form = form_for(self._is_large)
             known = self._prepared = Prepared(problem, self.weighted, form, known)
         return known.run()
+
+
+def is_large(problem: Problem) -> bool:
+    """Tells whether a problem is worth compiling: by its size, or by how many are subscribed.
+
+    Keys are numbers that are used again, so they tell how many alternatives there have been."""
+    keys = problem.alternative_key
+    return bool(
+        len(problem.edge_test) > MOST_INTERPRETED or keys.max(initial=-1) >= MOST_SUBSCRIBED
+    )
 
 
 @cache
