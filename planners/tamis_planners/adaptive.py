@@ -1,8 +1,8 @@
 """Chooses the next call by what every outcome so far has left to gain: planners that score calls.
 
 What depends on a problem alone is prepared once for it, its shape even when expectations change.
-Small problems of few subscriptions are solved by the interpreter, others by compiled functions, with
-the same calls in the same order. Cost: see `adaptive_run`.
+Small problems of few subscriptions are solved by the interpreter, others by compiled functions,
+with the same calls in the same order. Cost: see `adaptive_run`.
 """
 
 from __future__ import annotations
