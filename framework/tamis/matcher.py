@@ -34,7 +34,7 @@ from tamis.engine.stages import StageClock
 from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.indexing import Index, spelled
-from tamis.language import Language
+from tamis.language.condition import Language
 from tamis.language.predicate import AttributePredicate
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.log import log

@@ -142,7 +142,7 @@ def _texts(count: int, *, are_read: bool = False) -> Callable[[], float]:
             for _ in range(count)
         ]
         if are_read:
-            from tamis.language import Language
+            from tamis.language.condition import Language
 
             parse = Language().parse
             taken = _seconds(lambda: sum(parse(entry["where"]) is None for entry in entries))

@@ -28,7 +28,7 @@ from tamis.catalog.intake import Intake
 from tamis.catalog.resolve import Asked
 from tamis.errors import SubscriptionWarning, TamisError
 from tamis.indexing import Entry
-from tamis.language import Language
+from tamis.language.condition import Language
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
 from tamis.plugins.loader import Plugins, installed
 from tamis.result import Result

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from tamis.catalog import Catalog
 from tamis.catalog.resolve import Asked, Doubt, Resolver, doubts
 from tamis.errors import NeverMatches, SubscriptionError, SubscriptionErrors, SubscriptionWarning
-from tamis.language import Condition, Language, Leaf
+from tamis.language.condition import Condition, Language
+from tamis.language.normal import Leaf
 from tamis.language.predicate import OperatorPredicate
 from tamis.nearest import nearest
 from tamis.operators.asking import Operators

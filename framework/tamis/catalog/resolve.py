@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from tamis.catalog.joins import JoinAtom
 from tamis.errors import ArgumentError, OperatorError, SubscriptionError
-from tamis.language import Condition, Leaf
 from tamis.language.comparison import Comparison
+from tamis.language.condition import Condition
 from tamis.language.constraint import Constraint, Reference
 from tamis.language.contradiction import contradictory
+from tamis.language.normal import Leaf
 from tamis.language.predicate import AttributePredicate, OperatorPredicate, VariableArgument
 from tamis.language.text import constant_text, name_text
 from tamis.language.values import NUMBER, kind_of

@@ -13,8 +13,9 @@ from tamis.catalog.intake import Intake
 from tamis.catalog.resolve import Doubt
 from tamis.catalog.subscription_lines import WARNING, Entry, Finding, SubscriptionLines
 from tamis.errors import SubscriptionError
-from tamis.language import Language, Leaf
+from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
+from tamis.language.normal import Leaf
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.scanner import Scanner
 from tamis.language.text import marked_text, name_text, quoted

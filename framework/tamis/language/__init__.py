@@ -1,6 +1,5 @@
-"""Reads the texts of subscriptions as alternatives."""
+"""Reads the texts of subscriptions as alternatives.
 
-from tamis.language.condition import Condition, Language
-from tamis.language.normal import Leaf
-
-__all__ = ["Condition", "Language", "Leaf"]
+Others may import: `Language` and `Condition` from `condition`, `Leaf` from `normal`, and what texts
+are made of from `predicate`, `comparison`, `constraint`, `values`, `units` and `text`.
+"""

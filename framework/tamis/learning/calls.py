@@ -22,7 +22,7 @@ from tamis.calling.memo import Memo
 from tamis.catalog.resolve import Resolver
 from tamis.errors import StatisticsError
 from tamis.event import Event
-from tamis.language import Language
+from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.numeric.types import Bytes, Floats, Ints
 from tamis.operators.asking import Call, Operators, Test

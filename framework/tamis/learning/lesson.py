@@ -16,7 +16,7 @@ import numpy as np
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
 from tamis.errors import StatisticsError
-from tamis.language import Language
+from tamis.language.condition import Language
 from tamis.language.predicate import AttributePredicate
 from tamis.learning.calls import CallCounts
 from tamis.learning.counts import Counts

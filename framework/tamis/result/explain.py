@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tamis.catalog.resolve import Resolver
 from tamis.engine.decision import IMPLIED, MEMO, OPEN, SPARED, TRUTHS, Decision
 from tamis.event import Event
-from tamis.language import Language, Leaf
 from tamis.language.comparison import ARRAY, PRESENCE, SCALAR
+from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
+from tamis.language.normal import Leaf
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.text import constant_text
 from tamis.language.values import is_scalar

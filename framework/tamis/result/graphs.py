@@ -17,7 +17,8 @@ from tamis.catalog import Catalog
 from tamis.catalog.resolve import Asked, Resolver
 from tamis.engine.problem import standing
 from tamis.errors import TamisError
-from tamis.language import Language, Leaf
+from tamis.language.condition import Language
+from tamis.language.normal import Leaf
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.statistics import Statistics
 

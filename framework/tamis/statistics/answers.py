@@ -109,7 +109,7 @@ def test_of(text: str) -> tuple[str, Test] | None:
 
     Constants in the place of outputs are taken for arguments: their test has to be known."""
     from tamis.errors import TamisError
-    from tamis.language import Language
+    from tamis.language.condition import Language
     from tamis.language.constraint import Constraint
     from tamis.language.predicate import Argument, OperatorPredicate, VariableArgument
 

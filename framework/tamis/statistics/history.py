@@ -506,7 +506,7 @@ class Statistics:
 def attribute_predicate(text: str) -> AttributePredicate | None:
     """Returns the attribute predicate that a canonical text is, if it is one."""
     from tamis.errors import SubscriptionError
-    from tamis.language import Language
+    from tamis.language.condition import Language
 
     try:
         [[leaf]] = Language().parse(text).alternatives

@@ -74,7 +74,7 @@ def conditions(*, attributes: bool = True) -> SearchStrategy[str]:
     Without `attributes` they need operators and little else.
 
     >>> from hypothesis import given
-    >>> from tamis.language import Language
+    >>> from tamis.language.condition import Language
     >>> @given(conditions())
     ... def law(text):
     ...     assert Language().parse(text).alternatives

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tamis import Limits, SubscriptionError
-from tamis.language import Condition, Language
+from tamis.language.condition import Condition, Language
 from tamis.language.predicate import Atom
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis import SubscriptionError
-from tamis.language import Language, condition
+from tamis.language import condition
+from tamis.language.condition import Language
 from tamis.language.comparison import RELATIONS
 from tamis.language.scanner import SIGNS
 from tamis.testing import conditions

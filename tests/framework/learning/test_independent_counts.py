@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tamis.language import Language
+from tamis.language.condition import Language
 from tamis.learning.counts import merged
 from tamis.learning.learner import Learner, Window
 from tamis.learning.lesson import Lesson

@@ -18,7 +18,7 @@ from tamis.calling.lanes import Lanes, LateError
 from tamis.catalog.resolve import Resolver
 from tamis.errors import PluginWarning, SubscriptionError, TamisError
 from tamis.event import Event
-from tamis.language import Language
+from tamis.language.condition import Language
 from tamis.language.predicate import OperatorPredicate
 from tamis.limits import DEFAULT_LIMITS
 from tamis.operators import Operator, OperatorRecord, Sample, record_of
