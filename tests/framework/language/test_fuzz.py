@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tamis import SubscriptionError
 from tamis.language import condition
-from tamis.language.condition import Language
 from tamis.language.comparison import RELATIONS
+from tamis.language.condition import Language
 from tamis.language.scanner import SIGNS
 from tamis.testing import conditions
 
