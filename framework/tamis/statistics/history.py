@@ -17,7 +17,6 @@ import numpy as np
 from tamis.errors import StatisticsError
 from tamis.event import Event
 from tamis.event.clock import TIME_NAMES
-from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Test
@@ -27,47 +26,28 @@ from tamis.plugins.loader import installed
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.spaces.estimates import expected_share
 from tamis.spaces.opinions import EVENTS, spaces_of_opinions
-from tamis.spaces.tables import (
-    CELL_COLUMNS,
-    SPACE_COLUMNS,
-    cell_rows,
-    space_rows,
-    spaces_from,
-)
 from tamis.statistics.answers import (
-    ANSWER_COLUMNS,
     Answered,
     CallAnswers,
-    answer_rows,
-    answers_from,
     test_of,
 )
 from tamis.statistics.attributes import merged_rows, rows_of, spaces_of
 from tamis.statistics.averages import Averages, operator_of, parts
 from tamis.statistics.gathering import Gatherer
-from tamis.statistics.predicates import PredicateStatistics
-from tamis.statistics.sample import Sample
-from tamis.statistics.tables import (
-    read_predicates,
-    read_rows,
-    read_sample,
-    write_columns,
-    write_predicates,
-    write_rows,
-    write_sample,
+from tamis.statistics.predicates import (
+    PredicateStatistics,
+    attribute_predicate,
+    given_shares,
 )
+from tamis.statistics.sample import Sample
 from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.statistics.scenes import Mixture
 
-FORMAT_VERSION = 1
 PRIOR_SELECTIVITY = 0.5
 PRIOR_OUTCOMES = 2.0
 """What is expected without counts counts as so many outcomes."""
-_OWN_FIELDS = frozenset(
-    ("format_version", "events", "rejects", "predicates", "sample", "prepared", "tables", "time")
-)
 _fitting = threading.Lock()
 
 
@@ -216,12 +196,11 @@ class Statistics:
         Selectivities that somebody gave count where nothing was counted of their attribute."""
         counted = self._counted() if self.events else {}
         known = {name: (spaces, self.events or 0) for name, spaces in counted.items()}
-        given: dict[AttributePredicate, float] = {}
-        for text, found in self.predicates.items():
-            if found.tested is None and found.selectivity is not None:
-                predicate = attribute_predicate(text)
-                if predicate is not None and predicate.attribute not in known:
-                    given[predicate] = found.selectivity
+        given = {
+            predicate: share
+            for predicate, share in given_shares(self.predicates).items()
+            if predicate.attribute not in known
+        }
         opinions = spaces_of_opinions(given)
         return known | {name: (spaces, EVENTS) for name, spaces in opinions.items()}
 
@@ -443,76 +422,16 @@ class Statistics:
 
     def save(self, path: str | Path) -> None:
         """Writes a folder of Parquet tables and a manifest; an older one there is replaced."""
-        folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_manifest(folder)
-        write_predicates(folder / "predicates", self.predicates)
-        if self.attributes:
-            write_rows(folder / "attributes", self.attributes)
-        if self.spaces:
-            write_columns(folder / "cells", cell_rows(self.spaces), CELL_COLUMNS)
-            write_columns(folder / "spaces", space_rows(self.spaces), SPACE_COLUMNS)
-        if self.answers:
-            write_columns(folder / "answers", answer_rows(self.answers), ANSWER_COLUMNS)
-        if self.sample is not None:
-            write_sample(folder / "sample", self.sample)
-        tables = {"attributes": self.attributes, "cells": self.spaces, "answers": self.answers}
-        write_manifest(
-            folder,
-            FORMAT_VERSION,
-            **{
-                **self.about,
-                "events": self.events,
-                "rejects": self.rejects,
-                "predicates": len(self.predicates),
-                "sample": None if self.sample is None else len(self.sample),
-                "prepared": {name: list(both) for name, both in self.prepared.items()},
-                "time": self.stretch,
-                "tables": [name for name, held in tables.items() if held],
-            },
-        )
+        from tamis.statistics.folder import save
+
+        save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Statistics:
         """Reads what `save` or `tamis learn` wrote."""
-        folder = Path(path)
-        manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError)
-        statistics = cls()
-        statistics.events = manifest.get("events")
-        statistics.rejects = manifest.get("rejects")
-        statistics.predicates = read_predicates(folder / "predicates")
-        # what an older manifest does not tell is there if its folder is
-        tables = manifest.get("tables", ["attributes"])
-        if "attributes" in tables and (folder / "attributes").exists():
-            statistics.attributes = read_rows(folder / "attributes", ("attribute",))
-        if "cells" in tables:
-            statistics.spaces = spaces_from(
-                read_rows(folder / "spaces", list(SPACE_COLUMNS)),
-                read_rows(folder / "cells", list(CELL_COLUMNS)),
-            )
-        if "answers" in tables:
-            rows = read_rows(folder / "answers", list(ANSWER_COLUMNS))
-            statistics.answers = answers_from(rows)
-        prepared = manifest.get("prepared", {})
-        statistics.prepared = {name: (made, spent) for name, (made, spent) in prepared.items()}
-        statistics.about = {
-            name: value for name, value in manifest.items() if name not in _OWN_FIELDS
-        }
-        if manifest.get("sample") is not None:
-            statistics.sample = read_sample(folder / "sample", manifest["sample"])
-        return statistics
+        from tamis.statistics.folder import load
 
-
-def attribute_predicate(text: str) -> AttributePredicate | None:
-    """Returns the attribute predicate that a canonical text is, if it is one."""
-    from tamis.errors import SubscriptionError
-    from tamis.language.condition import Language
-
-    try:
-        [[leaf]] = Language().parse(text).alternatives
-    except (SubscriptionError, ValueError):
-        return None
-    return leaf.atom if isinstance(leaf.atom, AttributePredicate) else None
+        return load(Path(path))
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

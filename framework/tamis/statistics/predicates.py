@@ -6,7 +6,10 @@ Counts add up; what somebody gave without counts is an opinion, which any count 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+
+from tamis.language.predicate import AttributePredicate
 
 CERTAINTY = 1.96
 """Standard errors to either side of an interval that holds the share 19 times in 20."""
@@ -108,3 +111,26 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 def _certainty(share: float) -> tuple[float, float]:
     return abs(share - 0.5), share
+
+
+def attribute_predicate(text: str) -> AttributePredicate | None:
+    """Returns the attribute predicate that a canonical text is, if it is one."""
+    from tamis.errors import SubscriptionError
+    from tamis.language.condition import Language
+
+    try:
+        [[leaf]] = Language().parse(text).alternatives
+    except (SubscriptionError, ValueError):
+        return None
+    return leaf.atom if isinstance(leaf.atom, AttributePredicate) else None
+
+
+def given_shares(predicates: Mapping[str, PredicateStatistics]) -> dict[AttributePredicate, float]:
+    """Returns the selectivities of attribute predicates that somebody gave without counts."""
+    found = {}
+    for text, each in predicates.items():
+        if each.tested is None and each.selectivity is not None:
+            predicate = attribute_predicate(text)
+            if predicate is not None:
+                found[predicate] = each.selectivity
+    return found

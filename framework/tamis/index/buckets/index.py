@@ -20,6 +20,7 @@ from tamis.index.buckets.bulk import Part
 from tamis.index.buckets.cells import Cuts, cuts_of, encode, encode_all, find_cuts
 from tamis.index.buckets.handles import handle_of
 from tamis.index.buckets.matching import match_events
+from tamis.index.buckets.pool import ScratchPool
 from tamis.index.buckets.records import describe_rows
 from tamis.index.buckets.rehanging import (
     FEWER,
@@ -31,7 +32,7 @@ from tamis.index.buckets.rehanging import (
     compare,
     node_costs,
 )
-from tamis.index.buckets.scratch import Scratch, new_scratch, roomier
+from tamis.index.buckets.scratch import roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
 from tamis.index.buckets.store import (
     BAG,
@@ -93,7 +94,7 @@ class BucketIndex(Index):
         self._seen = SeenEvents()
         self._rehanging = Rehanging()
         self._matched, self._next_look = 0, FEWEST_EVENTS
-        self._scratch: list[tuple[Scratch, Ints]] = []
+        self._scratch = ScratchPool()
 
     # changing
 
@@ -179,7 +180,7 @@ class BucketIndex(Index):
             self._rehanging.begin(dearest[is_dear], self._store)
 
     def _settle_seen(self) -> None:
-        self._seen.take((each for each, _ in self._scratch), self._store, self._dimensions)
+        self._seen.take(self._scratch, self._store, self._dimensions)
 
     def _informed(self, store: Store) -> Store:
         """Returns a store with what is known of events now."""
@@ -273,7 +274,7 @@ class BucketIndex(Index):
         When that fails, everything stays as it was."""
         before = self._store, self._dimensions
         self._settle_seen()
-        self._scratch = []
+        self._scratch.clear()
         self._rehanging.stop()
         try:
             self._lay_out_anew(terms)
@@ -424,20 +425,20 @@ class BucketIndex(Index):
     def _match_one(self, readings: Ints) -> Found:
         """The rows of a single event, by the shortest way when there is room for it."""
         self._matched += 1
-        taken = scratch, handle = self._taken_scratch(1)
+        scratch, handle = self._scratch.take(self._store, 1)
         before = scratch.tested[0]
         try:
             if match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
                 rows = scratch.out[: scratch.ends[0]].astype(np.int64)
                 return Found(rows, int(scratch.tested[0] - before))
         finally:
-            self._scratch.append(taken)
+            self._scratch.give_back(scratch, handle)
         return Found(self._match(readings)[0], len(self))
 
     def _match(self, readings: Ints) -> list[Rows]:
         count = event_count(readings)
         self._matched += count
-        scratch, handle = self._taken_scratch(count)
+        scratch, handle = self._scratch.take(self._store, count)
         ends = np.zeros(count, np.int64)
         found: list[Rows] = []
         try:
@@ -451,32 +452,13 @@ class BucketIndex(Index):
                     found.append(scratch.out[first:end].astype(np.int64))
                     first = end
         finally:
-            self._scratch.append((scratch, handle))
+            self._scratch.give_back(scratch, handle)
         return found
-
-    def _taken_scratch(self, events: int) -> tuple[Scratch, Ints]:
-        """Scratch that no other thread uses, with its handle."""
-        dimensions, rows = len(self._store.presence), len(self) + 1
-        cells = len(self._store.cuts)
-        try:
-            scratch, handle = self._scratch.pop()
-        except IndexError:
-            pass
-        else:
-            has_room = len(scratch.values) >= dimensions and len(scratch.seen) >= cells
-            if has_room and len(scratch.out) >= rows + (events > 1):
-                return scratch, handle
-        scratch = new_scratch(
-            dimensions + dimensions // 4,
-            (1 + (events > 1)) * rows + rows // 4 + _SMALL,
-            cells,
-        )
-        return scratch, handle_of(scratch)
 
     @property
     def checked(self) -> float:
         """How many rows were checked for the events that were matched, of very many the half."""
-        return self._seen.checked + sum(int(each.tested[0]) for each, _ in self._scratch)
+        return self._seen.checked + sum(int(each.tested[0]) for each in self._scratch)
 
     def __len__(self) -> int:
         return int(self._store.tops[LIVE])
