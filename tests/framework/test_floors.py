@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import networkx
@@ -36,3 +37,18 @@ def test_packages_import_each_other_in_no_circle() -> None:
 
 def test_few_modules_lie_flat() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= 15
+
+
+def test_packages_import_from_each_other_what_their_heads_say() -> None:
+    modules = grimp.build_graph("tamis", exclude_type_checking_imports=False, cache_dir=None)
+    heads = {each.parent.name: each.read_text("utf-8") for each in PACKAGE.glob("*/__init__.py")}
+    used: dict[str, set[str]] = {}
+    for importer in modules.modules:
+        for imported in modules.find_modules_directly_imported_by(importer):
+            _, package, *module = [*imported.split("."), ""][:4]
+            if module[:1] != [""] and f"tamis.{package}" not in importer:
+                used.setdefault(package, set()).add(module[0])
+    assert len(used) > 10
+    for package, found in used.items():
+        said = heads[package].partition("Others may import")[2].partition('"""')[0]
+        assert found <= set(re.findall(r"`(\w+)`", said)), package

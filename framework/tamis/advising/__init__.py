@@ -1,4 +1,7 @@
-"""What indexes, planners and settings would have cost on a sample of history, and which to use."""
+"""Tells what indexes, planners and settings would have cost on a sample of history.
+
+Others may import what stands here, and from `advice`, `chosen`, `drift` and `shadow`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Keeps what is subscribed: subscriptions, alternatives, tests and calls as numbers and arrays."""
+"""Keeps what is subscribed: subscriptions, alternatives, tests and calls as numbers and arrays.
+
+Others may import what stands here, and from `catalog`, `compiled`, `epochs`, `expiry`, `intake`,
+`joins`, `resolve`, `sharding` and `subscription_lines`.
+"""
 
 from tamis.catalog.catalog import Catalog, Subscribed
 

@@ -1,4 +1,7 @@
-"""Runs the command line: one command a file; what a command needs is imported when it runs."""
+"""Runs the command line: one command a file; what a command needs is imported when it runs.
+
+Others may import what stands here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Says what an event is: its attributes and content, and what operators see of it."""
+"""Says what an event is: its attributes and content, and what operators see of it.
+
+Others may import what stands here, and from `clock` and `paths`.
+"""
 
 from tamis.event.event import (
     DerivedAttribute,

@@ -1,1 +1,4 @@
-"""Reads and writes files: events and subscriptions, results, tables, manifests."""
+"""Reads and writes files: events and subscriptions, results, tables, manifests.
+
+Others may import from `manifest`, `parquet`, `reading` and `writing`.
+"""

@@ -1,4 +1,8 @@
-"""Indexes of attribute predicates, alone: for people who match nothing but attributes."""
+"""Finds the alternatives whose attribute predicates an event satisfies, exactly.
+
+Others may import what stands here, and from `buckets`, `clauses`, `lanes`, `needles`, `patterns`,
+`prepared`, `pstbloom`, `psthash`, `scan` and `scan_first`.
+"""
 
 from tamis.index.attribute_index import AttributeIndex, build, open
 from tamis.index.columns import Columns

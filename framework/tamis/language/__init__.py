@@ -1,5 +1,5 @@
 """Reads the texts of subscriptions as alternatives.
 
-Others may import: `Language` and `Condition` from `condition`, `Leaf` from `normal`, and what texts
-are made of from `predicate`, `comparison`, `constraint`, `values`, `units` and `text`.
+Others may import from `comparison`, `condition`, `constraint`, `contradiction`, `normal`,
+`predicate`, `scanner`, `text` and `values`.
 """

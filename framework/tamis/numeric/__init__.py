@@ -1,1 +1,4 @@
-"""Names, grows and hashes arrays, compiles kernels, lets many read while one writes."""
+"""Names, grows and hashes arrays, compiles kernels, lets many read while one writes.
+
+Others may import from `growing`, `hashing`, `kernels`, `keys`, `locks`, `types` and `views`.
+"""

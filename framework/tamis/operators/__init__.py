@@ -1,4 +1,7 @@
-"""Says what an operator is: its specification, its calls and tests, and how it travels."""
+"""Says what an operator is: its specification, its calls and tests, and how it travels.
+
+Others may import what stands here, and from `asking`, `shipping` and `specification`.
+"""
 
 from tamis.operators.operators import (
     FunctionOperator,

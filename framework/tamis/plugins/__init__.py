@@ -1,1 +1,4 @@
-"""Finds what plugins bring, and says which hooks they have."""
+"""Finds what plugins bring, and says which hooks they have.
+
+Others may import from `hookspecs` and `loader`.
+"""

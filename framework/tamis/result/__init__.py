@@ -1,4 +1,8 @@
-"""Shows what matching one event gave: matches, the account, explanations, pictures."""
+"""Shows what matching one event gave: matches, the account, explanations, pictures.
+
+Others may import what stands here, and from `account`, `drawing`, `explain`, `graphs` and
+`totals`.
+"""
 
 from tamis.result.result import Match, Matches, Rejection, Result, Seen, Undetermined
 

@@ -1,4 +1,7 @@
-"""What `tamis new-operator` makes: an installable package with one operator that works."""
+"""Makes an installable package with one operator that works, for `tamis new-operator`.
+
+Others may import what stands here.
+"""
 
 from tamis.scaffold.domains import DOMAINS, Domain
 from tamis.scaffold.making import Made, ScaffoldError, make, planned

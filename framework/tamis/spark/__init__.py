@@ -1,6 +1,9 @@
-"""tamis on Spark: learning from history, matching data frames, on the session of the frame given.
+"""Runs learning and matching on Spark, on the session of the frame given.
 
 `session()` makes one where there is none; nothing else does.
+
+Others may import what stands here, and from `compiling`, `java`, `learning`, `matching`,
+`session`, `streaming` and `working`.
 """
 
 from __future__ import annotations

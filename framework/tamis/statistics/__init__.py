@@ -1,4 +1,8 @@
-"""What is known of predicates, from history and from what this process has seen."""
+"""Knows selectivities and costs of predicates, from history and from the stream.
+
+Others may import what stands here, and from `answers`, `averages`, `costs`, `counting`,
+`gathering`, `history`, `predicates`, `sample`, `shares`, `tables` and `values`.
+"""
 
 from __future__ import annotations
 

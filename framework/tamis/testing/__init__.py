@@ -1,4 +1,7 @@
-"""The test kit: clocks, operators, strategies and laws, for tamis and for whoever extends it."""
+"""Offers clocks, operators, strategies and laws, for tamis and for whoever extends it.
+
+Others may import what stands here, and from `conformance`.
+"""
 
 from tamis.testing.clause_strategies import clauses
 from tamis.testing.clock import FakeClock
