@@ -1,4 +1,4 @@
-"""What a bag of an event holds: which of the things that predicates ask for, by their numbers.
+"""Finds which of the things that predicates ask for an event has, by their numbers.
 
 Cost: O(1) an element, one evaluation of each odd predicate, and that of `Needles` and `Patterns`.
 """

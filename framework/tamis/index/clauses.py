@@ -1,4 +1,4 @@
-"""What the clauses mean that a program hands to an index: `(attribute, op, value)`."""
+"""Reads the clauses that a program hands to an index: `(attribute, op, value)`."""
 
 from __future__ import annotations
 

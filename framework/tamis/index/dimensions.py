@@ -1,4 +1,4 @@
-"""Which dimensions there are: attribute predicates become terms, events become readings.
+"""Turns attribute predicates into terms over dimensions, and events into readings.
 
 Everything that is ordered is a line of doubles. Numbers are themselves for constants below 2**53,
 where rounding an event's integer to a double changes nothing; for larger ones, numbers have labels

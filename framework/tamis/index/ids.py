@@ -1,4 +1,4 @@
-"""Which row an id has: its user's name for a row, a string or an integer.
+"""Maps ids, the users' names for rows (strings or integers), to rows.
 
 Integers that come first and ascend, as columns mostly have them, are found in an array; all others
 take an entry in a dictionary.

@@ -1,4 +1,4 @@
-"""Where values of any order lie on a line of doubles: labels in the order of the values.
+"""Places values of any order on a line of doubles: labels in the order of the values.
 
 Strings have labels in the order of their code points, integers too large for a double in theirs.
 Invariant: labels are integers at least 2 apart, so that `label + 1` lies strictly between a value

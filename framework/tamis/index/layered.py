@@ -1,4 +1,4 @@
-"""Which texts are evaluated together: texts under numbers, a few that wait, the others in groups.
+"""Groups texts that are evaluated together: a few wait, the others are in groups.
 
 A group is built once; what is dropped from it is masked. Waiting texts that become too many make
 a new group together with the latest groups that are worth joining, and a group most of which was

@@ -1,4 +1,4 @@
-"""Which needles a text contains, in one pass over its bytes (Aho and Corasick, 1975).
+"""Finds needles in a text in one pass over its bytes (Aho and Corasick, 1975).
 
 A trie of the needles, its nodes in breadth-first order so that children are consecutive; a row of
 `nodes` is: the first child, the node of the longest suffix that is in the trie, the longest needle

@@ -1,4 +1,4 @@
-"""Which of many strings a value contains, all evaluated at once.
+"""Finds which of many strings a value contains, all at once.
 
 Exactly `needle in value` for each. Few needles are looked for one by one, which compiles nothing;
 more of them by automata over UTF-8, where a string is contained exactly when its bytes are.

@@ -1,4 +1,4 @@
-"""Which of many regular expressions are found in a value, all evaluated at once.
+"""Finds which of many regular expressions match a value, all at once.
 
 Exactly `searcher(pattern)(value)` for each. A set of RE2 runs one automaton for many patterns; the
 wider the set, the more states it meets, so that sets are bounded. An automaton that runs out of

@@ -1,4 +1,4 @@
-"""How kernels open the array that readings come in. Cost: O(1)."""
+"""Opens the array that readings come in, for kernels. Cost: O(1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What events have on the dimensions of an index, packed into one array for kernels to open.
+"""Packs what events have on the dimensions of an index into one array for kernels.
 
 Making seven arrays for an event, and handing them over one by one, takes longer than many a match.
 Cost: O(lines, bags and members).

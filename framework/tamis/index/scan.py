@@ -1,4 +1,4 @@
-"""Which rows an event satisfies, by looking at every distinct predicate: the reference index.
+"""Finds rows by looking at every distinct predicate: the reference index.
 
 Each distinct predicate of an attribute is decided once (orderings and ranges in columns, equality
 and sets through one table, the rest one by one), then every row's satisfied predicates are counted.

@@ -1,4 +1,4 @@
-"""What indexes of arrays know of predicates: terms over dimensions of doubles.
+"""Holds predicates as indexes of arrays know them: terms over dimensions of doubles.
 
 A dimension is a *line* (an event has one value of it, such as a number or a string's place in the
 order of strings) or a *bag* (an event has several, such as the elements of an array). A row of an

@@ -1,4 +1,4 @@
-"""What operators answer: every call and every test of the subscriptions, for events of a sample.
+"""Asks operators every call and test of the subscriptions, for events of a sample.
 
 A test is true, false or unknown of an event as in a match; a call whose required input is absent is
 not made, and its tests are false. Answers of deterministic operators are remembered; what a call

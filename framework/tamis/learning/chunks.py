@@ -1,4 +1,4 @@
-"""How history is cut into parts that are read on their own, by the rules of `tamis match`.
+"""Cuts history into parts that are read on their own, by the rules of `tamis match`.
 
 A part of a file of lines knows the number of its first line, so that made-up ids and rejects are
 those of a match; a compressed file is one part; a Parquet file is cut by its row groups.

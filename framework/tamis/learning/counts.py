@@ -1,4 +1,4 @@
-"""What was counted of some events: all that adds up to statistics, as bytes where it travels."""
+"""Holds what was counted of some events: counts add up, and travel as bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How events teach: read as a match reads them, counted, and some of them asked about.
+"""Learns from events: reads them as a match does, counts them, asks about some.
 
 Whether an event is in the sample follows from its id and its time alone, so that it is the same
 whoever reads it, and in whatever order. Events without an id are known by their content.

@@ -1,4 +1,4 @@
-"""What subscriptions want to know of history, and what counts say of it: statistics.
+"""Asks of history what subscriptions want to know, and makes statistics of the counts.
 
 Each attribute predicate of the alternatives is counted once, as it is written there; each test with
 its guards, and each call by itself.

@@ -1,4 +1,4 @@
-"""How the events of a table are counted: plain columns as arrays, anything else row by row.
+"""Counts the events of a table: plain columns as arrays, anything else row by row.
 
 A column of numbers, strings or booleans is counted without making an event of any row. Whatever
 needs whole events (envelopes, ids that may be none, paths into objects, attributes that plugins

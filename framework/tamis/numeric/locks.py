@@ -1,4 +1,4 @@
-"""Who may touch the shared structures when: many readers at once, or one writer.
+"""Lets many readers at once, or one writer, touch shared structures.
 
 A waiting writer goes before new readers, so that neither starves. Neither side is reentrant.
 """

@@ -1,4 +1,4 @@
-"""Where the values of an attribute lie: cells with counts, cut alike whoever counts.
+"""Counts the values of an attribute in cells, cut alike whoever counts.
 
 Numbers are cut by the leading bits of their keys (integers in the order of doubles), strings after
 their first letters, as finely as so many cells allow. How finely follows from the set of values

@@ -1,4 +1,4 @@
-"""What calls with variables answered in history, so that tests to come can be tried on it.
+"""Keeps what calls with variables answered in history, to try tests to come on it.
 
 While a call gave few different answers, each is counted; beyond that, those of the events of the
 least hashes are kept. Both add up, and neither depends on the order in which events came.

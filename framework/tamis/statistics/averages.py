@@ -1,4 +1,4 @@
-"""What is expected of a predicate that was never seen: what its operator does on average.
+"""Averages what an operator does, for predicates that were never seen.
 
 The average is over the counted predicates of an operator, those with constraints of their own
 apart: `mobPattern(?1)` says little of `mobPattern(?1), ?1 > 50`. No predicate counts as more than

@@ -1,4 +1,4 @@
-"""What something costs, from one measurement after the other, while it may change.
+"""Follows what something costs, one measurement after the other, while it may change.
 
 A mean over about the last so many measurements, in which a single one can raise the mean to a few
 times itself at most: a pause of the machine passes, and what stays ten or a hundred times dearer is

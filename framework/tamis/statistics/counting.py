@@ -1,4 +1,4 @@
-"""How the values of an attribute are counted: gathered, sorted, and looked up at once.
+"""Counts the values of an attribute: gathered, sorted, and looked up at once.
 
 Sorted values are looked up for each mark, or marks for each value, whichever are fewer: what a
 value costs hardly depends on how many predicates there are.

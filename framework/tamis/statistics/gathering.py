@@ -1,4 +1,4 @@
-"""Which values events have: raw values gathered by attribute, counted a batch at a time.
+"""Gathers the raw values of events by attribute, and counts them a batch at a time.
 
 Attributes are the keys of events, the paths into their objects, and what time says; those that
 predicates name by a path, or that are derived, are asked of each event as a match asks. A key and

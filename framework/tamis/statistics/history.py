@@ -1,4 +1,4 @@
-"""What is known of predicates from history: how often a test is true, what a call costs.
+"""Knows predicates from history: how often a test is true, what a call costs.
 
 Statistics never change an answer; they tell planners and indexes what to try first. They are keyed
 by canonical text. What is not known has a prior: a test is as often true as not, a call costs what

@@ -1,4 +1,4 @@
-"""What was seen of one predicate: counts, and what they say.
+"""Counts what was seen of one predicate, and says what the counts mean.
 
 Counts add up; what somebody gave without counts is an opinion, which any count outweighs.
 """

@@ -1,4 +1,4 @@
-"""Which sorts of events there are, learned from a sample: a mixture of independent tests.
+"""Learns which sorts of events there are from a sample: a mixture of independent tests.
 
 Expectation maximization for a Bernoulli mixture with entries missing. The selectivity of a test in
 a scene is drawn towards its overall one as if so many more events had been seen (`strength`). How

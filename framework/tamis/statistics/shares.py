@@ -1,4 +1,4 @@
-"""How often something is true, from one outcome after the other, while it may change.
+"""Follows how often something is true, one outcome after the other, while it may change.
 
 A share is a mean over about the last so many outcomes. Where the latest few are too unlikely under
 what was known before, all of that is dropped at once: the stream has drifted. Kullback and Leibler:

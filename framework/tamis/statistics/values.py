@@ -1,4 +1,4 @@
-"""What a batch of events has of one attribute: its values by kind, in no particular order.
+"""Sorts the values that a batch of events has of one attribute by kind.
 
 How values are read is what `Event` says: null and NaN are absent, a scalar is of its kind, an array
 holds scalars, everything else is only present. Numbers that may not be doubles are kept apart.

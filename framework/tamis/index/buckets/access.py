@@ -1,4 +1,4 @@
-"""Which predicates give access to a row: where its buckets are.
+"""Chooses the predicates that give access to a row, and so its buckets.
 
 Each index has its rule, all of them with the selectivities of statistics where there are any:
 

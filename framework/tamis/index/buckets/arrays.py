@@ -1,4 +1,4 @@
-"""How the arrays of a store grow, and how they are kept in a folder.
+"""Makes the arrays of a store, lets them grow, and keeps them in a folder.
 
 A folder holds one file an array, mapped into memory when it is opened, copied page by page where it
 is changed; files are shared by all processes that open them.

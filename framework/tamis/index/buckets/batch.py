@@ -1,4 +1,4 @@
-"""What is known of rows while they are put into a store: their terms, and what these come to."""
+"""Describes rows while they are put into a store: their terms, and the codes of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NumPy does not say in one instruction: the lowest bit, and 64 lanes tested at once.
+"""Does what NumPy has no instruction for: the lowest bit, and 64 lanes tested at once.
 
 The event is a table of 128 codes in two registers; `vpermi2b` looks up 64 slots at once. It takes a
 processor with AVX-512 VBMI; `has_vectors` says whether this one, as numba compiles for it, has it.

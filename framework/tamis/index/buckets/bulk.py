@@ -1,4 +1,4 @@
-"""How all rows are laid out at once, and how they are read back.
+"""Lays out all rows at once, and reads them back.
 
 Replicas are sorted by node, then by whether they are recorded, then by lanes, the most first; a
 segment takes as many as agree. Everything that codes and nodes say exactly is read back from them,

@@ -1,4 +1,4 @@
-"""Where the lines are cut into cells, and which cells a term covers.
+"""Cuts lines into cells, and finds the cells that a term covers.
 
 This is bulk building of predicate spaces (the PS-Tree's): a line is cut before every lower bound
 and after every upper bound. With too many of them for a code it is cut at quantiles of the bounds:

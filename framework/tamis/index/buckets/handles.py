@@ -1,4 +1,4 @@
-"""How a kernel that is called for every event gets its arrays: by their addresses, in one array.
+"""Hands many arrays to a kernel that is called for every event: their addresses in one array.
 
 Handing over forty arrays one by one takes several microseconds, longer than many a match. Whoever
 makes a handle keeps the arrays alive, and makes a new one when they change.

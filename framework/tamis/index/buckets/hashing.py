@@ -1,4 +1,4 @@
-"""Which number a space and a node have: open addressing over tables that are at most half full.
+"""Numbers spaces and nodes: open addressing over tables that are at most half full.
 
 Cost: O(1) a look-up.
 """

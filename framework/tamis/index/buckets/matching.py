@@ -1,4 +1,4 @@
-"""Which rows an event matches: the spaces it is in, the segments of their nodes, 64 entries a step.
+"""Matches an event: the spaces it is in, the segments of their nodes, 64 entries a step.
 
 Masks of 64 entries are computed for many segments before any is looked at, so that nothing has to
 be guessed; rows are written afterwards. Each row is written once: the nodes that hold a replica of

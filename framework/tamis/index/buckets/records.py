@@ -1,4 +1,4 @@
-"""What codes cannot decide: the record of a row, and the exact check of an event against it.
+"""Checks exactly what codes cannot decide, by the record of a row.
 
 A record is how many terms it has, how many of them (the first) are to be checked, and the terms:
 eight times the dimension plus the operator, then the bounds, or how many members and the members.

@@ -1,4 +1,4 @@
-"""What one match at a time writes into; a thread takes one that no other has."""
+"""Makes the arrays that one match at a time writes into."""
 
 from __future__ import annotations
 

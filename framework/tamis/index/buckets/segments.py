@@ -1,4 +1,4 @@
-"""How rows come into segments and leave them, one at a time and in place.
+"""Puts rows into segments and takes them out, one at a time and in place.
 
 A segment that is full moves to a place with room for an eighth more; a row that leaves is
 replaced by the last one. What is left behind counts as dead until segments are packed or laid out.

@@ -1,4 +1,4 @@
-"""Where everything about rows lies: plain arrays, which kernels share and folders hold.
+"""Holds everything about rows in plain arrays, which kernels share and folders keep.
 
 A *space* is what an event can be in: one value of a dimension (a point), a stretch of its cells, or
 the whole of it (a root). A *node* is a sequence of spaces of different dimensions: node 0 is the
