@@ -35,6 +35,8 @@ CONNECTIVES: list[Case] = [
     ("a = 1 and # b", 11, "'#' means nothing here"),
     ("a = 1 and \x07", 11, "\\x07"),
     ("a = \0", 5, "NUL"),
+    ("kind = floor (a = 1)", 8, "bind the answer of floor to a variable"),
+    ("kind = floor b = 1", 14, "expected and, or, ',' or the end, found 'b'"),
     ("(a = 1) not b = 2", 9, "expected and, or, ',' or the end, found 'not'"),
 ]
 
