@@ -25,6 +25,7 @@ from tamis.errors import (
     SubscriptionWarning,
     TamisError,
     UnknownPlugin,
+    WrongOption,
 )
 from tamis.event import DerivedAttribute, Event
 from tamis.limits import Limits
@@ -105,6 +106,7 @@ __all__ = [
     "TamisError",
     "UnknownPlugin",
     "Variable",
+    "WrongOption",
     "hookimpl",
     "index",
     "operator",

@@ -18,7 +18,7 @@ PUBLIC = {
         PluginWarning Preparation Problem Result Run Sample Shadows SparkError Specification
         Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
-        UnknownPlugin Variable
+        UnknownPlugin Variable WrongOption
         hookimpl index operator spark testing
     """,
     "tamis.kit": """

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table, wrapped
-from tamis.indexing import IndexRecord
 from tamis.words import plural
 
 
@@ -35,7 +34,7 @@ def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -
             "description": record.description,
             "default": record.name == default,
             "source": sources[(kind, record.name)],
-            **({"options": record.options} if isinstance(record, IndexRecord) else {}),
+            **({"options": options} if (options := getattr(record, "options", None)) else {}),
         }
         for record in sorted(records, key=lambda each: each.name)
     ]
