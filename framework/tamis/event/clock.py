@@ -61,7 +61,7 @@ def _part(name: str, description: str) -> DerivedAttribute:
         value: int | float = getattr(found, name)
         return value
 
-    return DerivedAttribute(f"time.{name}", derive, description)
+    return DerivedAttribute(f"time.{name}", derive, description, inputs=("time",))
 
 
 _SAYS = {

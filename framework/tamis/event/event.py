@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from tamis.errors import EventError, PluginWarning
 from tamis.event.paths import FILE, form_of
@@ -18,6 +18,8 @@ from tamis.language.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
 _EMPTY: Mapping[str, DerivedAttribute] = {}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,14 @@ class DerivedAttribute:
     name: str
     derive: Callable[[Event], Scalar | None]
     description: str = ""
+    inputs: tuple[str, ...] = ()
+    """What it is made of: where one of these is absent, so is the attribute."""
 
 
 class Event:
     """One event on its way through a match."""
 
-    __slots__ = ("_known", "_views", "content", "derived", "folder", "id")
+    __slots__ = ("_known", "_made", "_views", "content", "derived", "folder", "id")
 
     def __init__(
         self,
@@ -46,6 +50,7 @@ class Event:
         self.id = id
         self.derived = derived
         self._known: dict[str, Scalar | None] = {}
+        self._made: dict[object, Any] = {}
         self._views: dict[tuple[str, ...] | None, EventView] = {}
 
     @classmethod
@@ -104,6 +109,16 @@ class Event:
                 stacklevel=2,
             )
             return None
+
+    def made(self, make: Callable[[Event], T]) -> T:
+        """What a function makes of the event, made once: for attributes that come from one thing.
+
+        A function that raises is called again."""
+        try:
+            found: T = self._made[make]
+        except KeyError:
+            found = self._made[make] = make(self)
+        return found
 
     def scalar(self, name: str) -> Scalar | None:
         """The attribute of that name, `None` when it is absent or no scalar."""

@@ -1,8 +1,8 @@
 """Counts the events of a table: plain columns as arrays, anything else row by row.
 
 A column of numbers, strings or booleans is counted without making an event of any row. Whatever
-needs whole events (envelopes, ids that may be none, paths into objects, attributes that plugins
-derive) has them made, and is counted as lines are.
+needs whole events (envelopes, ids that may be none, paths into objects, attributes that do not say
+what they are derived from) has them made, and is counted as lines are.
 Invariant: a batch is counted as its rows would be, one by one.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tamis.event import Event
-from tamis.event.clock import TIME_NAMES, moment
+from tamis.event.clock import moment
 from tamis.files.parquet import dicts, require_arrow
 from tamis.files.reading import Line
 from tamis.learning.learner import Learner
@@ -56,7 +56,8 @@ def _is_plain(learner: Learner, schema: Any) -> bool:
         return False
     for asked in learner.gatherer.asked:
         if asked in learner.derived:
-            if asked not in TIME_NAMES:
+            inputs = learner.derived[asked].inputs
+            if not inputs or any("." in each for each in inputs):
                 return False
         else:
             object_ = kinds.get(asked.partition(".")[0])
@@ -110,7 +111,10 @@ def _gather(learner: Learner, batch: Any) -> None:
             gatherer.take_raw(field.name, [row[field.name] for row in rows])
     if "time" not in schema.names and not asked:
         return
-    names = [field.name for field in schema if field.name == "time" or field.name in asked]
+    read = {"time", *asked}
+    for name in asked & learner.derived.keys():
+        read.update(learner.derived[name].inputs)
+    names = [field.name for field in schema if field.name in read]
     if not names:
         return
     keys = frozenset(schema.names)

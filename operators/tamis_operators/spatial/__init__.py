@@ -9,8 +9,9 @@ import os
 from collections.abc import Iterable
 from functools import partial
 
-from tamis import OperatorRecord, hookimpl
+from tamis import DerivedAttribute, OperatorRecord, hookimpl
 from tamis_operators.spatial import distance_from, intersects, loc_in, loc_within, nearest
+from tamis_operators.spatial.boxes import POSITION_ATTRIBUTES
 from tamis_operators.spatial.common import preparation
 from tamis_operators.spatial.configuration import MOST_VERTICES, configured
 
@@ -44,6 +45,12 @@ def operators(
             OperatorRecord(specification, partial(operator, configuration, specification))
         )
     return records
+
+
+@hookimpl
+def tamis_attributes() -> list[DerivedAttribute]:
+    """The sides of the box in which a position lies."""
+    return list(POSITION_ATTRIBUTES)
 
 
 @hookimpl

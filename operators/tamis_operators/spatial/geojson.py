@@ -154,6 +154,13 @@ def vertex(value: object) -> Vertex:
     return x, y
 
 
+def home(x: float) -> float:
+    """The longitude from -180 to 180; never rounded."""
+    if x > 180:
+        return x - 360
+    return x + 360 if x < -180 else x
+
+
 def _number(value: object) -> float:
     if type(value) is float:
         number = value

@@ -19,7 +19,7 @@ import numpy as np
 import shapely
 
 from tamis_operators.spatial.errors import GeometryError
-from tamis_operators.spatial.geojson import AREA, LINE, POINT, Member, Simple, Vertex
+from tamis_operators.spatial.geojson import AREA, LINE, POINT, Member, Simple, Vertex, home
 
 _TURNS = 10
 
@@ -43,13 +43,6 @@ def _placed(simple: Simple) -> list[Any]:
         _check(line)
         return _cut(line, LINE)
     return _area(simple.rings)
-
-
-def home(x: float) -> float:
-    """The longitude from -180 to 180; never rounded."""
-    if x > 180:
-        return x - 360
-    return x + 360 if x < -180 else x
 
 
 def unwrapped(vertices: Sequence[Vertex]) -> list[Vertex]:

@@ -12,8 +12,8 @@ from typing import Any
 import shapely
 
 from tamis_operators.spatial.errors import GeometryError
-from tamis_operators.spatial.geojson import POINT, members_of, vertex
-from tamis_operators.spatial.plane import home, placed, shifted
+from tamis_operators.spatial.geojson import POINT, home, members_of, vertex
+from tamis_operators.spatial.plane import placed, shifted
 
 
 class Part:

@@ -306,3 +306,15 @@ def test_a_line_of_json() -> None:
         read_event_line("{")
     with pytest.raises(EventError, match="nested too deep"):
         read_event_line("[" * 100_000)
+
+
+def test_what_several_attributes_come_from_is_made_once() -> None:
+    made = []
+
+    def whole(given: Event) -> list[int]:
+        made.append(given.id)
+        return [3, 4]
+
+    taken = event({"id": "e"}, first=lambda e: e.made(whole)[0], second=lambda e: e.made(whole)[1])
+    assert [taken.scalar(name) for name in ("first", "second", "first")] == [3, 4, 3]
+    assert made == ["e"]

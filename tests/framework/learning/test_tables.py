@@ -31,6 +31,11 @@ COLUMNS: dict[str, tuple[Any, Any]] = {
     "meta": (pyarrow.struct({"speed": "int64"}), st.just({"speed": 1}) | st.just({"speed": 3})),
     "time": ("string", st.sampled_from(["2024-03-01T05:30:00Z", "2024-03-01", ""])),
     "time.hour": ("int64", st.integers(0, 5)),
+    "position": (
+        pyarrow.list_(pyarrow.float64()),
+        st.sampled_from([[3.0, 4.0], [286.1, 40.8], [180.0, 1.0], [1.0], []]),
+    ),
+    "position.west": ("double", st.just(2.5)),
     "day": ("date32", st.just(datetime.date(2024, 3, 1))),
     "at": (pyarrow.timestamp("ns"), st.just(datetime.datetime(2024, 3, 1, 5, 30))),
     "specversion": ("string", st.just("1.0")),
@@ -40,6 +45,7 @@ ASKED = [
     "altitude > 2 or altitude != 0 or speed >= 9007199254740993 or speed < 4",
     "small in {1, 2} or large > 9007199254740992 or camera starts with \"u\" or armed = true",
     "tags has fire or exists(tags) or not exists(meta) or camera matches \"[a-f]\"",
+    "position.west < 3 or position.north > 4",
     "time.hour < 6 or time.weekday = 5 or time.epoch > 3",
 ]  # fmt: skip
 PATH = ["meta.speed < 2"]
