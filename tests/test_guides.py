@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,11 @@ def count(event: Mapping[str, Any], n: object) -> list[int]:
     return list(event["counts"])
 
 
+@tamis.operator(inputs=("time",), necessary=lambda arguments: [("time.hour", "<", arguments[0])])
+def early(event: Mapping[str, Any], hour: int) -> bool:
+    return datetime.fromisoformat(event["time"]).hour < hour
+
+
 @tamis.operator
 def broken(event: object) -> bool:
     raise RuntimeError("broken")
@@ -41,7 +47,7 @@ def broken(event: object) -> bool:
 @pytest.mark.parametrize(("written", "event", "answer"), ROW.findall(LANGUAGE))
 def test_what_the_language_says_of_an_event_is_so(written: str, event: str, answer: str) -> None:
     where = re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", written)
-    matcher = tamis.Matcher(operators=[level, count, broken])
+    matcher = tamis.Matcher(operators=[level, count, early, broken])
     matcher.subscribe(where, id="s1")
     result = matcher.match(json.loads(event))
     found = "matches" if result.matches else "undetermined" if result.undetermined else "does not"

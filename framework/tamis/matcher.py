@@ -12,7 +12,8 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ from tamis.catalog import Catalog, Subscribed
 from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Accepted, Intake
+from tamis.catalog.resolve import Asked
+from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import ContradictionError, Decision
 from tamis.engine.following import Following
@@ -33,9 +36,8 @@ from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
-from tamis.indexing import Index, spelled
+from tamis.indexing import spelled
 from tamis.language.condition import Language
-from tamis.language.predicate import AttributePredicate
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.log import log
 from tamis.numeric.locks import ReaderWriterLock
@@ -106,8 +108,9 @@ class Matcher:
             plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
         )
         self._index_name = spelled(index, index_options or {})
-        self._index: Index = plugins.index(self._index_name).made({})
-        self._index.inform(self._statistics)
+        record = plugins.index(self._index_name)
+        self._sieve = Sieve(partial(record.made, {}), self._catalog)
+        self._sieve.inform(self._statistics)
         self._derived = plugins.attributes
         self._language = Language(limits)
         self._intake = Intake(self._language, self.operators, self._catalog)
@@ -185,18 +188,17 @@ class Matcher:
         return [each.id for each in accepted]
 
     def _add(self, accepted: list[Accepted], expires: float) -> None:
-        entries: list[tuple[int, Sequence[AttributePredicate]]] = []
-        asking: list[int] = []
+        entries: list[tuple[int, Asked]] = []
         for each in accepted:
             if each.id in self._catalog.rows:
                 self._remove(each.id)
             added = self._catalog.add(each.id, each.text, each.data, each.alternatives)
-            entries.extend((row, asked.predicates) for row, asked in added)
-            asking.extend(row for row, asked in added if asked.edges or asked.conditions)
+            entries.extend(added)
             self._expiry.set(each.id, expires)
-        if entries:
-            self._index.build(entries)
-        self._following.subscribed(asking)
+        self._sieve.add(entries)
+        self._following.subscribed(
+            [row for row, asked in entries if asked.edges or asked.conditions]
+        )
 
     def unsubscribe(self, id: str) -> None:
         """Removes a subscription; `KeyError` if there is none of that id."""
@@ -213,8 +215,7 @@ class Matcher:
 
     def _remove(self, id: str) -> None:
         rows = self._catalog.remove(id)
-        for row in rows:
-            self._index.delete(row)
+        self._sieve.remove(rows)
         self._following.unsubscribed(rows)
         self._expiry.forget(id)
 
@@ -239,7 +240,7 @@ class Matcher:
         with self._changing, self._lock.writing():
             self._statistics = statistics
             self._skeleton = None
-            self._index.inform(statistics)
+            self._sieve.inform(statistics)
             self._learned = None if self._learned is None else Learned(statistics)
             self._following.reset(statistics)
 
@@ -314,7 +315,7 @@ class Matcher:
         taken = Event.of(event, made_up, self._derived, folder)
         catalog = self._catalog
         with self._lock.reading():
-            rows, checked = self._index.search(taken)
+            rows, checked = self._sieve.search(taken)
             stages.end("index")
             owners = catalog.alternative_subscription[rows]
             asking = catalog.alternative_flags[rows] != 0
@@ -335,7 +336,7 @@ class Matcher:
             self._learn(decision)
             stages.end("learning")
             stages.log_if_slow(taken.id, self.limits.slow_event_seconds, decision.call_seconds)
-        if self._learned is not None and self._index.is_restless:
+        if self._learned is not None and self._sieve.is_restless:
             self._let_index_adapt()
             stages.end("learning")
         return Result(
@@ -387,7 +388,7 @@ class Matcher:
         if self._changing.acquire(blocking=False):
             try:
                 with self._lock.writing():
-                    self._index.adapt()
+                    self._sieve.adapt()
             finally:
                 self._changing.release()
 
@@ -430,7 +431,7 @@ class Matcher:
             self._drop_expired()
             with self._lock.reading():
                 return compiled(
-                    Path(folder), self._index_name, self._index, self._catalog, self._expiry.ends()
+                    Path(folder), self._index_name, self._sieve, self._catalog, self._expiry.ends()
                 )
 
     @classmethod
@@ -450,7 +451,7 @@ class Matcher:
         with opened(Path(folder), fingerprint) as saved:
             matcher = cls(operators, index=saved.index_name, **settings)
             saved.fill(matcher._catalog, matcher.operators)
-            matcher._index.load(saved.index_folder)
+            matcher._sieve.load(saved.folder)
             for id, end in saved.ends.items():
                 matcher._expiry.set(id, end)
             matcher._following.reset(matcher._statistics)

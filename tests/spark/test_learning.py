@@ -179,7 +179,7 @@ def test_the_command_learns_and_appends(
     share = twice.selectivity("altitude < 400")
     assert share == once.selectivity("altitude < 400")
     manifest = json.loads((folder / "learned" / "manifest.json").read_text())
-    assert manifest["format_version"] == 1
+    assert manifest["format_version"] == 2
     assert [source["sampled"] for source in manifest["sources"]] == [60, 0]
     assert manifest["sources"][0]["history"] == ["history"]
     # another format is not added to

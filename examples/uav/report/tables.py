@@ -20,7 +20,10 @@ def account(run: Run) -> str:
     """What each operator was asked, and what that took."""
     operators = sorted(run.account.operators.items(), key=lambda item: (-item[1].calls, item[0]))
     most = max((each.calls + each.spared for _, each in operators), default=1) or 1
-    shared = {name: each.evaluations - each.implied - each.memoized for name, each in operators}
+    shared = {
+        name: each.evaluations - each.excluded - each.implied - each.memoized
+        for name, each in operators
+    }
     rows = [
         (
             f'<span class="kind {kind_of(name)}"></span><code>{text(name)}</code>',

@@ -113,7 +113,7 @@ class Advisor:
         listed = list(entries)
         self.ids = self.matcher.subscribe_many(listed)
         asked = _asked(self.matcher, listed)
-        self.entries: list[Entry] = [(row, each.predicates) for row, each in enumerate(asked)]
+        self.entries: list[Entry] = [(row, each.indexed) for row, each in enumerate(asked)]
         self.calls = len({test.call.text for each in asked for test, _ in each.edges})
         self.declared_seconds = sum(
             {

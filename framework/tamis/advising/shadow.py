@@ -3,13 +3,14 @@
 The calls that were not needed are made too, on the side: the answer is not touched, and statistics,
 memo and account know nothing of it. Each planner is then run on the answers that are known, and the
 bounds of `tamis.advising.bounds` are taken on them, in calls. What operators declared of their
-answers is held against all of them.
-Cost: every distinct call of the candidates, a run of each planner, and two linear programs.
+answers is held against all of them, and against those to what a declaration has excluded.
+Cost: every distinct call of the candidates and of what declarations exclude, a run of each planner,
+and two linear programs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -26,8 +27,10 @@ from tamis.engine.following import Following
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.errors import PlannerError
+from tamis.event import Event
 from tamis.matcher import Matcher
-from tamis.operators.asking import Call
+from tamis.operators.asking import Call, Test
+from tamis.operators.necessary import declaration_text
 from tamis.planning import UNKNOWN, Planner
 from tamis.plugins.loader import installed
 from tamis.result import Result
@@ -50,6 +53,10 @@ class Shadow:
     """Calls that who knows all selectivities makes on average at least, if they are as expected."""
     contradictions: dict[str, int] = field(default_factory=dict)
     """Pairs of answers that are not what was declared of them, and for how many events."""
+    excluded: int = 0
+    """Distinct predicates for whose declarations the index dropped alternatives."""
+    broken: dict[str, int] = field(default_factory=dict)
+    """Predicates that are true though a declaration of them is not, and for how many events."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Planners that could not be run, and why."""
 
@@ -57,10 +64,12 @@ class Shadow:
         """Adds another one to this."""
         self.events += other.events
         self.every += other.every
+        self.excluded += other.excluded
         for mine, theirs in (
             (self.calls, other.calls),
             (self.seconds, other.seconds),
             (self.contradictions, other.contradictions),
+            (self.broken, other.broken),
         ):
             for name, number in theirs.items():
                 mine[name] = mine.get(name, 0) + number  # type: ignore[assignment]
@@ -106,7 +115,10 @@ class Shadows:
         Everything is evaluated for it; what is declared and not true is reported."""
         self._follow()
         shadow = Shadow(events=1)
+        dropped = self._dropped(result)
+        shadow.excluded = len(dropped)
         known = evaluated(self._matcher, result)
+        shadow.broken = dict.fromkeys(self._broken(result, dropped, known), 1)
         if known is None:
             return shadow
         decision, needless = known.decision, result.needless
@@ -128,6 +140,39 @@ class Shadows:
         if not shadow.contradictions:  # what is not true bounds nothing
             shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
         return shadow
+
+    def _dropped(self, result: Result) -> list[Test]:
+        """The tests for whose declarations alternatives are no candidates; not those whose inputs
+        are absent."""
+        event, matcher = result._seen.event, self._matcher
+        with matcher._lock.reading():
+            tests = matcher._sieve.dropped(event)
+        return [test for test in tests if all(map(event.present, test.call.specification.needed))]
+
+    def _broken(
+        self, result: Result, dropped: Iterable[Test], known: Known | None
+    ) -> Iterator[str]:
+        """Excluded tests that are true, in words; the operators are asked for each of them."""
+        event, decision = result._seen.event, result.decision
+        tests = dict.fromkeys(dropped)
+        if decision is not None:
+            tests |= dict.fromkeys(decision.skeleton.tests[at] for at in decision.excluded)
+        asking = Asking(event)
+        answers = {} if known is None else dict(known.by_call)
+        for test in tests:
+            if test.call not in answers:
+                answers[test.call] = self._matcher._gateway.call(test.call, asking)
+            broken = test.necessary.broken(event)
+            if broken is not None and _is_true(test, answers[test.call], event):
+                yield f"{test.text}, which declares {declaration_text(broken)}"
+
+
+def _is_true(test: Test, answer: Answer, event: Event) -> bool:
+    if answer.failure is not None:
+        return False
+    if answer.solutions is None:
+        return answer.truth
+    return bool(test.select(answer.solutions, event))
 
 
 def follower_of(matcher: Matcher, planner: str) -> Following:
@@ -151,13 +196,13 @@ class Known:
         skeleton = decision.skeleton
         asking = Asking(decision.event)
         made = set(decision.made)
-        self._remembered = [at for at in decision.answers if at not in made]
         self.answers: dict[int, Answer] = {}
         for at, call in enumerate(skeleton.calls):
-            if at not in decision.missing:
+            if at not in decision.missing and not decision.is_excluded(at):
                 answer = decision.answers.get(at)
                 self.answers[at] = gateway.call(call, asking) if answer is None else answer
-        self._by_call: Mapping[Call, Answer] = {
+        self._remembered = [at for at in self.answers if at in decision.answers and at not in made]
+        self.by_call: Mapping[Call, Answer] = {
             skeleton.calls[at]: answer for at, answer in self.answers.items()
         }
         self.whole = decision.without_implications()
@@ -167,11 +212,11 @@ class Known:
 
     def call(self, call: Call, asking: Asking) -> Answer:
         """The known answer to a call."""
-        return self._by_call[call]
+        return self.by_call[call]
 
     def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
         """The known answers to calls."""
-        return [self._by_call[call] for call in calls]
+        return [self.by_call[call] for call in calls]
 
     def contradictions(self) -> list[tuple[int, int]]:
         """Pairs of tests whose outcomes exclude each other by what was declared."""
@@ -215,7 +260,7 @@ class Known:
         from tamis.advising.bounds import Requirements
 
         skeleton, whole = self.decision.skeleton, self.whole
-        problem = skeleton.problem
+        problem = self.decision.problem
         price = np.ones(problem.calls)
         price[self._remembered] = 0.0
         counted = replace(

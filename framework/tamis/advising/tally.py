@@ -66,9 +66,9 @@ class Tally:
     def _take_outcomes(self, known: Known) -> None:
         self.every += len(known.answers)
         tests = known.decision.skeleton.tests
-        for test, outcome in zip(tests, known.whole.outcome, strict=True):
-            if outcome != OPEN:
-                self.outcomes.setdefault(test.text, Counter())[outcome] += 1
+        for at, outcome in enumerate(known.whole.outcome):
+            if outcome != OPEN and at not in known.whole.excluded:
+                self.outcomes.setdefault(tests[at].text, Counter())[outcome] += 1
         for one, other in known.contradictions():
             self.contradictions[f"{tests[one].text} and {tests[other].text}"] += 1
 

@@ -10,6 +10,7 @@ Cost of adding and removing: O(size of the subscription), amortized.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ from tamis.numeric.growing import Growing
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 
-ASKS, CONDITIONAL, BINDS = 1, 2, 4
+ASKS, CONDITIONAL, BINDS, DECLARES = 1, 2, 4, 8
 _NONE = -1
 _SMALL = 4_096
 _ROOM = 16
@@ -53,6 +54,8 @@ class Catalog:
         self.tests: Interned[Test] = Interned()
         self.calls: Interned[Call] = Interned()
         self.implications = Implications(most_implications)
+        self.declared_names: Counter[str] = Counter()
+        """The derived attributes that declarations read, and by how many tests."""
         self.plans: dict[int, JoinPlan] = {}
         self.conditions: dict[int, tuple[EventConstraint, ...]] = {}
         self.alternative_subscription = Growing(np.int32)
@@ -183,12 +186,15 @@ class Catalog:
             (ASKS if asked.edges else 0)
             | (CONDITIONAL if asked.conditions else 0)
             | (BINDS if asked.atoms else 0)
+            | (DECLARES if asked.necessary else 0)
         )
         self.edge_start[alternative] = len(self.edge_test)
         self.edge_count[alternative] = len(asked.edges)
         for test in dict.fromkeys(test for test, _ in asked.edges):
-            if self.tests.take(test) and self.calls.take(test.call):
-                self.implications.add(test.call)
+            if self.tests.take(test):
+                self.declared_names.update(test.necessary.names)
+                if self.calls.take(test.call):
+                    self.implications.add(test.call)
         self.edge_test.extend([test.number for test, _ in asked.edges])
         self.edge_sign.extend([sign for _, sign in asked.edges])
         if asked.conditions:
@@ -214,8 +220,10 @@ class Catalog:
         start, count = int(self.edge_start[alternative]), int(self.edge_count[alternative])
         for number in dict.fromkeys(self.edge_test[start : start + count].tolist()):
             test = self.tests.thing(number)
-            if self.tests.leave(test) and self.calls.leave(test.call):
-                self.implications.drop(test.call)
+            if self.tests.leave(test):
+                self.declared_names -= Counter(test.necessary.names)
+                if self.calls.leave(test.call):
+                    self.implications.drop(test.call)
         self.plans.pop(alternative, None)
         self.conditions.pop(alternative, None)
         self.edge_count[alternative] = 0

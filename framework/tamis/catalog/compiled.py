@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 from tamis.catalog import Catalog
 from tamis.catalog.folder import read_catalog, write_catalog
+from tamis.catalog.sieve import Sieve
 from tamis.errors import MatcherFolderError, TamisError
 from tamis.files.manifest import read_manifest, write_manifest
-from tamis.indexing import Index
 from tamis.operators.asking import Operators
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _WHAT = "saved matcher"
-_INDEX, _CATALOG = "index", "catalog"
+_CATALOG = "catalog"
 _SUMMED = 1 << 16
 """Larger files are held to their size alone: reading them would take what mapping saves."""
 
@@ -51,7 +51,7 @@ def versions_of(catalog: Catalog) -> dict[str, str]:
 
 
 def compiled(
-    folder: Path, index_name: str, index: Index, catalog: Catalog, ends: Mapping[str, float]
+    folder: Path, index_name: str, sieve: Sieve, catalog: Catalog, ends: Mapping[str, float]
 ) -> str:
     """Writes a matcher; its fingerprint."""
     if folder.exists() and not (folder.is_dir() and _is_replaceable(folder)):
@@ -59,9 +59,8 @@ def compiled(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder.parent) as place:
         beside = Path(place) / "whole"
-        for part in (_INDEX, _CATALOG):
-            (beside / part).mkdir(parents=True)
-        index.save(beside / _INDEX)
+        (beside / _CATALOG).mkdir(parents=True)
+        sieve.save(beside)
         write_catalog(catalog, beside / _CATALOG)
         found = fingerprint_of(catalog)
         write_manifest(
@@ -92,11 +91,6 @@ class Saved(NamedTuple):
     index_name: str
     ends: dict[str, float]
     operators: dict[str, str]
-
-    @property
-    def index_folder(self) -> Path:
-        """Where the index is."""
-        return self.folder / _INDEX
 
     def fill(self, catalog: Catalog, operators: Operators) -> None:
         """Fills a new catalog; operators have to be of the versions that were saved."""

@@ -1,8 +1,9 @@
 """Writes a catalog to a folder, and maps it back into memory.
 
 Arrays and texts are files that are mapped, copied where they are written to; ids and other keys are
-JSON; what operators are asked is a pickle of plain constants and constraints, in which nothing else
-is accepted. Calls are checked by their operators again, plans of joins are made when they are met.
+JSON; what operators are asked, and what they declared, is a pickle of plain constants, constraints
+and predicates, in which nothing else is accepted. Calls are checked by their operators again, plans
+of joins are made when they are met.
 Cost of reading: O(subscriptions) for their ids, O(calls and tests) for the rest.
 """
 
@@ -25,16 +26,20 @@ from tamis.catalog.late import Late
 from tamis.errors import MatcherFolderError
 from tamis.language.comparison import Comparison
 from tamis.language.constraint import Constraint, Expression, Literal, Operation, Reference
+from tamis.language.predicate import AttributePredicate
 from tamis.numeric.growing import Growing
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.specification import Variable
 
 _IDS, _DATA, _ASKED = "ids.json", "data.json", "asked.pickle"
 _PLAIN = {
     (each.__module__, each.__qualname__): each
-    for each in (Comparison, Constraint, Expression, Literal, Operation, Place, Reference)
-}
+    for each in (
+        AttributePredicate, Comparison, Constraint, Expression, Literal, Operation, Place, Reference
+    )
+}  # fmt: skip
 
 
 class _Asked(NamedTuple):
@@ -42,8 +47,11 @@ class _Asked(NamedTuple):
 
     calls: list[tuple[int, tuple[Any, ...], str, int]]
     tests: list[
-        tuple[int, tuple[Any, ...], int, tuple[Place, ...], tuple[Constraint, ...], str, int]
-    ]
+        tuple[
+            int, tuple[Any, ...], int, tuple[Place, ...], tuple[Constraint, ...], str,
+            tuple[AttributePredicate, ...], int,
+        ]
+    ]  # fmt: skip
     plans: dict[int, tuple[tuple[tuple[int, tuple[str, ...]], ...], tuple[Constraint, ...]]]
     conditions: dict[int, tuple[Constraint, ...]]
     serials: dict[int, int]
@@ -70,7 +78,7 @@ def write_catalog(catalog: Catalog, folder: Path) -> None:
         [
             (
                 each.number, each.key, each.call.number, each.places, each.guards, each.text,
-                catalog.tests.users(each),
+                each.necessary.predicates, catalog.tests.users(each),
             )
             for each in catalog.tests
         ],
@@ -101,8 +109,10 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     calls = {number: _call(operators, key, text) for number, key, text, _ in asked.calls}
     for number, _, _, users in asked.calls:
         catalog.calls.put(number, calls[number], users)
-    for number, key, call, places, guards, text, users in asked.tests:
-        catalog.tests.put(number, Test(key, calls[call], places, guards, text), users)
+    for number, key, call, places, guards, text, declared, users in asked.tests:
+        necessary = Necessary(declared) if declared else NOTHING
+        catalog.tests.put(number, Test(key, calls[call], places, guards, text, necessary), users)
+        catalog.declared_names.update(necessary.names)
     tests = catalog.tests
     catalog.plans = Late(
         asked.plans,

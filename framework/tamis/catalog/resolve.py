@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
+from tamis.catalog.declared import declared
 from tamis.catalog.joins import JoinAtom
 from tamis.errors import ArgumentError, OperatorError, SubscriptionError
 from tamis.language.comparison import Comparison
@@ -25,6 +28,7 @@ from tamis.operators.asking import (
     Test,
     shipped_call,
 )
+from tamis.operators.necessary import Necessary
 from tamis.operators.specification import PROCESS, Specification, Variable
 from tamis.words import counted, shortened
 
@@ -37,6 +41,7 @@ class Asked:
 
     predicates: tuple[AttributePredicate, ...]
     edges: tuple[tuple[Test, int], ...]
+    """Tests, and 1 where they are wanted true, -1 where false."""
     tests: Mapping[int, Test]
     """The test of each operator predicate by its place in the text."""
     atoms: tuple[JoinAtom, ...]
@@ -47,6 +52,17 @@ class Asked:
     """Whether no event can satisfy it."""
     empty: bool
     """Whether its attribute predicates alone exclude every event."""
+
+    @cached_property
+    def necessary(self) -> tuple[AttributePredicate, ...]:
+        """What operators declare of the predicates that are wanted true, each declaration once."""
+        wanted = (test.necessary.predicates for test, sign in self.edges if sign > 0)
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(wanted)))
+
+    @property
+    def indexed(self) -> tuple[AttributePredicate, ...]:
+        """All that an index reads of it."""
+        return self.predicates + self.necessary
 
 
 class _Spot(NamedTuple):
@@ -186,7 +202,9 @@ class Resolver:
             return known
         call, places = self._call(predicate, spot)
         words = ", ".join([predicate.text(names), *texts])
-        test = Test(key, call, places, tuple(renamed[each] for each in texts), words)
+        guarding = tuple(renamed[each] for each in texts)
+        necessary = _necessary(call, places, guarding, predicate, spot)
+        test = Test(key, call, places, guarding, words, necessary)
         return self._new_tests.setdefault(key, test)
 
     def _call(self, predicate: OperatorPredicate, spot: _Spot) -> tuple[Call, tuple[Place, ...]]:
@@ -276,6 +294,28 @@ def _checked(
             f"{predicate.name}: its check returns None, or as many arguments as it gets"
         )
     return tuple(compiled)
+
+
+def _necessary(
+    call: Call,
+    places: tuple[Place, ...],
+    guards: tuple[Constraint, ...],
+    predicate: OperatorPredicate,
+    spot: _Spot,
+) -> Necessary:
+    """What the operator declares of a predicate."""
+    try:
+        return declared(call, places, guards)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:
+        problem = str(failure)
+        if not isinstance(failure, ValueError):
+            problem = f"{type(failure).__name__}: {failure}"
+        raise spot.refusal(
+            f"what {name_text(predicate.name)} declares necessary of {predicate.text()} cannot be "
+            f"used: {problem}"
+        ) from failure
 
 
 def _check_arguments(

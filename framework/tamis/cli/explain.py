@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 _FILE = "@"
 _FACTS = (
     *("subscriptions", "checked", "candidates", "matches", "undetermined", "calls", "invocations"),
-    *("evaluations", "implied", "memoized", "spared", "needed_at_least", "naive_expected"),
+    *("evaluations", "excluded", "implied", "memoized", "spared", "needed_at_least"),
+    "naive_expected",
 )
-_COUNTS = ("calls", "invocations", "evaluations", "failed", "implied", "memoized", "spared")
+_COUNTS = (
+    *("calls", "invocations", "evaluations", "failed", "excluded", "implied", "memoized"),
+    "spared",
+)
 
 
 def explain(

@@ -18,7 +18,7 @@ from tamis.calling.digest import EventDigests
 from tamis.calling.executor import Executor
 from tamis.calling.gateway import Asking
 from tamis.calling.memo import Memo, Shelf
-from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision, Taken
+from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision, Taken
 from tamis.engine.guarded import GuardedRun
 from tamis.errors import PlannerError
 from tamis.operators.asking import Call
@@ -116,13 +116,13 @@ class _Course:
 
     def run(self, decision: Decision) -> None:
         """Decides the event, from the answers that were given so far."""
-        skeleton, limit, stages = decision.skeleton, self._decider.round, decision.stages
-        decided = decision.begin(self._needless)
-        known = _together(decision.take(*each) for each in self._answered)
+        limit, stages = self._decider.round, decision.stages
+        begun = decision.begin(self._needless)
+        known = _together([begun, *(decision.take(*each) for each in self._answered)])
         stages.end("deciding")
-        run = GuardedRun(self._planner, skeleton.problem)
-        if decided or known.tests or known.decided:
-            run.observe(known.tests, known.outcomes, [*decided, *known.decided])
+        run = GuardedRun(self._planner, decision.problem)
+        if known.tests or known.decided:
+            run.observe(*known)
         asked: set[int] = set()
         while True:
             calls = run.next(limit)
@@ -157,14 +157,13 @@ class _Course:
         """Those of the calls that have to be made; the planner is told of the others."""
         due = []
         for call in calls:
-            # the tests of a call are decided together
             tests = decision.skeleton.call_tests[call]
             if call in decision.missing:
                 run.observe(tests, [FALSE] * len(tests), ())
-            elif decision.outcome[tests[0]] != OPEN:
-                run.observe(tests, [decision.outcome[test] for test in tests], ())
-            else:
+            elif decision.is_open(call):
                 due.append(call)
+            else:
+                run.observe(tests, [decision.outcome[test] for test in tests], ())
         return due
 
     def _answers(self, decision: Decision, calls: Sequence[int]) -> list[Answered]:

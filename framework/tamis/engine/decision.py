@@ -18,6 +18,7 @@ from tamis.catalog.joins import JoinPlan
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.event import Event
+from tamis.language.predicate import AttributePredicate
 from tamis.language.values import Scalar, identity
 from tamis.limits import Limits
 from tamis.operators.asking import Solution
@@ -26,7 +27,7 @@ from tamis.planning import FALSE, TRUE, UNKNOWN
 OPEN = 3
 SPARED = 4
 
-CALLED, SHARED, IMPLIED, MEMO = "called", "shared", "implied", "memo"
+CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = "called", "shared", "implied", "memo", "excluded"
 TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
@@ -73,6 +74,10 @@ class Decision:
         self.outcomes: dict[int, str] = {}
         """How each decided test was, in the order in which they were."""
         self.implied_by: dict[int, int] = {}
+        self.excluded: dict[int, AttributePredicate] = {}
+        """The tests that are false because of a declaration, and which it is."""
+        self.problem = skeleton.problem
+        """What is left for a planner to begin with."""
         self.answers: dict[int, Answer] = {}
         self.made: list[int] = []
         """The calls that were made for this event, in order."""
@@ -97,16 +102,18 @@ class Decision:
 
     # before any call
 
-    def begin(self, needless: Iterable[int]) -> list[int]:
+    def begin(self, needless: Iterable[int]) -> Taken:
         """Decides what needs no call; `needless` alternatives cannot change the result."""
         for alternative in needless:
             self._spare(alternative)
         self._check_conditions()
         self._check_inputs()
+        self._exclude()
+        concluded = self._concluded(list(self.excluded))
         for alternative, left in enumerate(self._left):
             if not left and self.verdict[alternative] == OPEN:
                 self._finish(alternative)
-        return self._taken()
+        return concluded._replace(decided=concluded.decided + self._taken())
 
     def _check_conditions(self) -> None:
         """Constraints without variables; each text is decided once."""
@@ -133,6 +140,19 @@ class Decision:
                         if self.verdict[alternative] == OPEN:
                             self._decide(alternative, FALSE)
 
+    def _exclude(self) -> None:
+        """Finds the tests that are false by what their operators declare necessary."""
+        skeleton, event = self.skeleton, self.event
+        call_of = skeleton.problem.test_call
+        for test in skeleton.excludable:
+            broken = skeleton.tests[test].necessary.broken(event)
+            if broken is not None and int(call_of[test]) not in self.missing:
+                self.excluded[test] = broken
+                self.outcome[test] = FALSE
+                self.outcomes[test] = EXCLUDED
+        if self.excluded:
+            self.problem = skeleton.after(tuple(self.excluded))
+
     # answers
 
     def take(self, call: int, answer: Answer, how: str = CALLED) -> Taken:
@@ -142,8 +162,13 @@ class Decision:
             self.made.append(call)
         queue: list[int] = []
         for test in self.skeleton.call_tests[call]:
-            self._settle(test, self._outcome(test, answer), how, queue)
-            how = SHARED if how == CALLED else how
+            if test not in self.excluded:
+                self._settle(test, self._outcome(test, answer), how, queue)
+                how = SHARED if how == CALLED else how
+        return self._concluded(queue)
+
+    def _concluded(self, queue: list[int]) -> Taken:
+        """What follows from tests whose outcomes are new."""
         for test in queue:
             known = (test, self.outcome[test])
             for other, conclusion in self.skeleton.consequences.get(known, ()):
@@ -365,6 +390,14 @@ class Decision:
                 return int(self.skeleton.problem.test_call[test])
             self._decide(alternative, UNKNOWN)
         return None
+
+    def is_excluded(self, call: int) -> bool:
+        """Whether declarations exclude all tests of a call."""
+        return self.excluded.keys() >= set(self.skeleton.call_tests[call])
+
+    def is_open(self, call: int) -> bool:
+        """Whether a test of a call is not decided; what is excluded is so before the others."""
+        return any(self.outcome[test] == OPEN for test in self.skeleton.call_tests[call])
 
     # after the last call
 

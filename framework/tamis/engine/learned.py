@@ -1,8 +1,9 @@
 """What to expect of tests and calls, from history and from what this process has seen.
 
 Every outcome counts for selectivities, however it came about (called, shared, implied by another
-one, remembered): they are shares of events. Only calls that were made say what calls cost and how
-often they fail. Unknown outcomes count for no selectivity: a broken operator would look selective.
+one, remembered), but for what a declaration excludes: they are shares of the events in which the
+declarations of a test hold. Only calls that were made say what calls cost and how often they fail.
+Unknown outcomes count for no selectivity: a broken operator would look selective.
 
 What is not known of a test is taken from its call, then its operator, then the prior. History
 counts for so many outcomes at most, and for none once a test has drifted; what was not seen for
@@ -89,7 +90,8 @@ class Learned:
             self.events += 1
             moved = False
             for number in decision.outcomes:
-                moved |= self._take_outcome(tests[number], decision.outcome[number])
+                if number not in decision.excluded:
+                    moved |= self._take_outcome(tests[number], decision.outcome[number])
             for at in decision.made:
                 moved |= self._take_answer(skeleton.calls[at], decision.answers[at])
             if moved or self.events >= self._next_stamp:
@@ -183,7 +185,7 @@ class Learned:
             seen.given = self.history.estimate(test)
             seen.strength = float(min(found.known, _MOST_HISTORY)) or OPINION
             return seen
-        if call.answers is not None and not test.attributes:
+        if call.answers is not None and not test.attributes and not test.necessary:
             for solutions in list(call.answers):
                 seen.add(bool(test.select(solutions, self._no_event)))
             return seen

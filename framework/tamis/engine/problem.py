@@ -48,6 +48,7 @@ class Skeleton:
     def __init__(
         self, catalog: Catalog, rows: NDArray[Any], statistics: Statistics | Learned
     ) -> None:
+        self._after: tuple[tuple[int, ...], Problem] | None = None
         self.version = catalog.version
         self.stamp = statistics.stamp
         self.rows = rows
@@ -119,6 +120,7 @@ class Skeleton:
     def expecting(self, statistics: Statistics | Learned) -> Skeleton:
         """The same with what is expected by now; events that are being decided keep the old one."""
         other = copy(self)
+        other._after = None
         other.stamp = statistics.stamp
         other.problem = self.problem.expecting(self._expected(statistics))
         return other
@@ -138,8 +140,31 @@ class Skeleton:
         other = copy(self)
         for name in ("consequences", "implicants"):
             vars(other).pop(name, None)
+        other._after = None
         other.problem = replace(self.problem, implications=self.problem.implications[:0])
         return other
+
+    def after(self, excluded: tuple[int, ...]) -> Problem:
+        """The problem of an event for which these tests are false without a call.
+
+        Nothing asks for them any more; all numbers stay what they are."""
+        known = self._after
+        if known is None or known[0] != excluded:
+            known = self._after = excluded, self._without(excluded)
+        return known[1]
+
+    def _without(self, excluded: tuple[int, ...]) -> Problem:
+        problem = self.problem
+        gone = np.zeros(problem.tests, np.bool_)
+        gone[list(excluded)] = True
+        kept = ~gone[problem.edge_test]
+        counts = np.bincount(problem.edge_alternative[kept], minlength=problem.alternatives)
+        return replace(
+            problem,
+            alternative_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            edge_test=problem.edge_test[kept],
+            edge_sign=problem.edge_sign[kept],
+        )
 
     @cached_property
     def batches(self) -> list[int]:
@@ -190,6 +215,13 @@ class Skeleton:
         for at, test in enumerate(self.tests):
             result[number[test.call]].append(at)
         return result
+
+    @cached_property
+    def excludable(self) -> list[int]:
+        """The tests with declarations that no alternative wants true: else it is a candidate only
+        where these declarations hold."""
+        positive, _ = self.wants
+        return [at for at, test in enumerate(self.tests) if test.necessary and not positive[at]]
 
     @cached_property
     def consequences(self) -> dict[tuple[int, int], list[tuple[int, int]]]:

@@ -10,6 +10,9 @@ from tamis.event.event import (
     ReadOnlyDict,
     ReadOnlyList,
     freeze,
+    is_itself,
+    itself,
+    plain_name,
 )
 from tamis.event.paths import is_facts_path
 
@@ -21,4 +24,7 @@ __all__ = [
     "ReadOnlyList",
     "freeze",
     "is_facts_path",
+    "is_itself",
+    "itself",
+    "plain_name",
 ]

@@ -18,6 +18,7 @@ from tamis.language.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
 _EMPTY: Mapping[str, DerivedAttribute] = {}
+_ITSELF = "\0itself:"
 
 T = TypeVar("T")
 
@@ -30,7 +31,23 @@ class DerivedAttribute:
     derive: Callable[[Event], Scalar | None]
     description: str = ""
     inputs: tuple[str, ...] = ()
-    """What it is made of: where one of these is absent, so is the attribute."""
+    """What it is made of: where one of these is absent, so is the attribute; where all are there
+    and it cannot be made, one of them is bad, and what operators declare of it decides nothing."""
+
+
+def itself(name: str) -> str:
+    """The name of a derived attribute itself: no key of an event, of whatever name, is read."""
+    return _ITSELF + name
+
+
+def plain_name(name: str) -> str:
+    """The name of an attribute as people know it."""
+    return name.removeprefix(_ITSELF)
+
+
+def is_itself(name: str) -> bool:
+    """Whether a name is that of a derived attribute itself."""
+    return name.startswith(_ITSELF)
 
 
 class Event:
@@ -82,6 +99,9 @@ class Event:
 
     def value(self, name: str) -> object:
         """The value of the key of that name, else along the path; `None` when absent."""
+        if name[:1] == "\0" and is_itself(name):
+            derived = self.derived.get(plain_name(name))
+            return None if derived is None else self._derive(derived)
         found = self.content.get(name)
         if not _absent(found):
             return found
@@ -119,6 +139,13 @@ class Event:
         except KeyError:
             found = self._made[make] = make(self)
         return found
+
+    def is_undecided(self, name: str) -> bool:
+        """Whether a derived attribute itself cannot be made although all it is made of is there."""
+        if self.scalar(name) is not None:
+            return False
+        derived = self.derived.get(plain_name(name))
+        return derived is None or all(map(self.present, derived.inputs))
 
     def scalar(self, name: str) -> Scalar | None:
         """The attribute of that name, `None` when it is absent or no scalar."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,12 @@ def remove_manifest(folder: Path) -> None:
 
 
 def read_manifest(
-    folder: Path, what: str, format_version: int, error: type[TamisError], *needed: str
+    folder: Path,
+    what: str,
+    format_version: int,
+    error: type[TamisError],
+    *needed: str,
+    older: Container[int] = (),
 ) -> dict[str, Any]:
     """The manifest of a folder that holds `what`; an error says why it cannot be used."""
     path = folder / _NAME
@@ -36,6 +42,8 @@ def read_manifest(
         raise error(f"{folder} holds no {what}: it has no {_NAME}") from None
     except (OSError, ValueError, KeyError, TypeError) as bad:
         raise error(f"{path} is damaged: {type(bad).__name__}: {bad}") from None
+    if version in older:
+        version = format_version
     if version != format_version and lacking:
         raise error(
             f"{folder} holds no {what} of format {format_version}: its {_NAME} is of format "

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.event import Event
+from tamis.event import Event, is_itself
 from tamis.index.bags import Bag, Elements, Odd, needles, patterns
 from tamis.index.columns import Columns
 from tamis.index.labels import Labels, Moved
@@ -351,7 +351,8 @@ class Dimensions:
         name = attribute.name
         numbers, others, always = self._sorted
         numbers.pop(name, None)
-        if "." in name or name in self._derived or ABSENT in attribute.dimensions:
+        is_derived = name in self._derived or is_itself(name)
+        if "." in name or is_derived or ABSENT in attribute.dimensions:
             others.pop(name, None)
             always[name] = attribute
         elif attribute.dimensions.keys() == {NUMBERS}:

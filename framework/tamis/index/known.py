@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamis.event import plain_name
 from tamis.index.dimensions import (
     ABSENT,
     ARRAY,
@@ -81,7 +82,7 @@ def knowledge_from(statistics: Statistics, dimensions: Dimensions) -> Knowledge 
     presence: list[float] = []
     curves: list[Curve | None] = []
     for number, (attribute, holds) in enumerate(dimensions.keys):
-        found = known.get(attribute)
+        found = known.get(plain_name(attribute))
         if found is None:
             presence.append(1.0 - unseen if holds == ABSENT else unseen)
             curves.append(None)

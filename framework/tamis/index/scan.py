@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.event import Event
+from tamis.event import Event, is_itself
 from tamis.indexing import Entry, Index, Rows
 from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate
@@ -250,8 +250,9 @@ class Scan(Index):
             column = self._columns.setdefault(predicate.attribute, _Column())
             column.add(number, predicate.comparison)
             self._recycle(column)
-            if column.asks_absent or "." in predicate.attribute:
-                self._always.add(predicate.attribute)
+            name = predicate.attribute
+            if column.asks_absent or "." in name or is_itself(name):
+                self._always.add(name)
         return number
 
     def _forget(self, number: int) -> None:

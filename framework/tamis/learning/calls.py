@@ -1,10 +1,11 @@
 """Asks operators every call and test of the subscriptions, for events of a sample.
 
 A test is true, false or unknown of an event as in a match; a call whose required input is absent is
-not made, and its tests are false. Answers of deterministic operators are remembered; what a call
-costs is the mean of those made alone.
+not made, and its tests are false. A test is counted on the events in which its declarations hold,
+and a call on those that a test of it is counted on. Answers of deterministic operators are
+remembered; what a call costs is the mean of those made alone.
 Invariant: counts follow from the events alone, seconds do not.
-Cost: every distinct call once an event, less those that are remembered.
+Cost: every distinct call once an event, less those that are remembered or excluded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tamis.errors import StatisticsError
 from tamis.event import Event
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.numeric.types import Bytes, Floats, Ints
+from tamis.numeric.types import Bytes, Flags, Floats, Ints
 from tamis.operators.asking import Call, Operators, Test
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.statistics.answers import CallAnswers
@@ -42,6 +43,9 @@ class CallCounts:
     """What was counted of tests and calls, by their places; counts add up."""
 
     tested: int = 0
+    """Events; of a test and a call, less those that declarations exclude."""
+    test_excluded: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    call_excluded: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     test_satisfied: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     test_failed: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     call_satisfied: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -58,6 +62,8 @@ class CallCounts:
     def empty(cls, calls: int, tests: int) -> CallCounts:
         """Nothing counted yet."""
         return cls(
+            test_excluded=np.zeros(tests, np.int64),
+            call_excluded=np.zeros(calls, np.int64),
             test_satisfied=np.zeros(tests, np.int64),
             test_failed=np.zeros(tests, np.int64),
             call_satisfied=np.zeros(calls, np.int64),
@@ -70,6 +76,8 @@ class CallCounts:
         """The counts of both."""
         both = CallCounts(
             self.tested + other.tested,
+            self.test_excluded + other.test_excluded,
+            self.call_excluded + other.call_excluded,
             self.test_satisfied + other.test_satisfied,
             self.test_failed + other.test_failed,
             self.call_satisfied + other.call_satisfied,
@@ -109,6 +117,7 @@ class Observer:
         self._tests_of: list[list[int]] = [[] for _ in self.calls]
         for at, test in enumerate(self.tests):
             self._tests_of[place[test.call]].append(at)
+        self._declaring = [at for at, test in enumerate(self.tests) if test.necessary]
         self._operators: dict[str, list[int]] = {}
         for at, call in enumerate(self.calls):
             self._operators.setdefault(call.specification.name, []).append(at)
@@ -119,7 +128,16 @@ class Observer:
         asking, digests = Asking(event), EventDigests(event)
         outcomes = np.zeros(len(self.tests), np.uint8)
         counts = self.counts
-        for calls in self._operators.values():
+        excluded = self._excluded(event)
+        outcomes[excluded] = UNKNOWN
+        for every in self._operators.values():
+            calls = every
+            if excluded.any():
+                calls = [at for at in every if not excluded[self._tests_of[at]].all()]
+                counts.call_excluded[every] += 1
+                counts.call_excluded[calls] -= 1
+            if not calls:
+                continue
             specification = self.calls[calls[0]].specification
             if any(not event.present(name) for name in specification.needed):
                 for at in calls:
@@ -127,12 +145,13 @@ class Observer:
                         self._answers_of(at).add(number, [])
                 continue
             for at, answer, made in self._answers(calls, asking, digests):
-                self._take(at, answer, event, number, outcomes)
+                self._take(at, answer, event, number, outcomes, excluded)
                 if made:
                     self._measure(at, answer)
         counts.tested += 1
+        counts.test_excluded += excluded
         counts.test_satisfied += outcomes == TRUE
-        counts.test_failed += outcomes == UNKNOWN
+        counts.test_failed += (outcomes == UNKNOWN) & ~excluded
         true, known = np.packbits(outcomes == TRUE), np.packbits(outcomes != UNKNOWN)
         counts.observed.append((number, true.tobytes(), known.tobytes()))
         if len(counts.observed) >= 2 * MOST_EVENTS:
@@ -167,9 +186,18 @@ class Observer:
     def _answers_of(self, at: int) -> CallAnswers:
         return self.counts.answers.setdefault(at, CallAnswers())
 
-    def _take(self, at: int, answer: Answer, event: Event, number: int, outcomes: Bytes) -> None:
+    def _excluded(self, event: Event) -> Flags:
+        """The tests that are false by what their operators declare necessary."""
+        found = np.zeros(len(self.tests), np.bool_)
+        for at in self._declaring:
+            found[at] = self.tests[at].necessary.broken(event) is not None
+        return found
+
+    def _take(
+        self, at: int, answer: Answer, event: Event, number: int, outcomes: Bytes, excluded: Flags
+    ) -> None:
         counts = self.counts
-        tests = self._tests_of[at]
+        tests = [test for test in self._tests_of[at] if not excluded[test]]
         if answer.failure is not None:
             counts.call_failed[at] += 1
             outcomes[tests] = UNKNOWN

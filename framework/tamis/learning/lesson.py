@@ -1,7 +1,8 @@
 """Asks of history what subscriptions want to know, and makes statistics of the counts.
 
 Each attribute predicate of the alternatives is counted once, as it is written there; each test with
-its guards, and each call by itself.
+its guards, and each call by itself. The values of attributes that operators declare something of
+are counted too: how often declarations hold follows from them.
 Cost: reading the texts; some microseconds a distinct predicate.
 """
 
@@ -16,6 +17,7 @@ import numpy as np
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
 from tamis.errors import StatisticsError
+from tamis.event import plain_name
 from tamis.language.condition import Language
 from tamis.language.predicate import AttributePredicate
 from tamis.learning.calls import CallCounts
@@ -27,7 +29,7 @@ from tamis.operators import OperatorRecord, records_of
 from tamis.operators.asking import Operators, Test
 from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
-from tamis.spaces.attribute import AttributeSpaces
+from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.statistics import PredicateStatistics, Statistics
 from tamis.statistics.sample import Sample
 
@@ -57,7 +59,7 @@ class Lesson:
             self._operators.records[name] for name in sorted(used)
         ]
         self.task = Task(
-            marks=self.questions.marks,
+            marks=_declared_marks(tests) | self.questions.marks,
             tests=tuple(test.text for test in tests),
             operators=packed(self.operators) if tests else b"",
             sample=float(sample),
@@ -93,15 +95,17 @@ class Lesson:
             cost = float(counts.seconds[at]) / measured if measured else None
             costs[call.text] = cost, measured
             satisfied, failed = int(counts.call_satisfied[at]), int(counts.call_failed[at])
+            tested = counts.tested - int(counts.call_excluded[at])
             learned.predicates[call.text] = PredicateStatistics(
-                "operator", counts.tested, satisfied, failed, None, cost, measured
+                "operator", tested, satisfied, failed, None, cost, measured
             )
             if at in counts.answers:
                 learned.answers[call.text] = counts.answers[at]
         for at, test in enumerate(self.tests):
             satisfied, failed = int(counts.test_satisfied[at]), int(counts.test_failed[at])
+            tested = counts.tested - int(counts.test_excluded[at])
             learned.predicates[test.text] = PredicateStatistics(
-                "operator", counts.tested, satisfied, failed, None, *costs[test.call.text]
+                "operator", tested, satisfied, failed, None, *costs[test.call.text]
             )
         learned.prepared = dict(counts.prepared)
         if counts.observed:
@@ -112,6 +116,11 @@ class Lesson:
         rows = [np.frombuffer(each, np.uint8) for _, *both in counts.observed for each in both]
         bits = np.unpackbits(np.array(rows), axis=1, count=width).view(np.bool_)
         return Sample.from_arrays(self.task.tests, bits[0::2].T, bits[1::2].T)
+
+
+def _declared_marks(tests: Iterable[Test]) -> dict[str, Marks]:
+    """What is counted of the derived attributes that declarations read: all values, in cells."""
+    return {plain_name(name): Marks() for test in tests for name in test.necessary.names}
 
 
 def _asked(

@@ -1,9 +1,10 @@
 """Says what an operator is: its specification, its calls and tests, and how it travels.
 
-Others may import what stands here, and from `asking`, `shipping` and `specification`.
+Others may import what stands here, and from `asking`, `necessary`, `shipping` and `specification`.
 """
 
 from tamis.operators.operators import (
+    Declaration,
     FunctionOperator,
     Implication,
     Operator,
@@ -15,6 +16,7 @@ from tamis.operators.operators import (
 )
 
 __all__ = [
+    "Declaration",
     "FunctionOperator",
     "Implication",
     "Operator",

@@ -20,6 +20,7 @@ from tamis.event import Event
 from tamis.language.constraint import Constraint, Reference, Values
 from tamis.language.values import Scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
+from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.shipping import packed_value
 from tamis.operators.specification import Specification
 
@@ -139,6 +140,7 @@ class Test:
         "call",
         "guards",
         "key",
+        "necessary",
         "number",
         "places",
         "slots",
@@ -153,11 +155,13 @@ class Test:
         places: tuple[Place, ...],
         guards: tuple[Constraint, ...],
         text: str,
+        necessary: Necessary = NOTHING,
     ) -> None:
         self.key = key
         self.call = call
         self.places = places
         self.guards = guards
+        self.necessary = necessary
         self.slots = 1 + max((place.slot for place in places), default=-1)
         self.text = text
         self.number = -1

@@ -11,9 +11,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, overload
 
 from tamis.errors import OperatorError
+from tamis.event import DerivedAttribute
 from tamis.language.values import BOOLEAN, NUMBER, STRING
 from tamis.nearest import did_you_mean
 from tamis.operators.specification import Parameter, Preparation, Specification, names_of
+
+Declaration = tuple[str | DerivedAttribute, str, Any]
+"""A clause as indexes take them: an attribute, an op, and what the attribute is compared with.
+
+What is derived may be named by itself; where no plugin brings it, it decides nothing."""
 
 _ANNOTATIONS: dict[str, frozenset[int]] = {
     "bool": frozenset({BOOLEAN}),
@@ -55,6 +61,11 @@ class Operator:
         """Whether it has `implications` of its own."""
         return self._defines("implications")
 
+    @property
+    def declares(self) -> bool:
+        """Whether it has a `necessary` of its own."""
+        return self._defines("necessary")
+
     def _defines(self, name: str) -> bool:
         return name in vars(self) or getattr(type(self), name) is not getattr(Operator, name)
 
@@ -68,6 +79,16 @@ class Operator:
         """What an answer to `arguments` says of the other argument lists.
 
         Only lists without variables are asked about, as `check` returned them."""
+        return ()
+
+    def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
+        """What holds of attributes whenever a predicate is true or has a solution.
+
+        Clauses as indexes take them, `("position.west", "between", (-73.94, -73.76))`, all of
+        which hold then: where one is false the predicate is false without a call. It is asked when
+        a subscription comes in. Arguments are as `check` returned them, but for constants at
+        outputs, which are as written; a variable is a `Variable`, with the numbers that the
+        constraints beside it leave."""
         return ()
 
     def samples(self) -> Iterable[Sample]:
@@ -103,6 +124,7 @@ class FunctionOperator(Operator):
         check: Callable[..., Sequence[object] | None] | None = None,
         solve_many: Callable[..., Sequence[Any]] | None = None,
         implications: Callable[..., Iterable[Implication]] | None = None,
+        necessary: Callable[..., Iterable[Declaration]] | None = None,
         samples: Iterable[Sample] = (),
     ) -> None:
         functools.update_wrapper(self, function)
@@ -114,6 +136,8 @@ class FunctionOperator(Operator):
             self.solve_many = solve_many  # type: ignore[method-assign]
         if implications is not None:
             self.implications = implications  # type: ignore[method-assign]
+        if necessary is not None:
+            self.necessary = necessary  # type: ignore[method-assign]
         self._samples = tuple(samples)
 
     def samples(self) -> Iterable[Sample]:
@@ -176,6 +200,7 @@ def operator(
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
     implications: Callable[..., Iterable[Implication]] | None = None,
+    necessary: Callable[..., Iterable[Declaration]] | None = None,
     samples: Iterable[Sample] = (),
 ) -> Callable[[Callable[..., Any]], FunctionOperator]: ...
 
@@ -191,6 +216,7 @@ def operator(
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
     implications: Callable[..., Iterable[Implication]] | None = None,
+    necessary: Callable[..., Iterable[Declaration]] | None = None,
     samples: Iterable[Sample] = (),
     **rest: Any,
 ) -> FunctionOperator | Callable[[Callable[..., Any]], FunctionOperator]:
@@ -207,6 +233,7 @@ def operator(
         given = name if name is not None else getattr(function, "__name__", "")
         for what, part in (
             ("check", check), ("solve_many", solve_many), ("implications", implications),
+            ("necessary", necessary),
         ):  # fmt: skip
             if part is not None and not callable(part):
                 raise OperatorError(f"{what} of {given} is a function, not {part!r:.80}")
@@ -226,7 +253,9 @@ def operator(
             outputs=names_of(outputs, "outputs", given),
             **rest,
         )
-        return FunctionOperator(function, specification, check, solve_many, implications, samples)
+        return FunctionOperator(
+            function, specification, check, solve_many, implications, necessary, samples
+        )
 
     return decorate if function is None else decorate(function)
 

@@ -8,6 +8,7 @@ shared preparations, batches and implications only tell planners what is worth a
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ class Variable(NamedTuple):
     """What an operator gets in the place of a variable: its number, never its name."""
 
     number: int
+    least: float = -math.inf
+    most: float = math.inf
+    """Which numbers the constraints beside a predicate leave, for `necessary` alone: calls are
+    shared by predicates with others."""
 
     def __repr__(self) -> str:
         return f"?{self.number}"

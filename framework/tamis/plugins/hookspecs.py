@@ -65,5 +65,5 @@ def tamis_attributes() -> Iterable[DerivedAttribute]:  # type: ignore[empty-body
     `derive` gets the event: `event.value(name)` is its value or `None`, `event.scalar(name)` a
     scalar or `None`, `event.made(function)` what a function makes of it, once for all that ask.
     What it cannot derive is absent, with a warning. `inputs=("text",)` says what it is made of:
-    then columns of a table that has no other are counted without making events of its rows.
+    where that is there and the attribute is not, what operators declare of it decides nothing.
     """

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tamis.engine.decision import IMPLIED, MEMO, SPARED, Decision
+from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, SPARED, Decision
 from tamis.engine.stages import STAGES
 from tamis.planning import FALSE, TRUE
 from tamis.words import agreed, counted
@@ -43,6 +43,7 @@ class OperatorAccount(_Fields):
     invocations: int = 0
     evaluations: int = 0
     failed: int = 0
+    excluded: int = 0
     implied: int = 0
     memoized: int = 0
     spared: int = 0
@@ -66,6 +67,8 @@ class Account(_Fields):
     """Times that an operator ran: several calls may be made together."""
     evaluations: int = 0
     """Tests that were decided; several may share a call."""
+    excluded: int = 0
+    """Of these, false by what their operators declare necessary; what the index dropped is none."""
     implied: int = 0
     memoized: int = 0
     spared: int = 0
@@ -143,6 +146,7 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
     for test, how in decision.outcomes.items():
         account = accounts[skeleton.tests[test].call.specification.name]
         account.evaluations += 1
+        account.excluded += how == EXCLUDED
         account.implied += how == IMPLIED
         account.memoized += how == MEMO
     for name, invocations in together.items():
@@ -154,11 +158,13 @@ def needed_at_least(decision: Decision) -> int:
     """Calls no method can do without: alternatives with pairwise disjoint remaining calls.
 
     Replays Sequential's marks (§4.1, Theorem 2) on the outcomes that were seen. Calls whose answers
-    may imply those of an alternative count as its own, remembered ones cost nothing. An alternative
-    counts when what was spent on earlier ones is known not to decide it, and when its subscription
-    was not, and could not have been, matched by a sibling."""
-    problem = decision.skeleton.problem
+    may imply those of an alternative count as its own; remembered and excluded ones cost nothing.
+    An alternative counts when what was spent on earlier ones is known not to decide it, and when
+    its subscription was not, and could not have been, matched by a sibling."""
+    problem = decision.problem
     spent = {int(problem.test_call[test]) for test, how in decision.outcomes.items() if how == MEMO}
+    free = _only_excluded(decision)
+    spent |= free
     reach = _Reach(decision)
     count = 0
     for alternative, held in enumerate(problem.alternative_calls):
@@ -166,10 +172,16 @@ def needed_at_least(decision: Decision) -> int:
             continue
         calls = reach.of(held)
         touched = spent.intersection(calls)
-        if not touched or _left_open_by(decision, alternative, touched):
+        if not touched or _left_open_by(decision, alternative, touched, free):
             count += 1
             spent.update(calls)
     return count
+
+
+def _only_excluded(decision: Decision) -> set[int]:
+    """Calls that may imply others, and of which what is known is that they are excluded."""
+    call_of, tests = decision.problem.test_call, decision.skeleton.tests
+    return {int(call_of[test]) for test in decision.excluded if not tests[test].call.width}
 
 
 class _Reach:
@@ -212,15 +224,16 @@ def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int
     )
 
 
-def _left_open_by(decision: Decision, alternative: int, touched: set[int]) -> bool:
-    """Whether what is known of these calls leaves the alternative open."""
+def _left_open_by(decision: Decision, alternative: int, touched: set[int], free: set[int]) -> bool:
+    """Whether what is known of these calls, of which some are free, leaves the alternative open."""
     skeleton = decision.skeleton
-    if not all(call in decision.answers or call in decision.missing for call in touched):
+    known = (free, decision.answers, decision.missing)
+    if not all(any(call in each for each in known) for call in touched):
         return False
     plan = skeleton.plans.get(alternative)
     if plan is not None and plan.checks:
         return False
-    problem = skeleton.problem
+    problem = decision.problem
     start, end = problem.alternative_start[alternative : alternative + 2].tolist()
     open_calls = False
     for edge in range(start, end):
@@ -234,7 +247,7 @@ def _left_open_by(decision: Decision, alternative: int, touched: set[int]) -> bo
 
 def naive_expected(decision: Decision) -> float:
     """Calls of the naive planner, expected under independent tests and alternatives (§5.2)."""
-    problem = decision.skeleton.problem
+    problem = decision.problem
     shares = problem.test_selectivity.tolist()
     tests, signs = problem.edge_test.tolist(), problem.edge_sign.tolist()
     starts, call_of = problem.alternative_start.tolist(), problem.test_call.tolist()

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalog.resolve import Resolver
-from tamis.engine.decision import IMPLIED, MEMO, OPEN, SPARED, TRUTHS, Decision
-from tamis.event import Event
+from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, OPEN, SPARED, TRUTHS, Decision
+from tamis.event import Event, plain_name
 from tamis.language.comparison import ARRAY, PRESENCE, SCALAR
 from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
@@ -19,6 +19,8 @@ from tamis.language.normal import Leaf
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.text import constant_text
 from tamis.language.values import is_scalar
+from tamis.operators.asking import Test
+from tamis.operators.necessary import declaration_text, read
 from tamis.words import counted, listed, shortened
 
 if TYPE_CHECKING:
@@ -167,29 +169,27 @@ class _About:
         return self._constraint(leaf.atom)
 
     def _attribute(self, predicate: AttributePredicate) -> dict[str, Any]:
-        name, comparison = predicate.attribute, predicate.comparison
-        event = self.event
-        reads = {SCALAR: event.scalar, ARRAY: event.array, PRESENCE: event.present}
-        value: object = reads[comparison.reads](name)
+        value = read(self.event, predicate)
         return {
             "predicate": predicate.text(),
             "kind": "attribute",
-            "truth": comparison.compiled()(value),
+            "truth": predicate.comparison.compiled()(value),
             "how": "index",
-            "detail": self._value_detail(name, value, comparison.reads),
+            "detail": self._value_detail(predicate.attribute, value, predicate.comparison.reads),
             "value": list(value) if isinstance(value, tuple) else value,
         }
 
     def _value_detail(self, name: str, value: object, reads: str) -> str:
         """What the event has of that name, in words."""
+        shown = plain_name(name)
         if reads == PRESENCE:
-            return f"{name} is {'there' if value else 'absent'}"
+            return f"{shown} is {'there' if value else 'absent'}"
         if value is not None:
-            return f"{name} is {_shown(value)}"
+            return f"{shown} is {_shown(value)}"
         there = self.event.value(name)
         if there is None:
-            return f"{name} is absent"
-        return f"{name} is {_shown(there)}, which is no {'array' if reads == ARRAY else 'scalar'}"
+            return f"{shown} is absent"
+        return f"{shown} is {_shown(there)}, which is no {'array' if reads == ARRAY else 'scalar'}"
 
     def _constraint(self, constraint: Constraint) -> dict[str, Any]:
         record: dict[str, Any] = {"predicate": constraint.text(), "kind": "constraint"}
@@ -211,17 +211,15 @@ class _About:
         guards = self._guards(predicate)
         if guards:
             record["guards"] = guards
-        decision, number = self.decision, self.numbers.get(self.asked.tests[leaf.start].key)
+        test = self.asked.tests[leaf.start]
+        decision, number = self.decision, self.numbers.get(test.key)
+        if number is not None or test.necessary:
+            first = self._before_a_call(test, leaf)
+            if first is not None:
+                return record | first
         if decision is None or number is None:
             return record | {"how": "not needed", "detail": "not called: not a candidate"}
         call = int(decision.skeleton.problem.test_call[number])
-        if call in decision.missing:
-            absent = decision.missing[call]
-            return record | {
-                "truth": False,
-                "how": "missing input",
-                "detail": f"not called: its input {absent} is absent",
-            }
         if decision.outcome[number] == OPEN:
             return record | {"how": "not needed", "detail": "not called: it was not needed"}
         truth = decision.truth_of(number)
@@ -237,6 +235,27 @@ class _About:
             record["seconds"] = decision.answers[call].seconds
         record["detail"] = self._answer(decision, number, call, guards)
         return record
+
+    def _before_a_call(self, test: Test, leaf: Leaf) -> dict[str, Any] | None:
+        """What decides an operator predicate first: an absent input, or a declaration."""
+        needed = test.call.specification.needed
+        absent = next((name for name in needed if not self.event.present(name)), None)
+        if absent is not None:
+            return {
+                "truth": False,
+                "how": "missing input",
+                "detail": f"not called: its input {absent} is absent",
+            }
+        broken = test.necessary.broken(self.event)
+        if broken is None:
+            return None
+        value = read(self.event, broken)
+        detail = self._value_detail(broken.attribute, value, broken.comparison.reads)
+        return {
+            "truth": leaf.negated,
+            "how": EXCLUDED,
+            "detail": f"not called: it declares {declaration_text(broken)}, and {detail}",
+        }
 
     def _note_guard(self, record: dict[str, Any], variables: set[str]) -> None:
         """A constraint over one predicate's variables was decided with it."""

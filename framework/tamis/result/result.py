@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
-from tamis.engine.decision import IMPLIED, MEMO, Decision, distinct_assignments
+from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, Decision, distinct_assignments
 from tamis.event import Event
 from tamis.language.values import Scalar
 from tamis.planning import FALSE, TRUE
@@ -41,7 +41,7 @@ class CallRecord(NamedTuple):
 
 class Evaluation(NamedTuple):
     """An operator predicate that was decided, and how: `called`, `shared` (with another one's
-    call), `implied` or `memo`."""
+    call), `implied`, `memo`, or `excluded` (by what its operator declares necessary)."""
 
     predicate: str
     truth: bool | None
@@ -277,6 +277,7 @@ class Result:
             account.evaluations = len(decision.outcomes)
             account.spared = len(decision.skeleton.calls) - len(decision.made)
             hows = Counter(decision.outcomes.values())
+            account.excluded = hows[EXCLUDED]
             account.implied, account.memoized = hows[IMPLIED], hows[MEMO]
             account.needed_at_least = needed_at_least(decision)
             account.operators = account_operators(decision)

@@ -28,7 +28,9 @@ from tamis.statistics.tables import (
     write_sample,
 )
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Since 2, tests are counted on the events in which their declarations hold."""
+_OLDER = (1,)
 _OWN_FIELDS = frozenset(
     ("format_version", "events", "rejects", "predicates", "sample", "prepared", "tables", "time")
 )
@@ -71,7 +73,7 @@ def save(statistics: Statistics, folder: Path) -> None:
 
 def load(folder: Path) -> Statistics:
     """Reads what `save` or `tamis learn` wrote."""
-    manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError)
+    manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER)
     statistics = Statistics()
     statistics.events = manifest.get("events")
     statistics.rejects = manifest.get("rejects")

@@ -207,9 +207,10 @@ class Statistics:
     def tried(self, test: Test | str) -> Answered | None:
         """How often a test would have been true of the answers that its call gave in history.
 
-        `None` where its call has no variables, was not asked, or the test needs the event."""
+        `None` where its call has no variables, was not asked, or the test needs the event, as one
+        does that is asked only where its declarations hold."""
         text = test if isinstance(test, str) else test.text
-        if not self.answers:
+        if not self.answers or (isinstance(test, Test) and test.necessary):
             return None
         if text not in self._tried:
             found: tuple[str, Test] | None

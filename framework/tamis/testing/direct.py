@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tamis.event import is_itself, plain_name
+
 _TOO_LARGE = 10**1000
 _DERIVED = {"time.epoch": 0, "time.hour": 1, "time.weekday": 2}
 
@@ -72,7 +74,11 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def look_up(event: Mapping[str, Any], name: str) -> object:
-    """The key of that name, else the path, else what is derived from `time`."""
+    """The key of that name, else the path, else what is derived from `time`.
+
+    What is derived is read itself, whatever the keys, where that is asked."""
+    if is_itself(name):
+        return look_up({"time": event.get("time")}, plain_name(name))
     if not _is_absent(event.get(name)):
         return event[name]
     found: Any = event

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tamis.event import Event
+from tamis.event import Event, itself
 from tamis.event.clock import TIME_NAMES
 from tamis.index.clauses import Clause, predicate_of
 from tamis.indexing import Index, Rows
@@ -71,11 +71,13 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
             self.trial.match_at_the_edge({attribute: value}, attribute, value)
             self.trial.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
 
-        @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES))
-        def match_at_a_time(self, time: str, attribute: str) -> None:
-            """The same for what is derived from the time."""
+        @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES), own=values)
+        def match_at_a_time(self, time: str, attribute: str, own: Any) -> None:
+            """The same for what is derived from the time, by name, and itself beside a key."""
             event = {"time": time}
             self.trial.match_at_the_edge(event, attribute, look_up(event, attribute))
+            event, derived = {**event, attribute: own}, itself(attribute)
+            self.trial.match_at_the_edge(event, derived, look_up(event, derived))
 
         @rule(many=st.lists(asking, max_size=12))
         def build(self, many: list[list[Clause]]) -> None:

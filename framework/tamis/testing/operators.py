@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tamis.language.text import constant_text
-from tamis.operators import Implication, Operator, operator, record_of
+from tamis.operators import Declaration, Implication, Operator, operator, record_of
 from tamis.operators.specification import Parameter, Preparation, Specification
 
 Answered = tuple[str, tuple[object, ...]]
@@ -29,6 +29,11 @@ class StandIn(Operator):
         """Whether the operator has implications."""
         return self.inner.implies
 
+    @property
+    def declares(self) -> bool:
+        """Whether the operator declares what is necessary."""
+        return self.inner.declares
+
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """What the operator says of the arguments."""
         return self.inner.check(*arguments)
@@ -38,6 +43,10 @@ class StandIn(Operator):
     ) -> Iterable[Implication]:
         """What the operator says of other calls."""
         return self.inner.implications(arguments, others)
+
+    def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
+        """What the operator declares of a predicate."""
+        return self.inner.necessary(arguments)
 
 
 class CountingOperator(StandIn):

@@ -1,14 +1,15 @@
-"""Says in which box a position lies: cheap, before any call.
+"""Says in which box a position lies, and in which ones operators want it: cheap, before any call.
 
 An event's box is `position.west`, `.east`, `.south` and `.north`, on the plane of longitudes from
 -180 to 180. What touches its edge, a pole or the antimeridian, has none: there one place has many
-longitudes.
+longitudes, and no declaration decides. What is declared is rounded outwards.
 Cost: 2 µs for a point; what reading a position costs for others. Nothing heavy is imported for
 points.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -17,6 +18,16 @@ from tamis_operators.spatial.common import INPUT
 from tamis_operators.spatial.configuration import MOST_VERTICES
 from tamis_operators.spatial.errors import GeometryError
 from tamis_operators.spatial.geojson import home, vertex
+
+_STEPS = 1e6
+"""Declared degrees are whole millionths, a decimetre."""
+_LEAST_RADIUS_M = 6_335_439.0
+"""The least radius of curvature of a meridian: no degree of latitude is shorter."""
+_EQUATOR_M = 6_378_137.0
+"""No parallel at a latitude is shorter than one of a sphere of this radius."""
+_SLACK_M = 1.0
+
+Declaration = tuple[str | DerivedAttribute, str, object]
 
 
 class Box(NamedTuple):
@@ -70,3 +81,63 @@ EAST = _side("east", f"the largest longitude of the position, -180 to 180; {_SAY
 SOUTH = _side("south", f"the least latitude of the position; {_SAYS}")
 NORTH = _side("north", f"the largest latitude of the position; {_SAYS}")
 POSITION_ATTRIBUTES = (WEST, EAST, SOUTH, NORTH)
+
+
+def lying_in(bounds: tuple[float, float, float, float]) -> list[Declaration]:
+    """What holds of a position all of which lies within bounds."""
+    west, south, east, north = _outwards(bounds)
+    across, along = ("between", (west, east)), ("between", (south, north))
+    return [(WEST, *across), (EAST, *across), (SOUTH, *along), (NORTH, *along)]
+
+
+def meeting(bounds: tuple[float, float, float, float]) -> list[Declaration]:
+    """What holds of a position some of which lies within bounds; nothing where they are beyond the
+    plane's edge."""
+    west, south, east, north = _outwards(bounds)
+    found: list[Declaration] = []
+    if west > -180 and east < 180:
+        found += [(WEST, "<=", east), (EAST, ">=", west)]
+    if north < 90:
+        found.append((SOUTH, "<=", north))
+    if south > -90:
+        found.append((NORTH, ">=", south))
+    return found
+
+
+def near(bounds: tuple[float, float, float, float], metres: float) -> list[Declaration]:
+    """What holds of a position some of which is so near to what lies within bounds."""
+    around = _around(bounds, metres)
+    return [] if around is None else meeting(around)
+
+
+def _outwards(bounds: tuple[float, float, float, float]) -> Box:
+    west, south, east, north = bounds
+    return Box(*map(_below, (west, south)), *map(_above, (east, north)))
+
+
+def _below(degrees: float) -> float:
+    return (math.floor(degrees * _STEPS) - 1) / _STEPS
+
+
+def _above(degrees: float) -> float:
+    return (math.ceil(degrees * _STEPS) + 1) / _STEPS
+
+
+def _around(
+    bounds: tuple[float, float, float, float], metres: float
+) -> tuple[float, float, float, float] | None:
+    """Bounds that hold all points so near to what lies within bounds; `None` for the whole Earth.
+
+    Along a geodesic latitude changes by less than a radian in `_LEAST_RADIUS_M`, longitude by less
+    than one in `_EQUATOR_M` times the cosine of the highest latitude that is reached."""
+    west, south, east, north = bounds
+    reach = max(metres, 0.0) + _SLACK_M
+    if not reach < math.pi * _LEAST_RADIUS_M:
+        return None
+    along = math.degrees(reach / _LEAST_RADIUS_M)
+    south, north = south - along, north + along
+    highest = max(abs(south), abs(north))
+    across = 360.0
+    if highest < 90:
+        across = math.degrees(reach / (_EQUATOR_M * math.cos(math.radians(highest))))
+    return west - across, south, east + across, north

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import Parameter, Preparation, Sample, Specification
+from tamis import Parameter, Preparation, Sample, Specification, Variable
+from tamis_operators.spatial.boxes import Declaration, near
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 
@@ -36,6 +37,12 @@ class DistanceFrom(SpatialOperator):
     def solve(self, event: Any, place: int, metres: Any) -> list[float]:
         """The one distance."""
         return [self.gazetteer.distance_m(event.prepared, place)]
+
+    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+        """The position's box meets one around the place, where the distance has a bound."""
+        place, metres = arguments
+        most = metres.most if isinstance(metres, Variable) else metres
+        return near(self.gazetteer.places[place].bounds, most)
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""

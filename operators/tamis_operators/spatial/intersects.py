@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis import Implication, Parameter, Preparation, Sample, Specification
+from tamis_operators.spatial.boxes import Declaration, meeting
 from tamis_operators.spatial.common import NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 
@@ -49,6 +50,10 @@ class Intersects(SpatialOperator):
         for at, around, _ in self.gazetteer.related(arguments[0], numbers):
             if around:
                 yield Implication(True, at, True)
+
+    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+        """The position's box meets that of the region."""
+        return meeting(self.gazetteer.places[arguments[0]].bounds)
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis import Implication, Parameter, Preparation, Sample, Specification
+from tamis_operators.spatial.boxes import Declaration, lying_in
 from tamis_operators.spatial.common import NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 
@@ -57,6 +58,10 @@ class LocIn(SpatialOperator):
                 yield Implication(True, at, True)
             if away and few:
                 yield Implication(True, at, False)
+
+    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+        """The position's box lies in that of the region."""
+        return lying_in(self.gazetteer.places[arguments[0]].bounds)
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tamis import ArgumentError, Implication, Parameter, Preparation, Sample, Specification
+from tamis_operators.spatial.boxes import Declaration, near
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
 
@@ -57,6 +58,11 @@ class LocWithin(SpatialOperator):
         for at, (other, longer) in enumerate(others):
             if other == place and longer >= distance:
                 yield Implication(True, at, True)
+
+    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+        """The position's box meets one around the place."""
+        place, distance = arguments
+        return near(self.gazetteer.places[place].bounds, distance)
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""

@@ -113,3 +113,78 @@ def test_events_without_calls_and_subscriptions_that_change() -> None:
     assert set(shadow.calls) == set(installed().planners) - {"optimal"}
     assert shadow.left_out == {}
     assert shadow.calls["naive"] == matcher.match(event).account.calls
+
+
+def within() -> tamis.Operator:
+    """Whether a number is below another, which declares as much, or more than is true."""
+
+    @tamis.operator(
+        inputs=("n",),
+        outputs=("m",),
+        necessary=lambda arguments: [("n", "<", arguments[0] - arguments[0] % 10)],
+    )
+    def below(event: Any, most: int, m: Any = None) -> Any:
+        if event["n"] == 99:
+            raise RuntimeError("no model")
+        return [event["n"]] if event["n"] < most else []
+
+    return below
+
+
+def test_what_declarations_exclude_is_counted_and_asked_for() -> None:
+    operator = counting(within())
+    matcher = tamis.Matcher([operator], memo_bytes=0)
+    texts = ["below(15, ?m)", "below(15, ?m) and a = 1", "below(20, ?m)", "below(25, ?m), ?m > 3"]
+    matcher.subscribe_many({"where": text} for text in texts)
+    matcher.subscribe("not below(15, 12)", id="not")
+    shadows = Shadows(matcher, ["naive"])
+    result = matcher.match({"id": "e", "n": 12})
+    assert [match.bindings for match in result.matches] == [[{}], [{"m": 12}], [{"m": 12}]]
+    calls = list(operator.calls)
+    shadow = shadows.of(result)
+    assert (shadow.excluded, shadow.every, shadow.calls) == (1, 2, {"naive": 2})
+    assert shadow.clairvoyant == 2.0
+    # the first two are dropped by the index, the constant is excluded: the answers say otherwise
+    assert shadow.broken == {
+        "below(15, ?1), which declares n < 10": 1,
+        "below(15, 12), which declares n < 10": 1,
+    }
+    assert [most for _, (most, _) in operator.calls[len(calls) :]] == [15]
+    for event in ({"n": 99}, {"n": 3}, {}):
+        assert shadows.of(matcher.match(event)).broken == {}
+    assert shadows.of(matcher.match({})).excluded == 0
+    total = Shadow()
+    total.add(shadow)
+    total.add(shadow)
+    assert (total.excluded, set(total.broken.values())) == (2, {2})
+    assert set(total.as_dict()) >= {"excluded", "broken"}
+
+
+def test_an_event_without_candidates_has_a_shadow_too() -> None:
+    matcher = tamis.Matcher([within()])
+    matcher.subscribe("below(15, ?m)", id="s1")
+    result = matcher.match({"n": 12})
+    assert result.account.candidates == 0
+    shadow = Shadows(matcher, ["naive"]).of(result)
+    assert (shadow.excluded, shadow.every, len(shadow.broken)) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_planners_begin_after_exclusion(seed: int) -> None:
+    chance = random.Random(seed)
+    matcher = tamis.Matcher([within(), truth_table("seen")], learning=False, memo_bytes=0)
+    for _ in range(20):
+        parts = [f"not below({chance.randrange(10, 60, 10)}, {chance.randrange(5)})"]
+        parts += [f"seen(k{chance.randrange(4)})" for _ in range(2)]
+        matcher.subscribe(" and ".join(chance.sample(parts, 2)))
+    shadows = Shadows(matcher, PLANNERS)
+    for n in (0, 3, 15, 25, 45, 70):
+        result = matcher.match(
+            {"n": n, "seen": {f"k{at}": chance.random() < 0.5 for at in range(4)}}
+        )
+        shadow = shadows.of(result)
+        assert shadow.broken == {}
+        assert shadow.clairvoyant is not None
+        assert shadow.clairvoyant <= min(shadow.calls.values()) + 1e-9
+        assert max(shadow.calls.values()) <= shadow.every
+        assert result.account.needed_at_least <= min(shadow.calls.values())

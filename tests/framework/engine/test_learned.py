@@ -55,6 +55,7 @@ def decided(*evaluated: tuple[Test, int, str, Answer | None]) -> Decision:
     )
     decision = SimpleNamespace(
         skeleton=skeleton,
+        excluded={},
         outcomes={at: how for at, (_, _, how, _) in enumerate(evaluated)},
         outcome=[truth for _, truth, _, _ in evaluated],
         made=[calls.index(test.call) for test, _, how, _ in evaluated if how == "called"],

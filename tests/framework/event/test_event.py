@@ -15,7 +15,7 @@ import pytest
 
 import tamis
 from tamis import DerivedAttribute, Event, EventError
-from tamis.event import EventView, freeze
+from tamis.event import EventView, freeze, itself, plain_name
 from tamis.files.reading import read_event_line
 
 
@@ -306,6 +306,47 @@ def test_a_line_of_json() -> None:
         read_event_line("{")
     with pytest.raises(EventError, match="nested too deep"):
         read_event_line("[" * 100_000)
+
+
+def test_what_is_derived_can_be_read_itself() -> None:
+    taken = event({"a": 1, "double": 7, "\0itself:double": 8}, double=lambda e: 2 * e.value("a"))
+    name = itself("double")
+    assert (taken.scalar("double"), taken.scalar(name), plain_name(name)) == (7, 2, "double")
+    assert taken.present(name)
+    assert taken.array(name) is None
+    assert event({"\0itself:double": 8}).value(name) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "is_undecided"),
+    [
+        ({"a": 3, "b": 1}, False),
+        ({"a": "x", "b": 1}, True),
+        ({"a": [1], "b": 1, "double": 3}, True),
+        ({"b": 1}, False),
+        ({"a": None, "b": 1}, False),
+        ({"a": "x"}, False),
+    ],
+)
+def test_what_cannot_be_made_of_what_is_there_is_undecided(
+    document: dict[str, Any], is_undecided: bool
+) -> None:
+    def derive(given: Event) -> int | None:
+        value = given.value("a")
+        return value * 2 if isinstance(value, int) else None
+
+    derived = {"double": DerivedAttribute("double", derive, inputs=("a", "b"))}
+    taken = Event.of(document, str, derived)
+    assert taken.is_undecided(itself("double")) is is_undecided
+
+
+def test_what_does_not_say_its_inputs_is_undecided_where_it_cannot_be_made() -> None:
+    broken = event({}, odd=lambda given: 1 // 0, none=lambda given: None, fine=lambda given: 1)
+    with pytest.warns(tamis.PluginWarning, match="odd is absent where it cannot be derived"):
+        assert broken.is_undecided(itself("odd"))
+    assert broken.is_undecided(itself("none"))
+    assert broken.is_undecided(itself("nobody brings it"))
+    assert not broken.is_undecided(itself("fine"))
 
 
 def test_what_several_attributes_come_from_is_made_once() -> None:

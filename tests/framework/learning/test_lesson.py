@@ -15,6 +15,7 @@ from tamis import Matcher, Statistics
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Window
 from tamis.learning.lesson import Lesson
+from tamis.operators import record_of
 from tamis.operators.asking import Operators
 from tamis.testing import events, pool_operators, subscriptions
 
@@ -202,3 +203,71 @@ def test_what_preparations_cost_is_known() -> None:
     assert known.selectivity("doubled(4)") == 0.5
     assert known.prepared["decoded"][0] == 2
     assert 0 < known.prices([decoded])[0] < 1
+
+
+def early(event: Any, hour: int) -> bool:
+    return int(event["time"][11:13]) < hour
+
+
+def hours() -> list[Document]:
+    times = [f"2026-05-02T{hour:02}:00:00Z" for hour in range(24)]
+    return [{"time": time} for time in (*times, "noon", None)]
+
+
+def test_a_test_is_counted_where_its_declarations_hold() -> None:
+    asked: list[object] = []
+
+    def declared(arguments: Sequence[Any]) -> list[tuple[str, str, object]]:
+        return [("time.hour", "<", arguments[0] + 1)]
+
+    @tamis.operator(inputs=("time",), necessary=declared)
+    def before(event: Any, hour: int) -> bool:
+        asked.append(event["time"])
+        return early(event, hour)
+
+    lesson = Lesson(["before(5) and a = 1 or not before(20)", "before(9)"], [before])
+    learner = Learner(lesson.task, operators=Operators([record_of(before)]))
+    for at, document in enumerate(hours()):
+        learner.document(document, default_id=f"e{at}")
+    known = lesson.statistics(learner.finish())
+    counted = {text: each.counts for text, each in known.predicates.items() if "before" in text}
+    # those up to the hour, of which one is not before it, and the time that cannot be read
+    assert counted == {
+        "before(5)": (7, 5, 1),
+        "before(9)": (11, 9, 1),
+        "before(20)": (22, 20, 1),
+    }
+    assert len(asked) == 7 + 11 + 22
+    assert known.selectivity("before(5)") == 5 / 6
+    assert known.sample is not None
+    assert known.sample.knowns().sum() == 6 + 10 + 21
+
+
+def test_a_call_is_counted_where_a_test_of_it_is() -> None:
+    @tamis.operator(
+        inputs=("n",),
+        outputs=("m",),
+        necessary=lambda arguments: (
+            [("n", "=", arguments[0])] if isinstance(arguments[0], int) else []
+        ),
+    )
+    def number(event: Any, m: Any) -> list[int]:
+        return [event["n"]]
+
+    documents = [{"n": n} for n in (1, 1, 2, 3)]
+    known = learned(documents, ["number(1)", "number(2)"], number)
+    assert known.predicates["number(?1)"].counts == (3, 3, 0)
+    assert known.predicates["number(1)"].counts == (2, 2, 0)
+    assert known.predicates["number(2)"].counts == (1, 1, 0)
+    known = learned(documents, ["number(1)", "number(?n), ?n > 2"], number)
+    assert known.predicates["number(?1)"].counts == (4, 4, 0)
+    assert known.predicates["number(?1), ?1 > 2"].counts == (4, 1, 0)
+
+
+def test_what_declarations_read_is_counted() -> None:
+    @tamis.operator(inputs=("time",), necessary=lambda arguments: [("time.hour", "<", 9)])
+    def before(event: Any) -> bool:
+        return early(event, 9)
+
+    known = learned(hours(), ["before()"], before)
+    assert known.estimate("time.hour < 9") == pytest.approx(9 / 26)

@@ -72,7 +72,8 @@ def test_the_numbers_of_one_event() -> None:
 
 
 def operator(**numbers: Any) -> dict[str, Any]:
-    names = ("calls", "invocations", "evaluations", "failed", "implied", "memoized", "spared")
+    counted = ("calls", "invocations", "evaluations", "failed")
+    names = (*counted, "excluded", "implied", "memoized", "spared")
     return {**dict.fromkeys(names, 0), "seconds": 0.0, **numbers}
 
 
@@ -193,7 +194,8 @@ def test_an_account_is_a_mapping() -> None:
     assert found["calls"] == found.calls == 1
     assert set(found) >= {
         *("events", "rejected", "subscriptions", "candidates", "calls", "evaluations"),
-        *("implied", "memoized", "spared", "needed_at_least", "naive_expected", "seconds"),
+        *("excluded", "implied", "memoized", "spared"),
+        *("needed_at_least", "naive_expected", "seconds"),
     }
     assert found.as_dict()["operators"]["seen"]["calls"] == 1
     with pytest.raises(KeyError):

@@ -63,7 +63,7 @@ def test_the_folder_is_parquet_with_a_manifest(tmp_path: Path) -> None:
     }
     assert table.column("predicate").to_pylist() == ["p(1)", "q(2)"]
     manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert manifest["format_version"] == 1
+    assert manifest["format_version"] == 2
     assert {"events", "rejects"} <= set(manifest)
 
 
@@ -71,6 +71,13 @@ def test_an_older_folder_is_replaced(tmp_path: Path) -> None:
     Statistics(selectivity={f"p({number})": 0.5 for number in range(100)}).save(tmp_path)
     Statistics(selectivity={"q(1)": 0.5}).save(tmp_path)
     assert list(Statistics.load(tmp_path).predicates) == ["q(1)"]
+
+
+def test_a_folder_of_an_older_format_is_read(tmp_path: Path) -> None:
+    Statistics(selectivity={"p(1)": 0.2}).save(tmp_path)
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format_version": 2', '"format_version": 1'))
+    assert Statistics.load(tmp_path).selectivity("p(1)") == 0.2
 
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
@@ -83,7 +90,7 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
         ("{", "damaged"),
         ("[]", "damaged"),
         ("{}", "damaged"),
-        (text.replace('"format_version": 1', '"format_version": 99'), "format 99"),
+        (text.replace('"format_version": 2', '"format_version": 99'), "format 99"),
     ):
         manifest.write_text(damage)
         with pytest.raises(StatisticsError, match=says):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tamis
@@ -28,11 +28,19 @@ def on_earth(longitude: Any, latitude: Any, distance_m: Any) -> None:
         raise tamis.ArgumentError("a distance is 0 or more", 2)
 
 
+def between_latitudes(arguments: Sequence[Any]) -> list[tuple[str, str, float]]:
+    """What holds whenever a position is so near: the index sees to it, before any call."""
+    _, latitude, distance_m = arguments
+    reach = math.degrees(distance_m / RADIUS_M) + 1e-6  # outwards: what is declared is believed
+    return [("position.north", ">=", latitude - reach), ("position.south", "<=", latitude + reach)]
+
+
 @tamis.operator(
     inputs=("position",),
     deterministic=True,
     cost_seconds=5e-6,
     check=on_earth,
+    necessary=between_latitudes,
     samples=SAMPLES,
 )
 def newOperator(

@@ -1,0 +1,126 @@
+"""Leaves the alternatives of an event: those whose attribute predicates hold, written or declared.
+
+An alternative that wants an operator's predicate true is in the index with what the operator
+declares necessary of it. A derived attribute that cannot be made although what it is made of is
+there decides nothing: no index can tell that from an absent one, so that alternatives with
+declarations are in a second index too, with their written predicates alone. It is looked into where
+a derived attribute is undecided, and its rows are held against their declarations.
+Invariant: what is left are the alternatives without a false predicate or declaration, exactly,
+whatever the index. Cost: that of the index; of a second one for such an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from tamis.catalog.catalog import DECLARES, Catalog, stretches
+from tamis.catalog.resolve import Asked
+from tamis.event import Event
+from tamis.indexing import Found, Index, Rows
+from tamis.numeric.types import Flags
+from tamis.operators.asking import Test
+from tamis.statistics import Statistics
+
+_ALL, _WRITTEN = "index", "written"
+
+
+class Sieve:
+    """The indexes of a catalog. One writer at a time, and no reader beside it."""
+
+    def __init__(self, make: Callable[[], Index], catalog: Catalog) -> None:
+        self._make = make
+        self._catalog = catalog
+        self._all = make()
+        self._written: Index | None = None
+        """Alternatives with declarations, without these."""
+        self._statistics = Statistics()
+
+    def add(self, added: Iterable[tuple[int, Asked]]) -> None:
+        """Takes alternatives that the catalog has taken."""
+        entries, written = [], []
+        for row, asked in added:
+            entries.append((row, asked.indexed))
+            if asked.necessary:
+                written.append((row, asked.predicates))
+        if entries:
+            self._all.build(entries)
+        if written:
+            if self._written is None:
+                self._written = self._new()
+            self._written.build(written)
+
+    def _new(self) -> Index:
+        index = self._make()
+        index.inform(self._statistics)
+        return index
+
+    def remove(self, rows: Iterable[int]) -> None:
+        """Removes alternatives that the catalog has removed."""
+        for row in rows:
+            self._all.delete(row)
+            if self._written is not None and self._catalog.alternative_flags[row] & DECLARES:
+                self._written.delete(row)
+
+    def inform(self, statistics: Statistics) -> None:
+        """Takes what is known of events; answers never change."""
+        self._statistics = statistics
+        for index in self._indexes():
+            index.inform(statistics)
+
+    def search(self, event: Event) -> Found:
+        """The alternatives that an event leaves, each once, in any order."""
+        found, names = self._all.search(event), self._catalog.declared_names
+        if self._written is None or not any(map(event.is_undecided, names)):
+            return found
+        others, checked = self._written.search(event)
+        others = others[~self._dropped(others, event)[0]]
+        return Found(np.union1d(found.rows, others), found.checked + checked)
+
+    @property
+    def is_restless(self) -> bool:
+        """Whether `adapt` has something to do."""
+        return any(index.is_restless for index in self._indexes())
+
+    def adapt(self) -> None:
+        """Lets the indexes improve a little by the events that they saw."""
+        for index in self._indexes():
+            if index.is_restless:
+                index.adapt()
+
+    def _indexes(self) -> tuple[Index, ...]:
+        return (self._all,) if self._written is None else (self._all, self._written)
+
+    def dropped(self, event: Event) -> list[Test]:
+        """The tests whose declarations keep alternatives from being left, each once."""
+        if self._written is None:
+            return []
+        return self._dropped(self._written.match(event), event)[1]
+
+    def _dropped(self, rows: Rows, event: Event) -> tuple[Flags, list[Test]]:
+        """Which rows want a test true that a declaration of it excludes, and these tests."""
+        catalog = self._catalog
+        counts = catalog.edge_count[rows]
+        places = stretches(catalog.edge_start[rows], counts)
+        wanted = catalog.edge_sign[places] > 0
+        numbers, at = np.unique(catalog.edge_test[places][wanted], return_inverse=True)
+        tests = [catalog.tests.thing(number) for number in numbers.tolist()]
+        broken = np.array([test.necessary.broken(event) is not None for test in tests], np.bool_)
+        of = np.repeat(np.arange(len(rows)), counts)[wanted]
+        dropped = np.bincount(of[broken[at]], minlength=len(rows)) > 0
+        return dropped, [tests[each] for each in np.flatnonzero(broken).tolist()]
+
+    def save(self, folder: Path) -> None:
+        """Writes the indexes into folders of an existing one."""
+        for name, index in zip((_ALL, _WRITTEN), self._indexes(), strict=False):
+            (folder / name).mkdir()
+            index.save(folder / name)
+
+    def load(self, folder: Path) -> None:
+        """Takes, when new, what `save` wrote."""
+        self._all.load(folder / _ALL)
+        if (folder / _WRITTEN).is_dir():
+            self._written = self._new()
+            self._written.load(folder / _WRITTEN)
