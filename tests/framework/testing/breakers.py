@@ -39,6 +39,28 @@ def levels(name: str, *more: Sample) -> list[Sample]:
 # what breaks none
 
 
+def bounds(arguments: Sequence[Any]) -> list[tuple[str, str, object]]:
+    least, asked = arguments
+    if not isinstance(asked, Variable):
+        return [("loudness", "=", asked), ("loudness", ">=", least)]
+    return [("loudness", ">=", max(least, asked.least)), ("loudness", "<=", asked.most)]
+
+
+@tamis.operator(
+    inputs=("loudness",),
+    outputs=("n",),
+    necessary=bounds,
+    samples=[
+        Sample("bounded(3, ?n)", LOUD, [7]),
+        Sample("bounded(3, ?n), ?n < 9", LOUD, [7]),
+        Sample("bounded(9, ?n)", LOUD, []),
+    ],
+)
+def bounded(event: View, least: float, n: float) -> list[float]:
+    loudness = a_number(event["loudness"])
+    return [loudness] if loudness >= least else []
+
+
 def larger(arguments: Sequence[Any], others: Sequence[Sequence[Any]]) -> Iterator[Implication]:
     for place, (level,) in enumerate(others):
         if level <= arguments[0]:
@@ -121,6 +143,7 @@ def anything(event: View, *given: object) -> list[object] | bool:
 
 GOOD: list[object] = [
     louder,
+    bounded,
     follows,
     OperatorRecord(Awaited.specification, functools.partial(Awaited, 1)),
     anything,
@@ -299,6 +322,39 @@ def smaller(arguments: Sequence[Any], others: Sequence[Sequence[Any]]) -> Iterat
             yield Implication(True, place, True)
 
 
+@tamis.operator(
+    inputs=("loudness",),
+    necessary=lambda arguments: [("loudness", ">", arguments[0] + 1)],
+    samples=levels("overclaiming"),
+)
+def overclaiming(event: View, level: float) -> bool:
+    return a_number(event["loudness"]) > level
+
+
+@tamis.operator(
+    name="measured",
+    inputs=("loudness",),
+    outputs=("n",),
+    necessary=lambda arguments: [("loudness", "<", getattr(arguments[0], "most", 1e9))],
+    samples=[Sample("measured(?n)", LOUD, [7])],
+)
+def narrowing(event: View, n: Variable) -> list[float]:
+    return [a_number(event["loudness"])]
+
+
+@tamis.operator(
+    inputs=("position",),
+    necessary=lambda arguments: [("position.west", ">=", arguments[0])],
+    samples=[Sample("boxing(3)", {"position": [4, 1]}, True)],
+)
+def boxing(event: View, degrees: float) -> bool:
+    """Whether a point is east of a longitude, or nearly so."""
+    if isinstance(event["position"], Mapping):
+        raise ValueError("a position is a point")
+    longitude, _ = event["position"]
+    return a_number(longitude) >= degrees - 1e-4
+
+
 @tamis.operator(inputs=("loudness",), implications=smaller, samples=levels("implying"))
 def implying(event: View, level: float) -> bool:
     return a_number(event["loudness"]) > level
@@ -369,6 +425,11 @@ BROKEN: dict[str, list[tuple[object, str]]] = {
     "inputs_untouched": [(sorting, "the input 'tags'"), (scribbling, "event.prepared")],
     "optional_inputs": [(requiring, "without unit")],
     "implications": [(implying, "when implying(3) is True"), (misplacing, "by their place")],
+    "necessary": [
+        (overclaiming, "loudness is 4"),
+        (narrowing, "measured(?n), ?n = 7 is true"),
+        (boxing, "position.west is "),
+    ],
     "failures": [
         (leaving, "SystemExit(1)"),
         (printing, "what is this?"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tamis.testing.conformance import (
     answering,
     arguments,
+    declaring,
     failing,
     implying,
     reading,
@@ -60,6 +61,7 @@ _CHECKS: tuple[Callable[[Subject], None], ...] = (
     reading.inputs_untouched,
     reading.optional_inputs,
     implying.implications,
+    declaring.necessary,
     failing.failures,
     travelling.travels,
     travelling.listing,
