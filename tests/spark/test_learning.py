@@ -188,6 +188,33 @@ def test_the_command_learns_and_appends(
     assert "is of format 0" in capsys.readouterr().err
 
 
+def test_counts_of_before_declarations_are_not_added_to(
+    spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "ops.py").write_text(
+        "import tamis\n\n\n"
+        '@tamis.operator(necessary=lambda arguments: [("loudness", ">=", 90)])\n'
+        "def shouting(event) -> bool:\n"
+        '    return event.scalar("loudness") > 95\n'
+    )
+    (folder / "S.jsonl").write_text('{"where": "shouting()"}\n')
+    arguments = ("--events", "history", "--output", "learned")
+    assert run(*arguments) == 0
+    assert run(*arguments, "--append") == 0
+    manifest = folder / "learned" / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format_version": 1}))
+    before = manifest.read_bytes()
+    capsys.readouterr()
+    assert run(*arguments, "--append") == 1
+    said = capsys.readouterr().err
+    assert "before operators could declare what is necessary" in said
+    assert "without --append" in said
+    assert manifest.read_bytes() == before
+    # what declares nothing is counted as it was
+    (folder / "S.jsonl").write_text('{"where": "loudness > 3"}\n')
+    assert run(*arguments, "--append") == 0
+
+
 def test_the_command_refuses_what_it_cannot_do(
     spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

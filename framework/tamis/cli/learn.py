@@ -191,9 +191,14 @@ def _check_places(output: str, rejects: str | None, read: Sequence[str]) -> None
 
 
 def _check_versions(before: Statistics, lesson: Lesson, output: str) -> None:
-    """Refuses to add what an operator does to what another version of it did."""
+    """Refuses to add what operators do to what was counted otherwise, or of other versions."""
     from tamis.errors import StatisticsError
 
+    if not before.is_conditional and any(test.necessary for test in lesson.tests):
+        raise StatisticsError(
+            f"{output} was learned before operators could declare what is necessary, and counts "
+            "their tests otherwise: learn into a new folder, without --append"
+        )
     known = before.about.get("operators", {})
     for name, version in lesson.versions.items():
         if known.get(name, version) != version:

@@ -75,6 +75,7 @@ def load(folder: Path) -> Statistics:
     """Reads what `save` or `tamis learn` wrote."""
     manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER)
     statistics = Statistics()
+    statistics.is_conditional = manifest["format_version"] not in _OLDER
     statistics.events = manifest.get("events")
     statistics.rejects = manifest.get("rejects")
     statistics.predicates = read_predicates(folder / "predicates")

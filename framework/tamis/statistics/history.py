@@ -93,6 +93,8 @@ class Statistics:
         """What calls with variables answered, for tests to come."""
         self.prepared: dict[str, tuple[int, float]] = {}
         """How often each preparation was made, and what that took, in seconds."""
+        self.is_conditional = True
+        """Whether tests were counted on the events in which their declarations held."""
         self.about: dict[str, Any] = {}
         """Where they come from, as the manifest has it."""
         self._averages: tuple[int, Averages] | None = None
