@@ -34,7 +34,7 @@ def _pstbloom(vector: bool | None = None, scan_up_to: int = MOST_SCANNED) -> Ind
 
 def _psthash(
     accesses: int = 2,
-    look_up_rows: float | None = None,
+    look_up_rows: float = 512.0,
     vector: bool | None = None,
     scan_up_to: int = MOST_SCANNED,
 ) -> Index:
@@ -42,14 +42,13 @@ def _psthash(
 
     if not 1 <= accesses <= MOST_ACCESSES:
         raise ValueError(f"accesses is from 1 to {MOST_ACCESSES}, not {accesses}")
-    if look_up_rows is not None and look_up_rows < 0:
+    if look_up_rows < 0:
         raise ValueError(f"look_up_rows is 0 or more, not {look_up_rows}")
 
     def large() -> Index:
-        from tamis.index.psthash import LOOK_UP_ROWS, PSTHash
+        from tamis.index.psthash import PSTHash
 
-        look = LOOK_UP_ROWS if look_up_rows is None else look_up_rows
-        return PSTHash(accesses=accesses, look_up_rows=look, vector=vector)
+        return PSTHash(accesses=accesses, look_up_rows=look_up_rows, vector=vector)
 
     return _scan_first(large, scan_up_to)
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tamis.calling.lanes import GRACE, Lanes, Throttle, awaited, late
     from tamis.event.paths import is_address, is_facts_path
     from tamis.index.needles import Needles
+    from tamis.indexing import Found
     from tamis.language.values import NUMBER, STRING, Scalar, kind_of
     from tamis.nearest import did_you_mean
     from tamis.numeric.growing import Growing
@@ -28,6 +29,7 @@ _HOMES = {
     **dict.fromkeys(("GRACE", "Lanes", "Throttle", "awaited", "late"), "calling.lanes"),
     **dict.fromkeys(("is_address", "is_facts_path"), "event.paths"),
     "Needles": "index.needles",
+    "Found": "indexing",
     **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
     "did_you_mean": "nearest",
     "Growing": "numeric.growing",
@@ -50,6 +52,7 @@ __all__ = [
     "Bytes",
     "Flags",
     "Floats",
+    "Found",
     "Growing",
     "Ints",
     "Lanes",

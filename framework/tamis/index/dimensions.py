@@ -32,6 +32,7 @@ from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 from tamis.numeric.keys import double_of
 from tamis.numeric.types import Ints
+from tamis.spaces.attribute import LEAST_LARGE, is_large
 from tamis.spaces.cuts import (
     Stretch,
     Stretches,
@@ -60,7 +61,6 @@ _KINDS = {
     REVERSED: STRING,
     BOOLEANS: BOOLEAN,
 }
-_LARGE = 2**53
 
 _Bounds = tuple[float, float]
 
@@ -282,7 +282,7 @@ class Dimensions:
                 number = numbers.get(name)
                 if number is not None:
                     kind = type(value)
-                    if kind is float or (kind is int and -_LARGE <= value <= _LARGE):
+                    if kind is float or (kind is int and -LEAST_LARGE <= value <= LEAST_LARGE):
                         line.append(number)
                         values.append(value)
                         continue
@@ -434,7 +434,7 @@ def _label_kind(comparison: Comparison) -> int | None:
     kind = kind_of(constants[0])
     if kind == STRING:
         return REVERSED if comparison.op.endswith("ends with") else STRINGS
-    return LARGE if kind == NUMBER and any(abs(each) >= _LARGE for each in constants) else None
+    return LARGE if kind == NUMBER and any(map(is_large, constants)) else None
 
 
 def _number_bounds(op: str, constants: Sequence[Any]) -> _Bounds:

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from tamis.index.buckets.access import HASH
 from tamis.index.buckets.index import BucketIndex
-from tamis.index.buckets.store import MOST_ACCESSES
-
-LOOK_UP_ROWS = 512.0
 
 
 class PSTHash(BucketIndex):
@@ -21,14 +18,6 @@ class PSTHash(BucketIndex):
     Looking up a pair takes as long as checking `look_up_rows` rows."""
 
     def __init__(
-        self,
-        *,
-        accesses: int = 2,
-        look_up_rows: float = LOOK_UP_ROWS,
-        vector: bool | None = None,
+        self, *, accesses: int = 2, look_up_rows: float, vector: bool | None = None
     ) -> None:
-        if not 1 <= accesses <= MOST_ACCESSES:
-            raise ValueError(f"accesses is from 1 to {MOST_ACCESSES}, not {accesses}")
-        if look_up_rows < 0:
-            raise ValueError(f"look_up_rows is 0 or more, not {look_up_rows}")
         super().__init__(HASH, accesses, look_up_rows, vector=vector)

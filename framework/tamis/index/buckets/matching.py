@@ -51,7 +51,7 @@ from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints
 
 _AHEAD = 3
-_ALL_COUNTED, _EVERY = 4_096, 8
+_ALL_COUNTED, _EVERY = 1_024, 8
 """Up to how many events all are counted, and then every which."""
 _MOST_PER_LINE = 10
 """The spaces of one value: a point, a root and eight levels."""
@@ -69,11 +69,13 @@ def _read_lines(store: Store, readings: Readings, event: int, to: Scratch) -> No
             dimension = np.int64(readings.line[line])
             code = code_of(store, dimension, value)
             to.codes[dimension] = code
-            to.seen[store.dimensions[dimension, CUTS] + code] += counted
+            if counted:
+                to.seen[store.dimensions[dimension, CUTS] + code] += 1
             to.values[dimension] = value
     for bag in range(readings.bag_start[event], readings.bag_start[event + 1]):
         to.codes[readings.bag[bag]] = 0
-        to.seen[store.dimensions[readings.bag[bag], CUTS]] += counted
+        if counted:
+            to.seen[store.dimensions[readings.bag[bag], CUTS]] += 1
         to.bag[readings.bag[bag]] = bag
 
 
