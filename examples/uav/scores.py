@@ -1,4 +1,4 @@
-"""How often answers are right: precision and recall of what is said of frames against the truth.
+"""Scores answers: precision and recall of what is said of frames against the truth.
 
 A count is asked as subscriptions ask it, `> n` for some n that are common in the frames, each a
 question of yes or no, and all of them together; beside it stands how often the number itself is

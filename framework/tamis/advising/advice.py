@@ -1,4 +1,4 @@
-"""Which index and which planner to use, by what all of them cost on a sample of history.
+"""Recommends an index and a planner by what all of them cost on a sample of history.
 
 Every call about an event of the sample is made once; planners and settings are then run on the
 answers, indexes on the events. What answers otherwise than the others is broken, and never advised.

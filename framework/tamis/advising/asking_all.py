@@ -1,4 +1,4 @@
-"""Every call about an event, by a planner that leaves none out.
+"""Asks for every call about an event: a planner that leaves none out.
 
 Calls of one batch are made together, but for one event in eight, so that it is learned what one
 of them costs. Cost: every distinct call of the candidates.

@@ -1,4 +1,4 @@
-"""What deciding one event costs at least, whatever the method: bounds from what was true of it.
+"""Bounds what deciding one event costs, whatever the method, by what was true of it.
 
 A method that has decided every alternative has seen an outcome that kills it, or all outcomes of
 its tests (`tamis.result.account.needed_at_least` counts calls by this alone). So its calls cover

@@ -1,4 +1,4 @@
-"""Which events of a history are looked at: those of the least hashes, in the order of history.
+"""Chooses the events of a history that are looked at: those of the least hashes, in order.
 
 Which they are follows from the events alone, not from their order or how they are cut into files.
 Cost: O(events read), and the events that are kept.

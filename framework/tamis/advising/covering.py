@@ -1,4 +1,4 @@
-"""What covering everything costs at least, and at most: linear programs of zeros and ones.
+"""Bounds what covering everything costs: linear programs of zeros and ones.
 
 A covering has columns of non-negative weight and rows; a row asks that its columns add up to 1, or
 to the value of the column it `serves`. Invariant: what is given as a lower bound is one, for every

@@ -1,4 +1,4 @@
-"""Which predicates and attributes moved between two statistics, the dearest first.
+"""Finds predicates and attributes that moved between two statistics, the dearest first.
 
 Shares are compared by counts, so that what was seen seldom has to move far. What a call costs has
 no recorded spread: it is told apart by a factor alone, and never called significant.

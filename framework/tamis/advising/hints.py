@@ -1,4 +1,4 @@
-"""What users can act on, each hint with the figures that it rests on.
+"""Gives hints that users can act on, each with the figures that it rests on.
 
 A test is called never true when it was false often enough: with n events and none true, it is true
 of less than 3/n of all with a confidence of 95%.

@@ -1,4 +1,4 @@
-"""What each index costs on the same subscriptions and events, its answers held against the scan.
+"""Measures what each index costs on the same events, and holds its answers against the scan.
 
 Events are made anew for every pass, so that none finds values that another one has read; the least
 of several passes counts. One index is held at a time.

@@ -1,4 +1,4 @@
-"""What each planner costs on events of which all answers are known, its answers held against them.
+"""Measures what each planner costs on events of which all answers are known, and its answers.
 
 No operator is called: planners are run on what is known, with what a matcher would expect by then.
 A call costs what was learned of it over the whole sample, so that no planner is lucky with the

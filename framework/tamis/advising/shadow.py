@@ -1,4 +1,4 @@
-"""What other planners would have called for an event, exactly: everything is evaluated beside them.
+"""Counts what other planners would have called for an event, by evaluating everything.
 
 The calls that were not needed are made too, on the side: the answer is not touched, and statistics,
 memo and account know nothing of it. Each planner is then run on the answers that are known, and the

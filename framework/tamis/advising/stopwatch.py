@@ -1,4 +1,4 @@
-"""How long something took, and how much of that this process waited for others to answer.
+"""Measures how long something took, and how much of that this process waited for others.
 
 A thread that waits for a processor of a busy machine does not wait in this sense: where the system
 tells how long it did (Linux), that is taken off. Cost: some microseconds a reading.

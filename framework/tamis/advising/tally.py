@@ -1,4 +1,4 @@
-"""What came out of a sample, counted: outcomes of tests, costs of operators, what matched.
+"""Counts what came out of a sample: outcomes of tests, costs of operators, what matched.
 
 Cost: O(tests and calls of the candidates) an event.
 """

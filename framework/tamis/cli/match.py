@@ -163,8 +163,8 @@ class _Work:
                 self.shadow.add(self._shadows.of(result))
             began = time.perf_counter()
             self._results.write(result.as_dict())
-            totals.account.seconds["output"] += time.perf_counter() - began
             self.written += 1
+            totals.account.seconds["output"] += time.perf_counter() - began
             meter.count(len(result.matches))
         meter.show()
 

@@ -59,9 +59,8 @@ def stream(
     it goes on where it was. Subscriptions are read again between batches when their file has
     changed; every line says their version. Lines that hold no event go to rejects.
     """
-    from tamis.cli.on_spark import on_spark
     from tamis.spark.session import require_spark
-    from tamis.spark.streaming import FORMATS, stream_files
+    from tamis.spark.streaming import FORMATS
 
     require_spark()
     if format not in FORMATS:
@@ -77,13 +76,20 @@ def stream(
         subscribe(matcher, lines)
         return setup.compiled(matcher, shards)
 
+    _run(
+        master, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
+        format=format, trigger=_trigger(available_now, trigger_seconds),
+        files_a_batch=files_a_batch, say=_tell,
+    )  # fmt: skip
+
+
+def _run(master: str | None, *places: Any, **settings: Any) -> None:
+    """Runs a stream until it ends or is interrupted, as `stream_files` takes it."""
+    from tamis.cli.on_spark import on_spark
+    from tamis.spark.streaming import stream_files
+
     def work(spark: SparkSession) -> None:
-        running = stream_files(
-            spark, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
-            format=format, trigger=_trigger(available_now, trigger_seconds),
-            files_a_batch=files_a_batch, say=_tell,
-        )  # fmt: skip
-        _wait(running)
+        _wait(stream_files(spark, *places, **settings))
 
     try:
         on_spark(work, master, shows=False)

@@ -74,10 +74,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
         @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES), own=values)
         def match_at_a_time(self, time: str, attribute: str, own: Any) -> None:
             """The same for what is derived from the time, by name, and itself beside a key."""
-            event = {"time": time}
-            self.trial.match_at_the_edge(event, attribute, look_up(event, attribute))
-            event, derived = {**event, attribute: own}, itself(attribute)
-            self.trial.match_at_the_edge(event, derived, look_up(event, derived))
+            self.trial.match_derived({"time": time}, attribute, own)
 
         @rule(many=st.lists(asking, max_size=12))
         def build(self, many: list[list[Clause]]) -> None:
@@ -89,14 +86,9 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
             """A row that is there."""
             self.trial.delete(place)
 
-        @rule(event=documents)
-        def match(self, event: dict[str, Any]) -> None:
-            """One event."""
-            self.trial.match([event])
-
         @rule(several=st.lists(documents, max_size=4))
-        def match_many(self, several: list[dict[str, Any]]) -> None:
-            """Several events."""
+        def match(self, several: list[dict[str, Any]]) -> None:
+            """Several events, at once and one by one."""
             self.trial.match_many(several)
 
         @rule()
@@ -162,6 +154,12 @@ class Trial:
         for row in sorted(set(self.asked).difference(before)):
             self.index.delete(row)
             del self.asked[row]
+
+    def match_derived(self, event: dict[str, Any], attribute: str, own: Any) -> None:
+        """Compares the answers about a derived attribute, alone and beside a key of its name."""
+        self.match_at_the_edge(event, attribute, look_up(event, attribute))
+        event, derived = {**event, attribute: own}, itself(attribute)
+        self.match_at_the_edge(event, derived, look_up(event, derived))
 
     def match_many(self, documents: Sequence[dict[str, Any]]) -> None:
         """The same, asked at once."""
