@@ -22,7 +22,7 @@ PUBLIC = {
         hookimpl index operator spark testing
     """,
     "tamis.kit": """
-        Bytes COMPILING Flags Floats GRACE Growing Ints Lanes NUMBER Needles STRING Scalar
+        Bytes COMPILING Flags Floats Found GRACE Growing Ints Lanes NUMBER Needles STRING Scalar
         SmallFloats Throttle TinyInts awaited bare compiled did_you_mean inlined is_address
         is_facts_path kernel kind_of late portable portable_parts view_of waiting_for
     """,
