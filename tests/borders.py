@@ -27,8 +27,8 @@ def borders(
         for name in COMPILED
     }
     with (
-        patch("tamis_planners.adaptive.MOST_INTERPRETED", edges),
-        patch("tamis_planners.adaptive.MOST_SUBSCRIBED", subscribed),
+        patch("tamis.planning.MOST_INTERPRETED", edges),
+        patch("tamis.planning.MOST_SUBSCRIBED", subscribed),
         patch("tamis_planners.suborder_order.MOST_INTERPRETED", chains),
         patch.dict(indexes, records),
     ):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         portable_parts,
         view_of,
     )
+    from tamis.numeric.lists import lists_by_number
     from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallFloats, TinyInts
     from tamis.numeric.views import bare
     from tamis.waiting import COMPILING, waiting_for
@@ -37,6 +38,7 @@ _HOMES = {
         ("compiled", "inlined", "kernel", "portable", "portable_parts", "view_of"),
         "numeric.kernels",
     ),
+    "lists_by_number": "numeric.lists",
     **dict.fromkeys(
         ("Bytes", "Flags", "Floats", "Ints", "SmallFloats", "TinyInts"), "numeric.types"
     ),
@@ -71,6 +73,7 @@ __all__ = [
     "kernel",
     "kind_of",
     "late",
+    "lists_by_number",
     "portable",
     "portable_parts",
     "view_of",

@@ -33,6 +33,10 @@ __all__ = [
 ]
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
+MOST_INTERPRETED = 4_000
+"""Edges of a problem up to which the interpreter serves; what it costs: `tamis bench forms`."""
+MOST_SUBSCRIBED = 2_000
+"""Alternatives up to which it does: with more, indexes are compiled, too."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,16 @@ class Problem:
             for call in calls:
                 result[call].append(alternative)
         return tuple(map(tuple, result))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether compiled functions serve it: by its size, or by how many are subscribed.
+
+        Keys are numbers that are used again, so they tell how many alternatives there have been."""
+        return bool(
+            len(self.edge_test) > MOST_INTERPRETED
+            or self.alternative_key.max(initial=-1) >= MOST_SUBSCRIBED
+        )
 
     def expecting(self, expected: Expected) -> Problem:
         """The same problem with other expectations; what was derived from its shape is kept."""

@@ -25,13 +25,14 @@ from tamis import Matcher, Statistics
 from tamis import index as attribute_indexes
 from tamis.bundled import MOST_SCANNED
 from tamis.index.needles import MOST_ONE_BY_ONE, Needles
+from tamis.planning import MOST_INTERPRETED
 from tamis_bench.boxes import SHAPES, Boxes
 from tamis_bench.goals import INDEXES, JUDGED
 from tamis_bench.options import Passes, Quick, Seed
 from tamis_bench.report import Row, progress
 from tamis_bench.timing import alternating
 from tamis_bench.workloads import Answers, Shape, Workload
-from tamis_planners import adaptive, suborder_order
+from tamis_planners import suborder_order
 from tamis_planners.savings import Savings
 from tamis_planners.suborder import SubOrder
 
@@ -121,7 +122,7 @@ def _index(name: str, seed: int) -> dict[str, Callable[[], object]]:
 def _planner(seed: int) -> tuple[dict[str, Callable[[], object]], dict[str, float], int]:
     """Returns matches of events with each form, the planner's least seconds a call as they are
     measured, and how many tests of alternatives there are: as many as the border allows."""
-    most = adaptive.MOST_INTERPRETED
+    most = MOST_INTERPRETED
     workload = Workload(Shape(most // 4, most // 4), seed)
     while (edges := sum(map(len, workload.members))) > most:
         workload.members.pop()

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from tamis_planners.adaptive_form import Form
     from tamis_planners.adaptive_run import Prepared
 
-MOST_INTERPRETED = 4_000
-"""Edges of a problem up to which the interpreter serves; what it costs: `tamis bench forms`."""
-MOST_SUBSCRIBED = 2_000
-"""Alternatives up to which it does: with more, indexes are compiled, too."""
-
 
 class Adaptive:
     """A planner that scores calls; whether alternatives have weights makes its kind."""
@@ -38,20 +33,10 @@ class Adaptive:
         if known is None or known.problem is not problem:
             from tamis_planners.adaptive_run import Prepared
 
-            self._is_large = self._is_large or is_large(problem)
+            self._is_large = self._is_large or problem.is_large
             form = form_for(self._is_large)
             known = self._prepared = Prepared(problem, self.weighted, form, known)
         return known.run()
-
-
-def is_large(problem: Problem) -> bool:
-    """Tells whether a problem is worth compiling: by its size, or by how many are subscribed.
-
-    Keys are numbers that are used again, so they tell how many alternatives there have been."""
-    keys = problem.alternative_key
-    return bool(
-        len(problem.edge_test) > MOST_INTERPRETED or keys.max(initial=-1) >= MOST_SUBSCRIBED
-    )
 
 
 @cache

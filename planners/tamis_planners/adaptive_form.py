@@ -15,7 +15,7 @@ import numpy as np
 from tamis.kit import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
-from tamis_planners.adaptive_shape import lists_by_number, needs_and_edges
+from tamis_planners.adaptive_shape import needs_and_edges
 from tamis_planners.adaptive_state import weigh_all
 
 
@@ -25,13 +25,12 @@ class Form(NamedTuple):
     view: Callable[[Any], Any]
     """Makes what the functions take of an array; both share the memory."""
     needs_and_edges: Callable[..., Any]
-    lists_by_number: Callable[..., Any]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
     advance: Callable[..., Any]
 
 
-INTERPRETED = Form(view_of, needs_and_edges, lists_by_number, weigh_all, learn_scene, advance)
+INTERPRETED = Form(view_of, needs_and_edges, weigh_all, learn_scene, advance)
 
 
 def compiled_form() -> Form:
@@ -41,7 +40,6 @@ def compiled_form() -> Form:
     return Form(
         np.asarray,
         compiled(needs_and_edges),
-        compiled(lists_by_number),
         weigh_all_compiled,
         compiled(learn_scene),
         advance_compiled,

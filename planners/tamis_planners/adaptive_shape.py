@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tamis.kit import Ints, TinyInts, portable
+from tamis.kit import Ints, TinyInts, lists_by_number, portable
 from tamis.planning import Problem
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ NEED, TEST, WANTED = 0, 1, 2
 class Shape(NamedTuple):
     """What depends neither on expectations nor on outcomes.
 
-    Lists by number are one array: entries `n` and `n + 1` say where in it those of `n` lie."""
+    Lists are those of `lists_by_number`."""
 
     needs: Ints
     """Of each need its alternative, its call, and the first of its edges; one more row ends it."""
@@ -66,9 +66,6 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
 def shape_of(problem: Problem, form: Form) -> Shape:
     """Returns the shape of a problem."""
 
-    def by_number(numbers: Ints, count: int) -> Ints:
-        return form.lists_by_number(form.view(np.ascontiguousarray(numbers, np.int64)), count)
-
     given_arrays = (
         problem.alternative_start.astype(np.int64),
         problem.edge_test.astype(np.int64),
@@ -99,10 +96,10 @@ def shape_of(problem: Problem, form: Form) -> Shape:
         needs,
         edges,
         need_start,
-        by_number(edges[:, TEST], problem.tests),
-        by_number(needs[:-1, CALL], calls),
-        by_number(problem.alternative_subscription, subscriptions),
-        by_number(problem.test_call, calls),
+        lists_by_number(edges[:, TEST], problem.tests),
+        lists_by_number(needs[:-1, CALL], calls),
+        lists_by_number(problem.alternative_subscription, subscriptions),
+        lists_by_number(problem.test_call, calls),
         _sorted_lists(given[by_given], implied, 2 * problem.tests),
         _sorted_lists(unit, np.concatenate([by_batch, by_group]), units),
         units,
@@ -178,22 +175,3 @@ def needs_and_edges(
     needs[made] = 0
     needs[made, FIRST] = len(edge_test)
     return needs[: made + 1].copy(), edges, need_start
-
-
-@portable
-def lists_by_number(numbers: Ints, count: int) -> Ints:
-    """The places of each number."""
-    lists = np.zeros(count + 2 + len(numbers), np.int64)
-    for number in numbers:
-        lists[number + 2] += 1
-    lists[1] = count + 1
-    for at in range(2, count + 2):
-        lists[at] += lists[at - 1]
-    places = np.empty(len(numbers), np.int64)
-    for place in range(len(numbers)):
-        number = numbers[place]
-        places[lists[number + 1] - count - 1] = place
-        lists[number + 1] += 1
-    lists[0] = count + 1
-    lists[count + 1 : count + 1 + len(numbers)] = places
-    return lists[: count + 1 + len(numbers)].copy()

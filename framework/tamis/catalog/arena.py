@@ -24,15 +24,11 @@ class Arena:
 
     def set(self, row: int, text: str) -> None:
         """Stores the text of a row that has none."""
-        if row >= len(self._start):
-            extra = row + 1 - len(self._start)
-            self._start.reserve(extra)
-            self._length.reserve(extra)
         letters = text.encode("utf-8", "surrogatepass")
         if not isinstance(self._bytes, bytearray):  # mapped from a file
             self._bytes = bytearray(self._bytes)
-        self._start[row] = len(self._bytes)
-        self._length[row] = len(letters)
+        self._start.put(row, len(self._bytes))
+        self._length.put(row, len(letters))
         self._bytes += letters
 
     def get(self, row: int) -> str:

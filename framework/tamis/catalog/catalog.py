@@ -24,6 +24,7 @@ from tamis.catalog.implied import Implications
 from tamis.catalog.interned import Interned
 from tamis.catalog.joins import JoinPlan
 from tamis.catalog.resolve import Asked
+from tamis.catalog.traits import Traits
 from tamis.limits import DEFAULT_LIMITS
 from tamis.numeric.growing import Growing
 from tamis.numeric.types import Ints
@@ -53,6 +54,7 @@ class Catalog:
         self.epochs = Epochs()
         self.tests: Interned[Test] = Interned()
         self.calls: Interned[Call] = Interned()
+        self.traits = Traits()
         self.implications = Implications(most_implications)
         self.declared_names: Counter[str] = Counter()
         """The derived attributes that declarations read, and by how many tests."""
@@ -195,6 +197,8 @@ class Catalog:
                 self.declared_names.update(test.necessary.names)
                 if self.calls.take(test.call):
                     self.implications.add(test.call)
+                    self.traits.put_call(test.call)
+                self.traits.put_test(test)
         self.edge_test.extend([test.number for test, _ in asked.edges])
         self.edge_sign.extend([sign for _, sign in asked.edges])
         if asked.conditions:

@@ -109,9 +109,12 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     calls = {number: _call(operators, key, text) for number, key, text, _ in asked.calls}
     for number, _, _, users in asked.calls:
         catalog.calls.put(number, calls[number], users)
+        catalog.traits.put_call(calls[number])
     for number, key, call, places, guards, text, declared, users in asked.tests:
         necessary = Necessary(declared) if declared else NOTHING
-        catalog.tests.put(number, Test(key, calls[call], places, guards, text, necessary), users)
+        test = Test(key, calls[call], places, guards, text, necessary)
+        catalog.tests.put(number, test, users)
+        catalog.traits.put_test(test)
         catalog.declared_names.update(necessary.names)
     tests = catalog.tests
     catalog.plans = Late(

@@ -171,6 +171,8 @@ class Implications:
 
     def among(self, calls: Sequence[Call]) -> Ints:
         """Rows `(place of a call, its truth, place of another, its truth)` among these calls."""
+        if not self._rows:
+            return np.zeros((0, _WIDTH), np.int64)
         places = {self._serial[call]: at for at, call in enumerate(calls) if call in self._serial}
         mine = [self._rows[serial] for serial in places if serial in self._rows]
         if not mine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 
@@ -37,6 +37,11 @@ class Interned(Generic[T]):
         thing = self._things[number]
         assert thing is not None
         return thing
+
+    def things(self, numbers: Iterable[int]) -> list[T]:
+        """The things of numbers that are in use."""
+        things = self._things
+        return [things[number] for number in numbers]  # type: ignore[misc]
 
     def take(self, thing: T) -> bool:
         """Counts a user; whether it is the first. An equal thing must be this very one."""

@@ -2,7 +2,8 @@
 
 Atoms are joined by hash on shared variables, constraints checked as soon as their variables are
 bound, depth first with a stack of our own, so that the first assignment comes early and a search
-may be cut. Cost: the sum of the atoms' solutions and the steps taken, at most `steps`.
+may be cut. Hash tables are made when a search first needs them, and shared by all that are given
+the same place for them. Cost: the sum of the atoms' solutions and the steps taken, at most `steps`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from tamis.language.constraint import Constraint, Reference, Values
 from tamis.language.values import Scalar, identity
 from tamis.operators.asking import Solution, Test, attribute_slots
 
-Relation = Sequence[Solution]
+Relation = tuple[int, Sequence[Solution]]
+"""Rows, and the number that they are known by."""
+JoinTable = dict[object, list[Solution]]
+JoinTables = dict[tuple[int, tuple[int, ...]], JoinTable]
+"""By the number of a relation and the places that are bound."""
 
 _CHOICES = 16
 _PREFIXES = 32
@@ -32,19 +37,23 @@ class JoinAtom:
 
 
 class Search:
-    """One join being enumerated; `cut` says whether it stopped before its end."""
+    """One join being enumerated; what it has found so far is kept."""
 
-    def __init__(self, assignments: Iterator[Solution], steps: int) -> None:
-        self._assignments = assignments
+    def __init__(self, steps: int) -> None:
         self.steps = steps
         self.cut = False
-
-    def __iter__(self) -> Iterator[Solution]:
-        return self._assignments
+        """Whether it stopped before its end."""
+        self.found: list[Solution] = []
+        self.more: Iterator[Solution] = iter(())
 
     def first(self) -> Solution | None:
         """The first assignment, `None` if there is none or the search was cut."""
-        return next(self._assignments, None)
+        return next(iter(self.first_of(1)), None)
+
+    def first_of(self, count: int) -> list[Solution]:
+        """So many assignments, or all that there are."""
+        self.found += islice(self.more, max(0, count - len(self.found)))
+        return self.found[:count]
 
 
 class Join:
@@ -68,19 +77,21 @@ class Join:
         slots |= attribute_slots(self._attributes, len(self.variables))
         self._constraints = [(set(each.variables), each.compiled(slots)) for each in covered]
 
-    def search(self, relations: Sequence[Relation], event: Event, steps: int) -> Search:
+    def search(
+        self, relations: Sequence[Relation], event: Event, steps: int, tables: JoinTables
+    ) -> Search:
         """Enumerates the assignments, as values of `variables` in order."""
-        search = Search(iter(()), steps)
-        search._assignments = self._assignments(relations, event, search)
+        search = Search(steps)
+        search.more = self._assignments(relations, event, search, tables)
         return search
 
     def _assignments(
-        self, relations: Sequence[Relation], event: Event, search: Search
+        self, relations: Sequence[Relation], event: Event, search: Search, tables: JoinTables
     ) -> Iterator[Solution]:
         places = {name: at for at, name in enumerate(self.variables)}
         values: list[Scalar | None] = [None] * len(self.variables)
         values += [event.scalar(name) for name in self._attributes]
-        stages = self._stages(relations, places)
+        stages = self._stages(relations, places, tables)
         last = len(stages) - 1
         open_rows = [stages[0].rows(values)]
         while open_rows:
@@ -94,8 +105,8 @@ class Join:
                 search.cut = True
                 return
             search.steps -= 1
-            for at, value in zip(stage.fills, row, strict=True):
-                values[at] = value
+            for at, place in stage.fills:
+                values[at] = row[place]
             if not all(holds(values) for holds in stage.constraints):
                 continue
             if depth == last:
@@ -103,7 +114,9 @@ class Join:
             else:
                 open_rows.append(stages[depth + 1].rows(values))
 
-    def _stages(self, relations: Sequence[Relation], places: dict[str, int]) -> list[_Stage]:
+    def _stages(
+        self, relations: Sequence[Relation], places: dict[str, int], tables: JoinTables
+    ) -> list[_Stage]:
         """The atoms in order: the smallest first, then the smallest connected with it."""
         left = list(range(len(self.atoms)))
         bound: set[str] = set()
@@ -114,27 +127,19 @@ class Join:
                 left,
                 key=lambda at: (
                     bool(bound) and bound.isdisjoint(self.atoms[at].names),
-                    len(relations[at]),
+                    len(relations[at][1]),
                     at,
                 ),
             )
             left.remove(chosen)
             names = self.atoms[chosen].names
-            shared = [at for at, name in enumerate(names) if name in bound]
-            fresh = [at for at, name in enumerate(names) if name not in bound]
+            shared = tuple(at for at, name in enumerate(names) if name in bound)
+            fills = [(places[name], at) for at, name in enumerate(names) if name not in bound]
             bound.update(names)
             ready = [holds for needed, holds in waiting if needed <= bound]
             waiting = [each for each in waiting if not each[0] <= bound]
-            stages.append(
-                _Stage(
-                    relations[chosen],
-                    shared,
-                    fresh,
-                    [places[names[at]] for at in shared],
-                    [places[names[at]] for at in fresh],
-                    ready,
-                )
-            )
+            keys = [places[names[at]] for at in shared]
+            stages.append(_Stage(relations[chosen], shared, keys, fills, ready, tables))
         return stages
 
 
@@ -149,23 +154,48 @@ class _Stage:
     def __init__(
         self,
         relation: Relation,
-        shared: list[int],
-        fresh: list[int],
+        shared: tuple[int, ...],
         keys: list[int],
-        fills: list[int],
+        fills: list[tuple[int, int]],
         constraints: list[Callable[[Values], bool]],
+        tables: JoinTables,
     ) -> None:
         self.fills = fills
+        """Where its values go, and which of them."""
         self.constraints = constraints
+        self._relation = relation
+        self._shared = shared
         self._keys = keys
-        self._table: dict[tuple[object, ...], list[Solution]] = {}
-        for row in relation:
-            key = identity(tuple(row[at] for at in shared))
-            self._table.setdefault(key, []).append(tuple(row[at] for at in fresh))
+        self._tables = tables
 
     def rows(self, values: Sequence[Scalar | None]) -> Iterator[Solution]:
-        key = identity(tuple(values[at] for at in self._keys))  # type: ignore[misc]
-        return iter(self._table.get(key, ()))
+        """The rows that have the values that are bound."""
+        number, rows = self._relation
+        if not self._shared:
+            return iter(rows)
+        table = self._tables.get((number, self._shared))
+        if table is None:
+            table = self._tables[number, self._shared] = _table(rows, self._shared)
+        if len(self._keys) == 1:
+            value = values[self._keys[0]]
+            return iter(table.get((value,) if isinstance(value, bool) else value, ()))
+        return iter(table.get(identity(tuple(values[at] for at in self._keys)), ()))  # type: ignore[misc]
+
+
+def _table(rows: Sequence[Solution], places: tuple[int, ...]) -> JoinTable:
+    """Rows by their values at some places, by which equal values of other kinds differ: of one
+    place by the value itself, booleans, which are equal to numbers, in a tuple."""
+    table: JoinTable = {}
+    if len(places) == 1:
+        [at] = places
+        for row in rows:
+            value = row[at]
+            key: object = (value,) if isinstance(value, bool) else value
+            table.setdefault(key, []).append(row)
+        return table
+    for row in rows:
+        table.setdefault(identity(tuple(row[at] for at in places)), []).append(row)
+    return table
 
 
 class JoinPlan:

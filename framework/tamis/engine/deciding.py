@@ -1,14 +1,15 @@
-"""How one event is decided: the planner asks, operators answer, and what follows is told to it.
+"""Decides events: planners say which calls are wanted, operators answer, and planners are told.
 
-Answers are taken in the order in which the planner asked, whoever was done first, so that nothing
-depends on timing. What is known for nothing comes before the planner: inputs that are absent,
-conditions on the event alone, answers that are remembered.
+The course of one event holds no thread: it yields the calls that it wants and takes their answers,
+in the order in which the planner asked, whoever was done first, so that nothing depends on timing.
+What is known for nothing comes before the planner: inputs that are absent, conditions on the event
+alone, answers that are remembered.
 Invariant: no call is made twice for an event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Protocol
@@ -30,6 +31,7 @@ ROUND = 256
 
 Answered = tuple[int, Answer, str]
 """A call, its answer, and how it came about."""
+Contradicted = Callable[[Decision, ContradictionError], None]
 
 
 class Caller(Protocol):
@@ -46,11 +48,7 @@ class Decider:
     """Decides events: where calls run, and how many of them at once."""
 
     def __init__(
-        self,
-        gateway: Caller,
-        executor: Executor,
-        memo: Memo,
-        contradicted: Callable[[Decision, ContradictionError], None],
+        self, gateway: Caller, executor: Executor, memo: Memo, contradicted: Contradicted
     ) -> None:
         self.gateway = gateway
         self.executor = executor
@@ -63,60 +61,57 @@ class Decider:
         planner: Planner,
         decision: Decision,
         asking: Asking,
-        needless: Iterable[int],
+        needless: Sequence[int],
         known: Iterable[Answered] = (),
     ) -> Decision:
-        """Makes the calls that the planner asks for, then those it left over.
-
-        Where an outcome contradicts what was declared, the event is decided again without any
-        declaration, from the answers that were given."""
-        course = _Course(self, planner, asking, list(needless), list(known))
-        course.remember(decision)
-        while True:
-            try:
-                course.run(decision)
-            except ContradictionError as found:
-                self.contradicted(decision, found)
-                decision = decision.without_implications()
-            else:
-                return decision
+        """Makes the calls that the planner asks for, then those it left over."""
+        event_calls = EventCalls(self, asking)
+        answered = [*known, *event_calls.remembered(decision)]
+        course = Course(planner, decision, needless, answered, self.round, self.contradicted)
+        steps = course.steps()
+        try:
+            calls = next(steps)
+            while True:
+                calls = steps.send(event_calls.answers(course.decision, calls))
+        except StopIteration:
+            return course.decision
 
 
-class _Course:
-    """One event on its way."""
+class Course:
+    """One event being decided.
+
+    Where an outcome contradicts what was declared, the event is decided again without any
+    declaration, from the answers that were given."""
 
     def __init__(
         self,
-        decider: Decider,
         planner: Planner,
-        asking: Asking,
-        needless: list[int],
-        known: list[Answered],
+        decision: Decision,
+        needless: Sequence[int],
+        answered: list[Answered],
+        most: int,
+        contradicted: Contradicted,
     ) -> None:
-        self._decider = decider
+        self.decision = decision
         self._planner = planner
-        self._asking = asking
         self._needless = needless
-        self._answered = known
-        self._shelves: dict[str, Shelf | None] = {}
+        self._answered = answered
+        self._most = most
+        self._contradicted = contradicted
 
-    def remember(self, decision: Decision) -> None:
-        """Takes the answers that are known from earlier events."""
-        memo = self._decider.memo
-        if not memo.most_bytes or not decision.skeleton.deterministic:
-            return
-        digests = EventDigests(decision.event)
-        for specification, numbers in decision.skeleton.deterministic:
-            shelf = self._shelves[specification.name] = memo.about(specification, digests)
-            if shelf is not None:
-                # in the order of the calls: which of them were made first is a matter of timing
-                known = sorted(shelf.known(numbers), key=itemgetter(0))
-                self._answered += [(call, answer, MEMO) for call, answer in known]
-        decision.stages.end("operators")
+    def steps(self) -> Generator[Sequence[int], list[Answered], None]:
+        """Yields the calls to make next, and is sent their answers."""
+        while True:
+            try:
+                yield from self._attempt(self.decision)
+                return
+            except ContradictionError as found:
+                self._contradicted(self.decision, found)
+                self.decision = self.decision.without_implications()
 
-    def run(self, decision: Decision) -> None:
+    def _attempt(self, decision: Decision) -> Generator[Sequence[int], list[Answered], None]:
         """Decides the event, from the answers that were given so far."""
-        limit, stages = self._decider.round, decision.stages
+        stages = decision.stages
         begun = decision.begin(self._needless)
         known = _together([begun, *(decision.take(*each) for each in self._answered)])
         stages.end("deciding")
@@ -125,52 +120,82 @@ class _Course:
             run.observe(*known)
         asked: set[int] = set()
         while True:
-            calls = run.next(limit)
-            if not len(calls):
+            calls = run.next(self._most)
+            if calls:
+                self._check(decision, calls, asked)
+            else:
                 left_over = decision.next_needed() if decision.open else None
                 if left_over is None:
                     break
-                calls = (left_over,)
-            else:
-                self._check(decision, calls, asked)
-            calls = self._due(decision, run, calls)
-            stages.end("planner")
-            answers = self._answers(decision, calls)
-            stages.end("operators")
-            self._answered += answers
-            taken = _together(decision.take(*each) for each in answers)
-            stages.end("deciding")
-            if calls:
+                calls = [left_over]
+            due = self._due(decision, run, calls)
+            if due:
+                stages.end("planner")
+                answers = yield due
+                stages.end("operators")
+                self._answered += answers
+                taken = _together([decision.take(*each) for each in answers])
+                stages.end("deciding")
                 run.observe(*taken)
         stages.end("planner")
 
     def _check(self, decision: Decision, calls: Sequence[int], asked: set[int]) -> None:
-        name = type(self._planner).__name__
         for call in calls:
             if not 0 <= call < len(decision.skeleton.calls):
-                raise PlannerError(f"planner {name} asked for call {call}, which does not exist")
+                raise self._error(f"asked for call {call}, which does not exist")
             if call in asked:
-                raise PlannerError(f"planner {name} asked for call {call} twice")
+                raise self._error(f"asked for call {call} twice")
             asked.add(call)
 
-    def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> Sequence[int]:
+    def _error(self, problem: str) -> PlannerError:
+        return PlannerError(f"planner {type(self._planner).__name__} {problem}")
+
+    def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> list[int]:
         """Those of the calls that have to be made; the planner is told of the others."""
         due = []
         for call in calls:
-            tests = decision.skeleton.call_tests[call]
             if call in decision.missing:
+                tests = decision.skeleton.call_tests[call]
                 run.observe(tests, [FALSE] * len(tests), ())
             elif decision.is_open(call):
                 due.append(call)
             else:
-                run.observe(tests, [decision.outcome[test] for test in tests], ())
+                tests = decision.skeleton.call_tests[call]
+                run.observe(tests, [decision.outcome_of(test) for test in tests], ())
         return due
 
-    def _answers(self, decision: Decision, calls: Sequence[int]) -> list[Answered]:
-        """The answers to calls, in their order."""
+
+class EventCalls:
+    """The calls about one event: made, or remembered."""
+
+    def __init__(self, decider: Decider, asking: Asking) -> None:
+        self._decider = decider
+        self._asking = asking
+        self._shelves: dict[str, Shelf | None] = {}
+
+    def remembered(self, decision: Decision) -> list[Answered]:
+        """Returns the answers that are known from earlier events."""
+        memo = self._decider.memo
+        if not memo.most_bytes or not decision.skeleton.deterministic:
+            return []
+        digests = EventDigests(decision.event)
+        found: list[Answered] = []
+        for specification, numbers in decision.skeleton.deterministic:
+            shelf = self._shelves[specification.name] = memo.about(specification, digests)
+            if shelf is not None:
+                # in the order of the calls: which of them were made first is a matter of timing
+                known = sorted(shelf.known(numbers), key=itemgetter(0))
+                found += [(call, answer, MEMO) for call, answer in known]
+        decision.stages.end("operators")
+        return found
+
+    def answers(self, decision: Decision, calls: Sequence[int]) -> list[Answered]:
+        """Returns the answers to calls, in their order."""
         skeleton = decision.skeleton
         if len(calls) == 1:
-            return [(calls[0], *self._given([skeleton.calls[calls[0]]])[0])]
+            [call] = calls
+            [(answer, how)] = self._given([skeleton.calls[call]])
+            return [(call, answer, how)]
         invocations: dict[tuple[int, int], list[int]] = {}
         for call in calls:
             batch = skeleton.batches[call]
@@ -198,10 +223,12 @@ class _Course:
         return [(answer, CALLED) for answer in gateway.call_together(calls, asking)]
 
 
-def _together(several: Iterable[Taken]) -> Taken:
+def _together(several: Sequence[Taken]) -> Taken:
     """What several answers decided, one after the other."""
-    first, *rest = [*several] or [Taken([], [], [])]
-    for taken in rest:
+    if len(several) == 1:
+        return several[0]
+    first = Taken([], [], [])
+    for taken in several:
         for mine, theirs in zip(first, taken, strict=True):
             mine.extend(theirs)
     return first

@@ -1,33 +1,55 @@
-"""What is true of one event: the state from which calls are answered and alternatives decided.
+"""Decides one event: takes the answers to calls, and says what follows from them.
 
-Logic is Kleene's: a false test decides its alternative at once, an unknown one never does, and the
-verdicts are a function of the outcomes, whatever their order. Joins are looked at as soon as their
-atoms are known; which are looked at depends on outcomes alone, so that a search that is cut by its
-limit is cut in every order.
-Cost: O(edges) an event, each visited once.
+Arrays hold what is known (`state`); Python runs where an operator answers with solutions, a join, a
+failure or an implication is. Verdicts are a function of the outcomes, whatever their order.
+Invariant: what is read of it as a list or a mapping is read after the last answer was taken.
+Cost: O(edges) an event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
+
+import numpy as np
 
 from tamis.calling.answers import CUT, Answer, Failure
 from tamis.catalog.joins import JoinPlan
+from tamis.engine import state
+from tamis.engine.joining import Assignments, Joins
+from tamis.engine.opening import views_of
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
+from tamis.engine.state import (
+    ALTERNATIVE,
+    DECIDED,
+    HOW,
+    IN_DECIDED,
+    IN_KNOWN,
+    KILLER,
+    KNOWN,
+    LEFT,
+    OPEN,
+    OUTCOME,
+    RESCUED,
+    SOURCE,
+    SPARED,
+    TEST,
+    VERDICT,
+    WAITING,
+)
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
-from tamis.language.values import Scalar, identity
 from tamis.limits import Limits
+from tamis.numeric.types import Ints
 from tamis.operators.asking import Solution
 from tamis.planning import FALSE, TRUE, UNKNOWN
 
-OPEN = 3
-SPARED = 4
+__all__ = ["FALSE", "OPEN", "SPARED", "TRUE", "UNKNOWN", "ContradictionError", "Decision", "Taken"]
 
 CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = "called", "shared", "implied", "memo", "excluded"
+_HOWS = (CALLED, SHARED, IMPLIED, MEMO, EXCLUDED)
 TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
@@ -68,32 +90,29 @@ class Decision:
         self.event = event
         self.limits = limits
         self.stages = stages
-        self.verdict = [OPEN] * len(skeleton.left)
-        self.open = len(skeleton.left)
-        self.outcome = [OPEN] * len(skeleton.tests)
-        self.outcomes: dict[int, str] = {}
-        """How each decided test was, in the order in which they were."""
-        self.implied_by: dict[int, int] = {}
-        self.excluded: dict[int, AttributePredicate] = {}
-        """The tests that are false because of a declaration, and which it is."""
         self.problem = skeleton.problem
         """What is left for a planner to begin with."""
+        self.excluded: dict[int, AttributePredicate] = {}
+        """The tests that are false because of a declaration, and which it is."""
         self.answers: dict[int, Answer] = {}
         self.made: list[int] = []
         """The calls that were made for this event, in order."""
         self.rows: dict[int, list[Solution]] = {}
         self.failures: dict[int, Failure] = {}
         self.cuts: dict[int, Failure] = {}
-        self.killers: dict[int, int] = {}
-        """The test that made an alternative false."""
         self.missing: dict[int, str] = {}
         self.failed_conditions: dict[int, str] = {}
-        self.matched: set[int] = set()
-        self.unknown: list[int] = []
-        self._left = list(skeleton.left)
-        self._rescued: set[int] = set()
-        """Tests that failed before they were implied; planners know them as unknown."""
-        self._decided: list[int] = []
+        self._form = skeleton.opening.form
+        self._state = skeleton.opening.state()
+        self._handle = self._form.handle(self._state)
+        self._alternatives, self._tests = self._state.alternatives.data, self._state.tests.data
+        self._numbers = self._state.numbers.data
+        self._told = 0
+        """How many of those that are decided were told of."""
+        self._is_plain = not (self.problem.implications.size or skeleton.plans)
+        self._joins = Joins(
+            self.rows, skeleton.test_number.__getitem__, self._answer_cut, event, limits
+        )
 
     def without_implications(self) -> Decision:
         """The same event from its beginning, with nothing declared of its tests."""
@@ -102,18 +121,24 @@ class Decision:
 
     # before any call
 
-    def begin(self, needless: Iterable[int]) -> Taken:
+    def begin(self, needless: Sequence[int]) -> Taken:
         """Decides what needs no call; `needless` alternatives cannot change the result."""
-        for alternative in needless:
-            self._spare(alternative)
+        if len(needless):
+            self._form.spare_all(self._handle, self._view(needless))
         self._check_conditions()
         self._check_inputs()
         self._exclude()
         concluded = self._concluded(list(self.excluded))
-        for alternative, left in enumerate(self._left):
-            if not left and self.verdict[alternative] == OPEN:
+        alternatives = self._state.alternatives
+        without_calls = (alternatives[:, LEFT] == 0) & (alternatives[:, VERDICT] == OPEN)
+        for alternative in np.flatnonzero(without_calls).tolist():
+            if self._is_undecided(alternative):  # a sibling may have made it needless
                 self._finish(alternative)
-        return concluded._replace(decided=concluded.decided + self._taken())
+        return concluded._replace(decided=concluded.decided + self._newly_decided())
+
+    def _view(self, numbers: Sequence[int]) -> Ints:
+        view: Ints = self._form.view(np.array(numbers, np.int64))
+        return view
 
     def _check_conditions(self) -> None:
         """Constraints without variables; each text is decided once."""
@@ -122,23 +147,19 @@ class Decision:
             for constraint in constraints:
                 if constraint.text not in known:
                     known[constraint.text] = constraint.holds(self.event)
-                if not known[constraint.text] and self.verdict[alternative] == OPEN:
+                if not known[constraint.text] and self._is_undecided(alternative):
                     self.failed_conditions[alternative] = constraint.text
                     self._decide(alternative, FALSE)
 
     def _check_inputs(self) -> None:
         """Calls whose required input is absent are false, and so are their negations."""
-        positive, negative = self.skeleton.wants
-        for inputs, calls in self.skeleton.requirements.items():
+        skeleton = self.skeleton
+        for inputs, calls in skeleton.requirements:
             absent = next((name for name in inputs if not self.event.present(name)), None)
-            if absent is None:
-                continue
-            for call in calls:
-                self.missing[call] = absent
-                for test in self.skeleton.call_tests[call]:
-                    for alternative in (*positive[test], *negative[test]):
-                        if self.verdict[alternative] == OPEN:
-                            self._decide(alternative, FALSE)
+            if absent is not None:
+                self.missing.update(dict.fromkeys(calls.tolist(), absent))
+                tests = np.flatnonzero(np.isin(skeleton.problem.test_call, calls))
+                self._form.reject(self._handle, self._form.view(tests))
 
     def _exclude(self) -> None:
         """Finds the tests that are false by what their operators declare necessary."""
@@ -148,8 +169,7 @@ class Decision:
             broken = skeleton.tests[test].necessary.broken(event)
             if broken is not None and int(call_of[test]) not in self.missing:
                 self.excluded[test] = broken
-                self.outcome[test] = FALSE
-                self.outcomes[test] = EXCLUDED
+                self._know(test, FALSE, state.EXCLUDED)
         if self.excluded:
             self.problem = skeleton.after(tuple(self.excluded))
 
@@ -160,50 +180,66 @@ class Decision:
         self.answers[call] = answer
         if how == CALLED and answer.made:
             self.made.append(call)
+        tests = self.skeleton.call_tests[call]
+        code = _HOWS.index(how)
+        if self._is_plain and answer.solutions is None and answer.failure is None:
+            [test] = tests
+            if test in self.excluded:
+                return Taken([], [], [])
+            self._form.settle_and_follow(self._handle, test, int(answer.truth), code)
+            return Taken(tests, [int(answer.truth)], self._newly_decided())
         queue: list[int] = []
-        for test in self.skeleton.call_tests[call]:
+        for test in tests:
             if test not in self.excluded:
-                self._settle(test, self._outcome(test, answer), how, queue)
-                how = SHARED if how == CALLED else how
+                self._settle(test, self._outcome(test, answer), code, queue)
+                code = state.SHARED if code == state.CALLED else code
         return self._concluded(queue)
 
     def _concluded(self, queue: list[int]) -> Taken:
         """What follows from tests whose outcomes are new."""
-        for test in queue:
-            known = (test, self.outcome[test])
-            for other, conclusion in self.skeleton.consequences.get(known, ()):
-                self._imply(test, other, conclusion, queue)
-        for test in queue:
-            self._kill(test)
-        for test in queue:
-            self._keep(test)
-        told = [test for test in queue if test not in self._rescued]
-        return Taken(told, [self.outcome[test] for test in told], self._taken())
+        if queue:
+            for test in queue:
+                known = (test, self._tests[test, OUTCOME])
+                for other, conclusion in self.skeleton.consequences.get(known, ()):
+                    self._imply(test, other, conclusion, queue)
+            self._form.follow(self._handle, self._view(queue))
+            self._wake()
+        told = [test for test in queue if not self._tests[test, RESCUED]]
+        return Taken(told, [self._tests[test, OUTCOME] for test in told], self._newly_decided())
 
-    def _settle(self, test: int, outcome: int, how: str, queue: list[int]) -> None:
+    def _know(self, test: int, outcome: int, how: int) -> None:
+        """Gives a test its first outcome; what follows comes later."""
+        place = self._numbers[KNOWN]
+        self._tests[test, OUTCOME] = outcome
+        self._tests[test, HOW] = how
+        self._tests[place, IN_KNOWN] = test
+        self._numbers[KNOWN] = place + 1
+
+    def _settle(self, test: int, outcome: int, how: int, queue: list[int]) -> None:
         """What an answer says of a test, whatever was concluded of it before."""
-        known = self.outcome[test]
+        known = self._tests[test, OUTCOME]
         if known == OPEN:
-            self.outcome[test] = outcome
-            self.outcomes[test] = how
+            self._know(test, outcome, how)
             queue.append(test)
         elif outcome == UNKNOWN:
             self.failures.pop(test, None)
         elif outcome != known:
-            raise ContradictionError(self.implied_by[test], test)
+            raise ContradictionError(self._tests[test, SOURCE], test)
         else:
-            self.outcomes[test] = how
+            self._tests[test, HOW] = how
 
     def _imply(self, test: int, other: int, conclusion: int, queue: list[int]) -> None:
         """What the outcome of a test says of another one."""
-        known = self.outcome[other]
+        known = self._tests[other, OUTCOME]
         if known in (OPEN, UNKNOWN):
-            self.outcome[other] = conclusion
-            self.outcomes[other] = IMPLIED
-            self.implied_by[other] = test
+            if known == OPEN:
+                self._know(other, conclusion, state.IMPLIED)
+            else:
+                self._tests[other, OUTCOME] = conclusion
+                self._tests[other, HOW] = state.IMPLIED
+                self._tests[other, RESCUED] = 1
+            self._tests[other, SOURCE] = test
             self.failures.pop(other, None)
-            if known == UNKNOWN:
-                self._rescued.add(other)
             queue.append(other)
         elif known != conclusion:
             raise ContradictionError(test, other)
@@ -224,33 +260,23 @@ class Decision:
             return UNKNOWN
         return FALSE
 
-    def _kill(self, test: int) -> None:
-        """Decides the alternatives that want a known outcome to be another."""
-        outcome = self.outcome[test]
-        if outcome == UNKNOWN:
-            return
-        positive, negative = self.skeleton.wants
-        verdict, held = self.verdict, (negative if outcome == TRUE else positive)[test]
-        killed = [alternative for alternative in held if verdict[alternative] == OPEN]
-        for alternative in killed:
-            verdict[alternative] = FALSE
-        self.killers.update(dict.fromkeys(killed, test))
-        self.open -= len(killed)
-        self._decided += killed
+    # verdicts
 
-    def _keep(self, test: int) -> None:
-        """Goes on with the alternatives that an outcome leaves open."""
-        verdict, left, plans = self.verdict, self._left, self.skeleton.plans
-        counted = 0 if test in self._rescued else 1
-        for held in self.skeleton.wants:
-            for alternative in held[test]:
-                if verdict[alternative] == OPEN:
-                    left[alternative] -= counted
-                    plan = plans.get(alternative)
-                    if plan is not None and self._join_is_empty(plan, test):
-                        self._decide(alternative, FALSE)
-                    elif not left[alternative]:
-                        self._finish(alternative)
+    def _wake(self) -> None:
+        """Goes on with the alternatives that wait: for joins, and for tests that may be implied."""
+        count = self._numbers[WAITING]
+        if not count:
+            return
+        self._numbers[WAITING] = 0
+        edges = self._state.edges[self._state.waiting[:count]]
+        for alternative, test in edges[:, [ALTERNATIVE, TEST]].tolist():
+            if not self._is_undecided(alternative):
+                continue
+            plan = self.skeleton.plans.get(alternative)
+            if plan is not None and self._join_is_empty(alternative, plan, test):
+                self._decide(alternative, FALSE)
+            elif not self._alternatives[alternative, LEFT]:
+                self._finish(alternative)
 
     def _finish(self, alternative: int) -> None:
         """The verdict on an alternative whose tests are all decided.
@@ -258,21 +284,17 @@ class Decision:
         While a test that failed may still be implied by others, it waits for them."""
         plan = self.skeleton.plans.get(alternative)
         unknown = self._unknown_tests(alternative)
-        if plan is None:
-            verdict = UNKNOWN if unknown else TRUE
-        else:
-            verdict = self._joined(alternative, plan, UNKNOWN if unknown else TRUE)
+        verdict = UNKNOWN if unknown else TRUE
+        if plan is not None:
+            verdict = self._joined(alternative, plan, verdict)
         if verdict != UNKNOWN or not unknown or self._implicant(unknown) is None:
             self._decide(alternative, verdict)
 
     def _unknown_tests(self, alternative: int) -> list[int]:
         if not self.failures:
             return []
-        return [
-            test
-            for test in self.skeleton.alternative_tests[alternative]
-            if self.outcome[test] == UNKNOWN
-        ]
+        tests = self.skeleton.tests_of(alternative)
+        return [test for test in tests if self._tests[test, OUTCOME] == UNKNOWN]
 
     def _implicant(self, unknown: list[int]) -> int | None:
         """A test that is not decided and may decide one of these, directly or through others."""
@@ -284,19 +306,19 @@ class Decision:
                 if other in seen or call in self.missing:
                     continue
                 seen.add(other)
-                if self.outcome[other] == OPEN:
+                if self._tests[other, OUTCOME] == OPEN:
                     return other
-                if self.outcome[other] == UNKNOWN:
+                if self._tests[other, OUTCOME] == UNKNOWN:
                     queue.append(other)
         return None
 
     def _joined(self, alternative: int, plan: JoinPlan, verdict: int) -> int:
         """The verdict once the joins of its atoms are looked at."""
         for group in plan.components:
-            known = tuple(at for at in group if self._truth(plan, at) == TRUE)
+            known = tuple(at for at in group if self._is_true(plan, at))
             if len(known) < 2:
                 continue
-            found = self._first(plan, known)
+            found = self._has_any(alternative, plan, known)
             if found is False:
                 return FALSE
             if found is None and verdict == TRUE:
@@ -307,83 +329,66 @@ class Decision:
                 )
         return verdict
 
-    def _join_is_empty(self, plan: JoinPlan, test: int) -> bool:
+    def _join_is_empty(self, alternative: int, plan: JoinPlan, test: int) -> bool:
         """Whether a join that this test completes is known to have no assignment."""
-        if self.outcome[test] != TRUE or not plan.checks:
+        if self._tests[test, OUTCOME] != TRUE or not plan.checks:
             return False
         mine = [at for at, atom in enumerate(plan.atoms) if self._number(plan, at) == test]
         checks = dict.fromkeys(check for at in mine for check in plan.checks_of[at])
         return any(
-            all(self._truth(plan, at) == TRUE for at in check) and self._first(plan, check) is False
+            all(self._is_true(plan, at) for at in check)
+            and self._has_any(alternative, plan, check) is False
             for check in checks
         )
 
-    def _first(self, plan: JoinPlan, group: tuple[int, ...]) -> bool | None:
+    def _has_any(self, alternative: int, plan: JoinPlan, group: tuple[int, ...]) -> bool | None:
         """Whether some atoms have an assignment together; `None` when the search was cut."""
         self.stages.end("deciding")
-        join = plan.join(group)
-        relations = [self.rows[self._number(plan, at)] for at in group]
-        search = join.search(relations, self.event, self.limits.join_steps)
-        first = search.first()
+        found = self._joins.has_any(alternative, plan, group)
         self.stages.end("joins")
-        if first is not None:
-            return True
-        cut = search.cut or any(self._answer_cut(plan, at) for at in group)
-        return None if cut else False
+        return found
 
-    def _answer_cut(self, plan: JoinPlan, at: int) -> bool:
-        call = self.skeleton.problem.test_call[self._number(plan, at)]
-        return self.answers[int(call)].cut
+    def _answer_cut(self, test: int) -> bool:
+        return self.answers[int(self.skeleton.problem.test_call[test])].cut
 
     def _number(self, plan: JoinPlan, at: int) -> int:
         return self.skeleton.test_number[plan.atoms[at].test]
 
-    def _truth(self, plan: JoinPlan, at: int) -> int:
-        return self.outcome[self._number(plan, at)]
+    def _is_true(self, plan: JoinPlan, at: int) -> bool:
+        return self._tests[self._number(plan, at), OUTCOME] == TRUE
 
-    # verdicts
+    def _is_undecided(self, alternative: int) -> bool:
+        return self._alternatives[alternative, VERDICT] == OPEN
 
     def _decide(self, alternative: int, verdict: int) -> None:
-        self.verdict[alternative] = verdict
-        self.open -= 1
-        self._decided.append(alternative)
-        if verdict == UNKNOWN:
-            self.unknown.append(alternative)
-        elif verdict == TRUE:
-            owner = self.skeleton.owners[alternative]
-            self.matched.add(owner)
-            self._spare_siblings(owner)
+        if verdict == TRUE:
+            state.accept(self._views, alternative)
+        else:
+            state.decide(self._views, alternative, verdict, -1)
 
-    def _spare_siblings(self, owner: int) -> None:
-        """Alternatives without variables are needless once their subscription matches."""
-        for sibling in self.skeleton.siblings.get(owner, ()):
-            self._spare(sibling)
+    @cached_property
+    def _views(self) -> state.State:
+        return views_of(self._state)
 
-    def _spare(self, alternative: int) -> None:
-        if self.verdict[alternative] == OPEN:
-            self.verdict[alternative] = SPARED
-            self.open -= 1
-            self._decided.append(alternative)
-
-    def _taken(self) -> list[int]:
-        decided, self._decided = self._decided, []
+    def _newly_decided(self) -> list[int]:
+        told, self._told = self._told, self._numbers[DECIDED]
+        decided: list[int] = self._state.alternatives[told : self._told, IN_DECIDED].tolist()
         return decided
+
+    @property
+    def open(self) -> int:
+        """How many alternatives have no verdict."""
+        return len(self._alternatives) - self._numbers[DECIDED]
 
     def next_needed(self) -> int | None:
         """A call that an open alternative needs: what a planner left over.
 
         What waited in vain for a failed test to be implied is unknown."""
-        for alternative, verdict in enumerate(self.verdict):
-            if verdict != OPEN:
+        for alternative in np.flatnonzero(self._state.alternatives[:, VERDICT] == OPEN).tolist():
+            if not self._is_undecided(alternative):
                 continue
-            test = next(
-                (
-                    test
-                    for test in self.skeleton.alternative_tests[alternative]
-                    if self.outcome[test] == OPEN
-                ),
-                None,
-            )
+            tests = self.skeleton.tests_of(alternative)
+            test = next((test for test in tests if self._tests[test, OUTCOME] == OPEN), None)
             if test is None:
                 test = self._implicant(self._unknown_tests(alternative))
             if test is not None:
@@ -397,9 +402,49 @@ class Decision:
 
     def is_open(self, call: int) -> bool:
         """Whether a test of a call is not decided; what is excluded is so before the others."""
-        return any(self.outcome[test] == OPEN for test in self.skeleton.call_tests[call])
+        tests = self._tests
+        return any(tests[test, OUTCOME] == OPEN for test in self.skeleton.call_tests[call])
+
+    def outcome_of(self, test: int) -> int:
+        """The outcome of a test as it is now."""
+        return int(self._tests[test, OUTCOME])
 
     # after the last call
+
+    @cached_property
+    def verdict(self) -> list[int]:
+        """The verdict on each alternative."""
+        verdicts: list[int] = self._state.alternatives[:, VERDICT].tolist()
+        return verdicts
+
+    @cached_property
+    def outcome(self) -> list[int]:
+        """The outcome of each test."""
+        outcomes: list[int] = self._state.tests[:, OUTCOME].tolist()
+        return outcomes
+
+    @cached_property
+    def outcomes(self) -> dict[int, str]:
+        """How each decided test was, in the order in which they were."""
+        known = self._state.tests[: self._numbers[KNOWN], IN_KNOWN]
+        hows = self._state.tests[known, HOW].tolist()
+        return {test: _HOWS[how] for test, how in zip(known.tolist(), hows, strict=True)}
+
+    @cached_property
+    def matched(self) -> set[int]:
+        """The subscriptions of which an alternative is true."""
+        true = self._state.alternatives[:, VERDICT] == TRUE
+        return set(self.problem.alternative_subscription[true].tolist())
+
+    @cached_property
+    def unknown(self) -> list[int]:
+        """The alternatives that are unknown."""
+        found: list[int] = np.flatnonzero(self._state.alternatives[:, VERDICT] == UNKNOWN).tolist()
+        return found
+
+    def implied_by(self, test: int) -> int:
+        """The test whose outcome said what this one's is, called or not; -1 where none did."""
+        return int(self._tests[test, SOURCE])
 
     def truth_of(self, test: int) -> bool | None:
         """The outcome of a decided test as Python says it."""
@@ -410,41 +455,20 @@ class Decision:
         calls, answers = self.skeleton.calls, self.answers
         return {calls[at].text: answers[at].whole_seconds for at in self.made}
 
-    def assignments(self, alternative: int) -> tuple[list[dict[str, Scalar]], bool]:
+    def assignments(self, alternative: int) -> Assignments:
         """The assignments of a true alternative, at most the limit, and whether more were cut."""
-        plan = self.skeleton.plans[alternative]
-        limit = self.limits.assignments
-        truncated = False
-        parts: list[list[dict[str, Scalar]]] = []
-        for group in plan.components:
-            join = plan.join(group)
-            relations = [self.rows[self._number(plan, at)] for at in group]
-            search = join.search(relations, self.event, self.limits.join_steps)
-            found: list[dict[str, Scalar]] = []
-            for values in search:
-                if len(found) == limit:
-                    truncated = True
-                    break
-                found.append(dict(zip(join.variables, values, strict=True)))
-            truncated |= search.cut or any(self._answer_cut(plan, at) for at in group)
-            parts.append(found)
-        result: list[dict[str, Scalar]] = []
-        for choice in product(*parts):
-            if len(result) == limit:
-                return result, True
-            result.append({name: value for part in choice for name, value in part.items()})
-        return result, truncated
+        return self._joins.assignments(alternative, self.skeleton.plans[alternative])
 
     def false_reason(self, alternative: int) -> str:
         """What made an alternative false: a predicate as it is wanted, or what was lacking."""
         skeleton = self.skeleton
         if alternative in self.failed_conditions:
             return self.failed_conditions[alternative]
-        killer = self.killers.get(alternative)
-        if killer is not None:
+        killer = self._alternatives[alternative, KILLER]
+        if killer >= 0:
             text = skeleton.tests[killer].text
             return text if self.outcome[killer] == FALSE else f"not {text}"
-        for test in skeleton.alternative_tests[alternative]:
+        for test in skeleton.tests_of(alternative):
             call = skeleton.tests[test].call
             absent = self.missing.get(int(skeleton.problem.test_call[test]))
             if absent is not None:
@@ -458,21 +482,9 @@ class Decision:
         if alternative in self.cuts:
             plan = self.skeleton.plans[alternative]
             return [(", ".join(atom.test.text for atom in plan.atoms), self.cuts[alternative])]
-        problem = self.skeleton.problem
-        start, end = problem.alternative_start[alternative : alternative + 2].tolist()
-        tests = dict.fromkeys(problem.edge_test[start:end].tolist())
+        tests = dict.fromkeys(self.skeleton.tests_of(alternative))
         return [
             (self.skeleton.tests[test].text, self.failures[test])
             for test in tests
             if test in self.failures
         ]
-
-
-def distinct_assignments(assignments: Iterable[dict[str, Scalar]]) -> list[dict[str, Scalar]]:
-    """Each assignment once."""
-    found: dict[object, dict[str, Scalar]] = {}
-    for assignment in assignments:
-        names = tuple(sorted(assignment))
-        key = (names, identity(tuple(assignment[name] for name in names)))
-        found.setdefault(key, assignment)
-    return list(found.values())

@@ -1,28 +1,35 @@
-"""What an event leaves to decide: the candidates of the index as a problem for planners.
+"""Makes a problem for planners of what an event leaves to decide: the candidates of the index.
 
-Made from the catalog under its reader lock, it owns all its arrays and needs the catalog no more.
+Arrays and things are taken from the catalog under its reader lock; the rest is made of them
+afterwards and needs the catalog no more.
 Cost: O(edges of the candidates), and nothing when the candidates are those of the event before.
 """
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.catalog.catalog import BINDS, Catalog, stretches
+from tamis.catalog.catalog import BINDS, CONDITIONAL, Catalog, stretches
 from tamis.catalog.joins import JoinPlan
 from tamis.engine.learned import Learned
-from tamis.numeric.types import Ints
+from tamis.engine.opening import Opening
+from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
+from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 from tamis.operators.specification import Preparation, Specification
 from tamis.planning import Expected, Problem, Standing
 from tamis.statistics import Statistics
+
+T = TypeVar("T")
+_SPARSE = 8
+"""So many numbers there may be for each that is used, for a table of them all to be made."""
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
@@ -31,10 +38,10 @@ def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> St
     places = stretches(catalog.edge_start[rows], counts)
     edges = catalog.edge_test[places]
     numbers, at = np.unique(edges, return_inverse=True)
-    tests = [catalog.tests.thing(number) for number in numbers.tolist()]
+    tests = catalog.tests.things(numbers.tolist())
     return Standing(
         key=rows.astype(np.int64),
-        start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        start=_starts(counts),
         test=edges.astype(np.int64),
         sign=catalog.edge_sign[places],
         selectivity=statistics.selectivities(tests)[at],
@@ -52,69 +59,46 @@ class Skeleton:
         self.version = catalog.version
         self.stamp = statistics.stamp
         self.rows = rows
+        traits = catalog.traits
         counts = catalog.edge_count[rows]
         places = stretches(catalog.edge_start[rows], counts)
-        numbers, edge_test = np.unique(catalog.edge_test[places], return_inverse=True)
-        subscriptions, owner = np.unique(
+        numbers, edge_test = _dense(catalog.edge_test[places], len(traits.call_of))
+        self.subscriptions, owner = np.unique(
             catalog.alternative_subscription[rows], return_inverse=True
         )
-        self.subscriptions = subscriptions
-        self.tests: list[Test] = [catalog.tests.thing(at) for at in numbers.tolist()]
-        calls = {test.call: None for test in self.tests}
-        self.calls: list[Call] = list(calls)
-        call_number = {call: at for at, call in enumerate(self.calls)}
-        row_list = rows.tolist()
-        self.plans: dict[int, JoinPlan] = {
-            at: catalog.plans[row] for at, row in enumerate(row_list) if row in catalog.plans
-        }
-        self.conditions: dict[int, tuple[EventConstraint, ...]] = {
-            at: catalog.conditions[row]
-            for at, row in enumerate(row_list)
-            if row in catalog.conditions
-        }
-        self.preparations: dict[Preparation, int] = {}
-        for call in self.calls:
-            if call.specification.preparation is not None:
-                self.preparations.setdefault(call.specification.preparation, len(self.preparations))
+        calls, test_call = _by_first_use(traits.call_of[numbers])
+        preparations, call_group = _by_first_use(traits.preparation[calls])
+        _, call_batch = _by_first_use(traits.batch[calls])
+        required, self._call_inputs = _by_first_use(traits.required[calls])
+        self._inputs = [traits.inputs[at] for at in required.tolist()]
+        self.preparations: list[Preparation] = [
+            traits.preparations[at] for at in preparations.tolist()
+        ]
+        self.tests: list[Test] = catalog.tests.things(numbers.tolist())
+        self.calls: list[Call] = catalog.calls.things(calls.tolist())
+        self._declares: Flags = traits.declares[numbers]
+        flags = catalog.alternative_flags[rows]
+        self.plans: dict[int, JoinPlan] = _held(catalog.plans, rows, flags & BINDS)
+        self.conditions: dict[int, tuple[EventConstraint, ...]] = _held(
+            catalog.conditions, rows, flags & CONDITIONAL
+        )
+        implications = catalog.implications.among(self.calls)
+        if len(implications):
+            test_of = np.zeros(len(self.calls), np.int64)
+            test_of[test_call] = np.arange(len(self.tests))  # each of these calls has one test
+            implications[:, [0, 2]] = test_of[implications[:, [0, 2]]]
         self.problem = Problem(
             alternative_key=rows.astype(np.int64),
             alternative_subscription=owner.astype(np.int64),
-            alternative_binds=(catalog.alternative_flags[rows] & BINDS) != 0,
-            alternative_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            alternative_binds=(flags & BINDS) != 0,
+            alternative_start=_starts(counts),
             edge_test=edge_test.astype(np.int64),
             edge_sign=catalog.edge_sign[places],
-            test_call=np.array([call_number[test.call] for test in self.tests], np.int64),
-            call_group=np.array(
-                [
-                    -1
-                    if call.specification.preparation is None
-                    else self.preparations[call.specification.preparation]
-                    for call in self.calls
-                ],
-                np.int64,
-            ),
-            call_batch=self._batches(),
-            implications=self._implications(catalog),
+            test_call=test_call,
+            call_group=call_group,
+            call_batch=call_batch,
+            implications=implications,
             **vars(self._expected(statistics)),
-        )
-
-    def _implications(self, catalog: Catalog) -> Ints:
-        """The rows of the catalog about these calls, each of which has one test."""
-        rows = catalog.implications.among(self.calls)
-        if len(rows):
-            test_of = np.array([tests[0] for tests in self.call_tests], np.int64)
-            rows[:, [0, 2]] = test_of[rows[:, [0, 2]]]
-        return rows
-
-    def _batches(self) -> Ints:
-        """The batch of each call: its operator's, where it answers several calls at once."""
-        numbers: dict[str, int] = {}
-        return np.array(
-            [
-                numbers.setdefault(call.specification.name, len(numbers)) if call.batched else -1
-                for call in self.calls
-            ],
-            np.int64,
         )
 
     def expecting(self, statistics: Statistics | Learned) -> Skeleton:
@@ -131,7 +115,7 @@ class Skeleton:
             call_cost=statistics.costs(self.calls),
             call_failure=statistics.failures(self.calls),
             call_marginal=statistics.marginal_costs(self.calls),
-            group_price=statistics.prices(list(self.preparations)),
+            group_price=statistics.prices(self.preparations),
             scenes=statistics.scenes(self.tests),
         )
 
@@ -161,10 +145,22 @@ class Skeleton:
         counts = np.bincount(problem.edge_alternative[kept], minlength=problem.alternatives)
         return replace(
             problem,
-            alternative_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            alternative_start=_starts(counts),
             edge_test=problem.edge_test[kept],
             edge_sign=problem.edge_sign[kept],
         )
+
+    def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
+        """Whether it is the problem of these candidates too."""
+        return self.version == catalog.version and np.array_equal(self.rows, rows)
+
+    @cached_property
+    def opening(self) -> Opening:
+        """The state of an event before anything is known of it."""
+        plans = np.full(len(self.rows), NO_PLAN)
+        for at, plan in self.plans.items():
+            plans[at] = CHECKED if plan.checks else PLANNED
+        return Opening(self.problem, plans)
 
     @cached_property
     def batches(self) -> list[int]:
@@ -182,46 +178,24 @@ class Skeleton:
                 found.setdefault(specification.name, (specification, {}))[1][call.key] = at
         return list(found.values())
 
-    def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
-        """Whether it is the problem of these candidates too."""
-        return self.version == catalog.version and np.array_equal(self.rows, rows)
-
-    @cached_property
-    def left(self) -> list[int]:
-        """How many tests each alternative has."""
-        counts: list[int] = np.diff(self.problem.alternative_start).tolist()
-        return counts
-
-    @cached_property
-    def wants(self) -> tuple[list[list[int]], list[list[int]]]:
-        """For each test, the alternatives that want it true, and those that want it false."""
-        positive: list[list[int]] = [[] for _ in self.tests]
-        negative: list[list[int]] = [[] for _ in self.tests]
-        problem = self.problem
-        for alternative, test, sign in zip(
-            problem.edge_alternative.tolist(),
-            problem.edge_test.tolist(),
-            problem.edge_sign.tolist(),
-            strict=True,
-        ):
-            (positive if sign > 0 else negative)[test].append(alternative)
-        return positive, negative
-
     @cached_property
     def call_tests(self) -> list[list[int]]:
         """The tests that each call decides."""
-        number = {call: at for at, call in enumerate(self.calls)}
         result: list[list[int]] = [[] for _ in self.calls]
-        for at, test in enumerate(self.tests):
-            result[number[test.call]].append(at)
+        for test, call in enumerate(self.problem.test_call.tolist()):
+            result[call].append(test)
         return result
 
     @cached_property
     def excludable(self) -> list[int]:
         """The tests with declarations that no alternative wants true: else it is a candidate only
         where these declarations hold."""
-        positive, _ = self.wants
-        return [at for at, test in enumerate(self.tests) if test.necessary and not positive[at]]
+        if not self._declares.any():
+            return []
+        problem = self.problem
+        wanted = np.bincount(problem.edge_test[problem.edge_sign > 0], minlength=problem.tests)
+        found: list[int] = np.flatnonzero(self._declares & (wanted == 0)).tolist()
+        return found
 
     @cached_property
     def consequences(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
@@ -239,28 +213,26 @@ class Skeleton:
             result.setdefault(other, []).append(test)
         return result
 
-    @cached_property
-    def alternative_tests(self) -> list[list[int]]:
-        """The tests of each alternative, as written."""
-        tests = self.problem.edge_test.tolist()
-        starts = self.problem.alternative_start.tolist()
-        return [tests[start:end] for start, end in itertools.pairwise(starts)]
+    def tests_of(self, alternative: int) -> list[int]:
+        """The tests of an alternative, as written."""
+        problem = self.problem
+        start, end = problem.alternative_start[alternative : alternative + 2].tolist()
+        tests: list[int] = problem.edge_test[start:end].tolist()
+        return tests
 
     @cached_property
-    def siblings(self) -> dict[int, list[int]]:
-        """The alternatives without variables of subscriptions that have several."""
-        owners = self.problem.alternative_subscription
-        several = np.flatnonzero(np.bincount(owners, minlength=len(self.subscriptions)) > 1)
-        result: dict[int, list[int]] = {owner: [] for owner in several.tolist()}
-        free = ~self.problem.alternative_binds
-        for alternative in np.flatnonzero(free & np.isin(owners, several)).tolist():
-            result[int(owners[alternative])].append(alternative)
-        return result
+    def siblings(self) -> frozenset[int]:
+        """The subscriptions that have several alternatives."""
+        problem = self.problem
+        owners = problem.alternative_subscription
+        several = np.bincount(owners, minlength=len(self.subscriptions)) > 1
+        return frozenset(np.flatnonzero(several).tolist())
 
     def needless(self, satisfied: NDArray[Any]) -> list[int]:
         """The alternatives without variables of subscriptions that match without any call."""
         owned = np.isin(self.subscriptions, satisfied)[self.problem.alternative_subscription]
-        return np.flatnonzero(owned & ~self.problem.alternative_binds).tolist()
+        found: list[int] = np.flatnonzero(owned & ~self.problem.alternative_binds).tolist()
+        return found
 
     def alternatives_of(self, owner: int) -> list[int]:
         """The alternatives of a subscription."""
@@ -285,11 +257,44 @@ class Skeleton:
         return {test: at for at, test in enumerate(self.tests)}
 
     @cached_property
-    def requirements(self) -> dict[tuple[str, ...], list[int]]:
+    def requirements(self) -> list[tuple[tuple[str, ...], Ints]]:
         """The inputs that calls require, and the calls that require them."""
-        result: dict[tuple[str, ...], list[int]] = {}
-        for at, call in enumerate(self.calls):
-            inputs = call.specification.needed
-            if inputs:
-                result.setdefault(inputs, []).append(at)
-        return result
+        return [
+            (names, np.flatnonzero(self._call_inputs == at))
+            for at, names in enumerate(self._inputs)
+        ]
+
+
+def _starts(counts: NDArray[Any]) -> Ints:
+    """Where stretches of these lengths begin, and where the last one ends."""
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
+    """The distinct numbers below `most`, ascending, and the place of each number among them."""
+    if most > _SPARSE * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    place = np.zeros(most, np.int64)
+    place[numbers] = 1
+    distinct = np.flatnonzero(place)
+    place[distinct] = np.arange(len(distinct))
+    return distinct, place[numbers]
+
+
+def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
+    """The distinct numbers in the order of their first use, and the place of each among them; what
+    has no number (-1) has no place (-1)."""
+    distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    if len(distinct) and distinct[0] < 0:
+        distinct, first, place = distinct[1:], first[1:], place - 1
+    order = np.argsort(first)
+    rank = np.full(len(distinct) + 1, -1)
+    rank[order] = np.arange(len(distinct))
+    return distinct[order], rank[place]
+
+
+def _held(things: Mapping[int, T], rows: NDArray[Any], are_held: NDArray[Any]) -> dict[int, T]:
+    """What alternatives have of something, where they have it, by their dense numbers."""
+    return {at: things[int(rows[at])] for at in np.flatnonzero(are_held).tolist()}

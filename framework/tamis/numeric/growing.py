@@ -45,6 +45,12 @@ class Growing:
         self._room[place] = value
         return place
 
+    def put(self, place: int, value: object) -> None:
+        """Sets an element, which may lie beyond the end."""
+        if place >= self.size:
+            self.reserve(place + 1 - self.size)
+        self._room[place] = value
+
     def extend(self, values: Any) -> int:
         """Adds elements, and says where they begin."""
         start = self.reserve(len(values))

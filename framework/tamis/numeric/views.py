@@ -1,19 +1,30 @@
 """Makes views of arrays that nobody counts, for kernels that hand arrays on for every row.
 
 Numba counts references to arrays whenever a function is given them, also when it is compiled into
-its caller: with the forty arrays of an index that takes ten times as long as the work. Whoever
-calls a kernel keeps the arrays alive; an array that a kernel makes itself must not be viewed so.
+its caller: with the forty arrays of an index that takes ten times as long as the work. Handing many
+arrays to a kernel takes some microseconds; where they lie is one array. Whoever calls a kernel
+keeps the arrays alive; an array that a kernel makes itself must not be viewed so.
 Invariant: a view has the memory, shape and type of its array.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from numba import carray, types
 from numba.extending import intrinsic
 
 from tamis.numeric.kernels import inlined
+from tamis.numeric.types import Ints
+
+
+def places_of(arrays: Iterable[Any]) -> Ints:
+    """Returns where contiguous arrays of one or two dimensions lie: address, rows, columns."""
+    return np.array(
+        [(each.__array_interface__["data"][0], *each.shape, 1)[:3] for each in arrays], np.int64
+    )
 
 
 @intrinsic
@@ -24,6 +35,18 @@ def pointer(typing: Any, address: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
 
     return types.voidptr(types.intp), generate
+
+
+@inlined
+def bare_at(places: Any, at: int, dtype: Any) -> Any:
+    """Returns a view of the array of one dimension whose place is on a list (`places_of`)."""
+    return carray(pointer(places[at, 0]), (places[at, 1],), dtype)
+
+
+@inlined
+def bare_table_at(places: Any, at: int, dtype: Any) -> Any:
+    """Returns a view of an array of two dimensions whose place is on a list."""
+    return carray(pointer(places[at, 0]), (places[at, 1], places[at, 2]), dtype)
 
 
 @inlined

@@ -238,7 +238,7 @@ def _left_open_by(decision: Decision, alternative: int, touched: set[int], free:
     open_calls = False
     for edge in range(start, end):
         test = int(problem.edge_test[edge])
-        if int(problem.test_call[test]) not in touched and test not in decision.implied_by:
+        if int(problem.test_call[test]) not in touched and decision.implied_by(test) < 0:
             open_calls = True
         elif decision.outcome[test] == (FALSE if problem.edge_sign[edge] > 0 else TRUE):
             return False

@@ -227,7 +227,7 @@ class _About:
         record["how"] = decision.outcomes[number]
         record["shared_with"] = self._sharers(call)
         if record["how"] == IMPLIED:
-            source = decision.implied_by[number]
+            source = decision.implied_by(number)
             said = _MARKS[decision.truth_of(source)]
             detail = f"not called: implied by {decision.skeleton.tests[source].text}, {said}"
             return record | {"detail": detail}

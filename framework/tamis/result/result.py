@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
-from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, Decision, distinct_assignments
+from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, Decision
+from tamis.engine.joining import distinct_assignments
 from tamis.event import Event
 from tamis.language.values import Scalar
 from tamis.planning import FALSE, TRUE
@@ -200,7 +201,7 @@ class Result:
             for predicate, failure in decision.unknown_reasons(alternative):
                 yield f"{predicate}: {failure}"
 
-        found = self._reasons(decision, sorted(decision.unknown), said)
+        found = self._reasons(decision, decision.unknown, said)
         return [Undetermined(id, "; ".join(reasons)) for id, reasons in found]
 
     @cached_property

@@ -1,0 +1,63 @@
+"""Keeps what problems read of tests and calls, as arrays by their numbers.
+
+Preparations, batches and required inputs have numbers of their own, which are never used again.
+Cost: O(1) for a test or call that is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TypeVar
+
+import numpy as np
+
+from tamis.numeric.growing import Growing
+from tamis.operators.asking import Call, Test
+from tamis.operators.specification import Preparation
+
+T = TypeVar("T", bound=Hashable)
+NONE = -1
+
+
+class Traits:
+    """The traits of what is asked. One writer at a time, and no reader beside it."""
+
+    def __init__(self) -> None:
+        self.call_of = Growing(np.int32)
+        """By test: its call."""
+        self.declares = Growing(np.bool_)
+        """By test: whether its operator declares something necessary."""
+        self.preparation = Growing(np.int32)
+        """By call: the preparation that it needs."""
+        self.batch = Growing(np.int32)
+        """By call: those of one batch may be made together."""
+        self.required = Growing(np.int32)
+        """By call: the inputs that it requires."""
+        self.preparations: list[Preparation] = []
+        self.inputs: list[tuple[str, ...]] = []
+        self._batches: list[str] = []
+        self._numbers: dict[object, int] = {}
+
+    def put_test(self, test: Test) -> None:
+        """Takes a test that has its number, and so has its call."""
+        self.call_of.put(test.number, test.call.number)
+        self.declares.put(test.number, bool(test.necessary))
+
+    def put_call(self, call: Call) -> None:
+        """Takes a call that has its number."""
+        specification, at = call.specification, call.number
+        preparation, needed = specification.preparation, specification.needed
+        self.preparation.put(
+            at, NONE if preparation is None else self._number(preparation, self.preparations)
+        )
+        self.required.put(at, self._number(needed, self.inputs) if needed else NONE)
+        self.batch.put(
+            at, self._number(specification.name, self._batches) if call.batched else NONE
+        )
+
+    def _number(self, thing: T, things: list[T]) -> int:
+        """The number of a thing, a new one where it is new."""
+        number = self._numbers.setdefault(thing, len(things))
+        if number == len(things):
+            things.append(thing)
+        return number

@@ -1,0 +1,132 @@
+"""Opens the state of an event: a copy of what a problem begins with, and what runs on it.
+
+Small problems are run by the interpreter on memory views, large ones by compiled functions on the
+places of arrays: the same functions with the same results.
+Cost: O(edges) a problem, a copy of its alternatives and tests an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamis.engine import state
+from tamis.engine.state import IS_FREE, LEFT, OPEN, OUTCOME, OWNER, PLAN, SOURCE, VERDICT, State
+from tamis.numeric.kernels import view_of
+from tamis.numeric.lists import lists_by_number
+from tamis.numeric.types import Ints
+from tamis.planning import Problem
+from tamis.waiting import COMPILING, waiting_for
+
+_ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 5, 5, 4
+
+
+class Form(NamedTuple):
+    """What runs on the state of an event, in one form."""
+
+    handle: Callable[[State], Any]
+    """Makes what the functions take for a state."""
+    view: Callable[[Ints], Any]
+    """Makes what they take for numbers."""
+    settle_and_follow: Callable[[Any, int, int, int], None]
+    follow: Callable[[Any, Any], None]
+    reject: Callable[[Any, Any], None]
+    spare_all: Callable[[Any, Any], None]
+
+
+def views_of(arrays: State) -> State:
+    """Returns a state as the interpreter reads it: views whose items are numbers."""
+    return State(*(view_of(each) for each in arrays))
+
+
+INTERPRETED = Form(
+    views_of,
+    view_of,
+    state.settle_and_follow,
+    state.follow,
+    state.reject,
+    state.spare_all,
+)
+
+
+@cache
+def form_for(is_large: bool) -> Form:
+    """Returns the form for large or for small problems, ready to be used."""
+    if not is_large:
+        return INTERPRETED
+    with waiting_for(COMPILING):
+        from tamis.engine import state_compiled
+        from tamis.numeric.views import places_of
+
+        form = Form(
+            places_of,
+            np.asarray,
+            state_compiled.settle_and_follow,
+            state_compiled.follow,
+            state_compiled.reject,
+            state_compiled.spare_all,
+        )
+        _exercise(form)
+    return form
+
+
+class Opening:
+    """What a problem begins with: good for every event that has the same problem."""
+
+    def __init__(self, problem: Problem, plans: Ints) -> None:
+        self.form = form_for(problem.is_large)
+        count, tests = problem.alternatives, problem.tests
+        edges = np.empty((len(problem.edge_test), 3), np.int32)
+        edges[:, state.ALTERNATIVE] = problem.edge_alternative
+        edges[:, state.TEST] = problem.edge_test
+        edges[:, state.WANTED] = problem.edge_sign > 0
+        fixed = np.empty((count, 3), np.int32)
+        fixed[:, OWNER] = problem.alternative_subscription
+        fixed[:, IS_FREE] = ~problem.alternative_binds
+        fixed[:, PLAN] = plans
+        subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
+        alternatives = np.zeros((count, _ALTERNATIVE_COLUMNS), np.int32)
+        alternatives[:, VERDICT] = OPEN
+        alternatives[:, LEFT] = np.diff(problem.alternative_start)
+        known = np.zeros((tests, _TEST_COLUMNS), np.int32)
+        known[:, OUTCOME] = OPEN
+        known[:, SOURCE] = -1
+        numbers = np.zeros(_NUMBERS, np.int64)
+        numbers[state.IMPLYING] = len(problem.implications) > 0
+        waits = bool(plans.any()) or numbers[state.IMPLYING]
+        self._state = State(
+            edges,
+            lists_by_number(problem.edge_test, tests),
+            lists_by_number(problem.alternative_subscription, subscriptions),
+            fixed,
+            alternatives,
+            known,
+            numbers,
+            np.empty(len(edges) if waits else 0, np.int32),
+        )
+
+    def state(self) -> State:
+        """The state of one event."""
+        opening = self._state
+        return opening._replace(
+            alternatives=opening.alternatives.copy(),
+            tests=opening.tests.copy(),
+            numbers=opening.numbers.copy(),
+            waiting=opening.waiting.copy(),
+        )
+
+
+def _exercise(form: Form) -> None:
+    """Does with a form what is ever done with it, so that it is compiled."""
+    one = np.zeros(1, np.int64)
+    table = np.zeros((1, 5), np.int32)
+    lists = lists_by_number(one, 1)
+    whole = State(table[:, :3].copy(), lists, lists, table[:, :3].copy(), table.copy(),
+                  table.copy(), np.zeros(_NUMBERS, np.int64), table[0].copy())  # fmt: skip
+    handle = form.handle(whole)
+    form.settle_and_follow(handle, 0, 0, 0)
+    for each in (form.follow, form.reject, form.spare_all):
+        each(handle, form.view(one[:0]))

@@ -1,0 +1,180 @@
+"""Keeps what is known of one event on arrays: the outcomes of its tests, the verdicts on its
+alternatives.
+
+Logic is Kleene's: a false test decides its alternative at once, an unknown one never does. What
+joins decide, and what a failed test that may still be implied leaves open, waits on a list for
+whoever knows. Interpreted or compiled, the same functions run on the same numbers.
+Invariant: an alternative is on the list of those decided as soon as it has a verdict, once.
+Cost: O(edges) an event, each visited once for what it ends and once for what it leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tamis.numeric.kernels import portable
+from tamis.numeric.types import Ints, SmallInts
+from tamis.planning import FALSE, TRUE, UNKNOWN
+
+OPEN = 3
+SPARED = 4
+
+# edges
+ALTERNATIVE, TEST, WANTED = range(3)
+# alternatives, what never changes; a plan may have joins to look at before all tests are known
+OWNER, IS_FREE, PLAN = range(3)
+NO_PLAN, PLANNED, CHECKED = range(3)
+# alternatives: tests that are open, tests that are unknown, the test that made it false; and the
+# list of those that are decided
+VERDICT, LEFT, UNKNOWNS, KILLER, IN_DECIDED = range(5)
+# tests: `SOURCE` implied it; a test is rescued that failed before it was implied; and the list of
+# those that have an outcome
+OUTCOME, HOW, SOURCE, RESCUED, IN_KNOWN = range(5)
+# numbers
+DECIDED, KNOWN, WAITING, IMPLYING = range(4)
+# how a test was decided
+CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = range(5)
+
+
+class State(NamedTuple):
+    """One event: what never changes first, then what does."""
+
+    edges: SmallInts
+    test_edges: Ints
+    """The edges of each test."""
+    owned: Ints
+    """The alternatives of each subscription."""
+    fixed: SmallInts
+    alternatives: SmallInts
+    tests: SmallInts
+    numbers: Ints
+    waiting: SmallInts
+    """Edges of tests that are known and whose alternatives wait for whoever knows more."""
+
+
+@portable
+def decide(state: State, alternative: int, verdict: int, killer: int) -> None:
+    """Gives an open alternative its verdict."""
+    state.alternatives[alternative, VERDICT] = verdict
+    state.alternatives[alternative, KILLER] = killer
+    state.alternatives[state.numbers[DECIDED], IN_DECIDED] = alternative
+    state.numbers[DECIDED] += 1
+
+
+@portable
+def spare(state: State, alternative: int) -> None:
+    """Makes an alternative needless, if it is open."""
+    if state.alternatives[alternative, VERDICT] == OPEN:
+        decide(state, alternative, SPARED, -1)
+
+
+@portable
+def accept(state: State, alternative: int) -> None:
+    """Finds an open alternative true: siblings without variables are needless."""
+    decide(state, alternative, TRUE, -1)
+    owner = state.fixed[alternative, OWNER]
+    for at in range(state.owned[owner], state.owned[owner + 1]):
+        if state.fixed[state.owned[at], IS_FREE]:
+            spare(state, state.owned[at])
+
+
+@portable
+def end(state: State, test: int) -> None:
+    """Decides the alternatives that want the outcome of a test to be another."""
+    outcome = state.tests[test, OUTCOME]
+    if outcome == UNKNOWN:
+        return
+    for at in range(state.test_edges[test], state.test_edges[test + 1]):
+        edge = state.test_edges[at]
+        alternative = state.edges[edge, ALTERNATIVE]
+        if (
+            state.edges[edge, WANTED] != outcome
+            and state.alternatives[alternative, VERDICT] == OPEN
+        ):
+            decide(state, alternative, FALSE, test)
+
+
+@portable
+def keep(state: State, test: int) -> None:
+    """Goes on with the alternatives that the outcome of a test leaves open."""
+    for wanted in range(1, -1, -1):
+        for at in range(state.test_edges[test], state.test_edges[test + 1]):
+            edge = state.test_edges[at]
+            if state.edges[edge, WANTED] == wanted:
+                keep_one(state, test, edge, state.edges[edge, ALTERNATIVE])
+
+
+@portable
+def keep_one(state: State, test: int, edge: int, alternative: int) -> None:
+    """Counts a test of an alternative as known; decides the alternative with its last one."""
+    if state.alternatives[alternative, VERDICT] != OPEN:
+        return
+    outcome = state.tests[test, OUTCOME]
+    if state.tests[test, RESCUED]:
+        state.alternatives[alternative, UNKNOWNS] -= 1
+    else:
+        state.alternatives[alternative, LEFT] -= 1
+        if outcome == UNKNOWN:
+            state.alternatives[alternative, UNKNOWNS] += 1
+    is_last = state.alternatives[alternative, LEFT] == 0
+    plan, unknowns = state.fixed[alternative, PLAN], state.alternatives[alternative, UNKNOWNS]
+    if plan != NO_PLAN:
+        if is_last or (plan == CHECKED and outcome == TRUE):
+            wait(state, edge)
+    elif is_last:
+        if unknowns == 0:
+            accept(state, alternative)
+        elif state.numbers[IMPLYING]:
+            wait(state, edge)
+        else:
+            decide(state, alternative, UNKNOWN, -1)
+
+
+@portable
+def wait(state: State, edge: int) -> None:
+    """Puts an edge on the list of those whose alternatives wait."""
+    state.waiting[state.numbers[WAITING]] = edge
+    state.numbers[WAITING] += 1
+
+
+@portable
+def settle(state: State, test: int, outcome: int, how: int) -> None:
+    """Gives a test its first outcome."""
+    state.tests[test, OUTCOME] = outcome
+    state.tests[test, HOW] = how
+    state.tests[state.numbers[KNOWN], IN_KNOWN] = test
+    state.numbers[KNOWN] += 1
+
+
+@portable
+def settle_and_follow(state: State, test: int, outcome: int, how: int) -> None:
+    """Gives a test its first outcome, and its alternatives what follows from it."""
+    settle(state, test, outcome, how)
+    end(state, test)
+    keep(state, test)
+
+
+@portable
+def follow(state: State, tests: Ints) -> None:
+    """Gives the alternatives of tests what follows from their outcomes."""
+    for test in tests:
+        end(state, test)
+    for test in tests:
+        keep(state, test)
+
+
+@portable
+def reject(state: State, tests: Ints) -> None:
+    """Decides that whoever asks for one of these tests is false, whatever it wants."""
+    for test in tests:
+        for at in range(state.test_edges[test], state.test_edges[test + 1]):
+            alternative = state.edges[state.test_edges[at], ALTERNATIVE]
+            if state.alternatives[alternative, VERDICT] == OPEN:
+                decide(state, alternative, FALSE, -1)
+
+
+@portable
+def spare_all(state: State, alternatives: Ints) -> None:
+    """Makes alternatives needless that are open."""
+    for alternative in alternatives:
+        spare(state, alternative)

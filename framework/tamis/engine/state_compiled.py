@@ -1,0 +1,51 @@
+"""Compiles what the state of an event does for every call, on views of arrays by their places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.engine import state as plain
+from tamis.engine.state import State
+from tamis.numeric.kernels import inlined, kernel, portable_parts
+from tamis.numeric.types import Ints
+from tamis.numeric.views import bare, bare_at, bare_table_at
+
+portable_parts()
+
+
+@inlined
+def _views(places: Ints) -> State:
+    return State(
+        bare_table_at(places, 0, np.int32),
+        bare_at(places, 1, np.int64),
+        bare_at(places, 2, np.int64),
+        bare_table_at(places, 3, np.int32),
+        bare_table_at(places, 4, np.int32),
+        bare_table_at(places, 5, np.int32),
+        bare_at(places, 6, np.int64),
+        bare_at(places, 7, np.int32),
+    )
+
+
+@kernel
+def settle_and_follow(places: Ints, test: int, outcome: int, how: int) -> None:
+    """Does what `state.settle_and_follow` does."""
+    plain.settle_and_follow(_views(places), test, outcome, how)
+
+
+@kernel
+def follow(places: Ints, tests: Ints) -> None:
+    """Does what `state.follow` does."""
+    plain.follow(_views(places), bare(tests))
+
+
+@kernel
+def reject(places: Ints, tests: Ints) -> None:
+    """Does what `state.reject` does."""
+    plain.reject(_views(places), bare(tests))
+
+
+@kernel
+def spare_all(places: Ints, alternatives: Ints) -> None:
+    """Does what `state.spare_all` does."""
+    plain.spare_all(_views(places), bare(alternatives))
