@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from tamis.numeric.lists import lists_by_number
     from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallFloats, TinyInts
-    from tamis.numeric.views import bare
+    from tamis.numeric.views import bare, bare_at, bare_table_at, places_of
     from tamis.waiting import COMPILING, waiting_for
 
 _HOMES = {
@@ -42,7 +42,7 @@ _HOMES = {
     **dict.fromkeys(
         ("Bytes", "Flags", "Floats", "Ints", "SmallFloats", "TinyInts"), "numeric.types"
     ),
-    "bare": "numeric.views",
+    **dict.fromkeys(("bare", "bare_at", "bare_table_at", "places_of"), "numeric.views"),
     **dict.fromkeys(("COMPILING", "waiting_for"), "waiting"),
 }
 
@@ -65,6 +65,8 @@ __all__ = [
     "TinyInts",
     "awaited",
     "bare",
+    "bare_at",
+    "bare_table_at",
     "compiled",
     "did_you_mean",
     "inlined",
@@ -74,6 +76,7 @@ __all__ = [
     "kind_of",
     "late",
     "lists_by_number",
+    "places_of",
     "portable",
     "portable_parts",
     "view_of",

@@ -1,8 +1,10 @@
-"""Compiles what adaptive planners do for every call, on views of the state that nobody counts."""
+"""Compiles what adaptive planners do for every call, on views of arrays by their places."""
 
 from __future__ import annotations
 
-from tamis.kit import Ints, bare, inlined, kernel, portable_parts
+import numpy as np
+
+from tamis.kit import Ints, bare, bare_at, bare_table_at, inlined, kernel, portable_parts
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_state import State, weigh_all
 
@@ -10,44 +12,44 @@ portable_parts()
 
 
 @inlined
-def _views(state: State) -> State:
+def _views(places: Ints) -> State:
     return State(
-        bare(state.needs),
-        bare(state.edges),
-        bare(state.need_start),
-        bare(state.test_edges),
-        bare(state.call_needs),
-        bare(state.owned),
-        bare(state.call_tests),
-        bare(state.implied),
-        bare(state.unit_calls),
-        bare(state.alternatives),
-        bare(state.calls),
-        bare(state.units),
-        bare(state.siblings),
-        bare(state.stage),
-        bare(state.known),
-        bare(state.numbers),
-        bare(state.selectivity),
-        bare(state.ends),
-        bare(state.weights),
-        bare(state.worth),
-        bare(state.prices),
-        bare(state.key),
-        bare(state.best),
-        bare(state.sums),
-        bare(state.ordered),
-        bare(state.ended),
+        bare_table_at(places, 0, np.int64),  # needs
+        bare_table_at(places, 1, np.int64),  # edges
+        bare_at(places, 2, np.int64),  # need_start
+        bare_at(places, 3, np.int64),  # test_edges
+        bare_at(places, 4, np.int64),  # call_needs
+        bare_at(places, 5, np.int64),  # owned
+        bare_at(places, 6, np.int64),  # call_tests
+        bare_at(places, 7, np.int64),  # implied
+        bare_at(places, 8, np.int64),  # unit_calls
+        bare_table_at(places, 9, np.int64),  # alternatives
+        bare_table_at(places, 10, np.int64),  # calls
+        bare_table_at(places, 11, np.int64),  # units
+        bare_at(places, 12, np.int64),  # siblings
+        bare_at(places, 13, np.int8),  # stage
+        bare_at(places, 14, np.int8),  # known
+        bare_at(places, 15, np.int64),  # numbers
+        bare_at(places, 16, np.float64),  # selectivity
+        bare_at(places, 17, np.float64),  # ends
+        bare_table_at(places, 18, np.float64),  # weights
+        bare_table_at(places, 19, np.float64),  # worth
+        bare_table_at(places, 20, np.float64),  # prices
+        bare_at(places, 21, np.float64),  # key
+        bare_at(places, 22, np.float64),  # best
+        bare_at(places, 23, np.float64),  # sums
+        bare_table_at(places, 24, np.float64),  # ordered
+        bare_at(places, 25, np.float64),  # ended
     )
 
 
 @kernel
-def weigh_all_compiled(state: State) -> None:
+def weigh_all_compiled(places: Ints) -> None:
     """Does what `weigh_all` does."""
-    weigh_all(_views(state))
+    weigh_all(_views(places))
 
 
 @kernel
-def advance_compiled(state: State, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
+def advance_compiled(places: Ints, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
     """Does what `advance` does."""
-    return advance(_views(state), bare(told), outcomes, limit, bare(picks))
+    return advance(_views(places), bare(told), outcomes, limit, bare(picks))

@@ -1,8 +1,8 @@
 """Chooses the form in which adaptive planners compute: interpreted, or compiled for large problems.
 
 Both forms run the same functions on the same numbers, and so ask for the same calls in the same
-order. Which one runs depends on the size of problems alone. Compiled functions take arrays;
-interpreted ones take views of them, whose items are plain numbers.
+order. Which one runs depends on the size of problems alone. Compiled functions take arrays, and of
+a state where its arrays lie; interpreted ones take views, whose items are plain numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tamis.kit import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
 from tamis_planners.adaptive_shape import needs_and_edges
-from tamis_planners.adaptive_state import weigh_all
+from tamis_planners.adaptive_state import State, weigh_all
 
 
 class Form(NamedTuple):
@@ -24,21 +24,32 @@ class Form(NamedTuple):
 
     view: Callable[[Any], Any]
     """Makes what the functions take of an array; both share the memory."""
+    handle: Callable[[State], Any]
+    """Makes what they take of a state."""
     needs_and_edges: Callable[..., Any]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
     advance: Callable[..., Any]
 
 
-INTERPRETED = Form(view_of, needs_and_edges, weigh_all, learn_scene, advance)
+INTERPRETED = Form(
+    view_of,
+    lambda state: State(*(view_of(each) for each in state)),
+    needs_and_edges,
+    weigh_all,
+    learn_scene,
+    advance,
+)
 
 
 def compiled_form() -> Form:
     """Returns the compiled form; each function is compiled with its first call."""
+    from tamis.kit import places_of
     from tamis_planners.adaptive_compiled import advance_compiled, weigh_all_compiled
 
     return Form(
         np.asarray,
+        places_of,
         compiled(needs_and_edges),
         weigh_all_compiled,
         compiled(learn_scene),

@@ -56,7 +56,7 @@ class Prepared:
         if self._likelihood is not None:
             expected = self._likelihood.mixture
         self._state = opened(problem, self.shape, expected, weighted)
-        form.weigh_all(State(*map(form.view, self._state)))
+        form.weigh_all(form.handle(self._state))
 
     def run(self) -> AdaptiveRun:
         """A run for one event."""
@@ -130,12 +130,12 @@ class AdaptiveRun:
 
     def __init__(self, prepared: State, likelihood: Likelihood | None, form: Form) -> None:
         self._form = form
-        self._arrays = State._make(
+        self._state = State._make(
             array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
         )
-        self._state = State(*map(form.view, self._arrays))
-        self._picks = np.empty(len(prepared.calls), np.int64)
-        self._picks_view = form.view(self._picks)
+        self._handle = form.handle(self._state)
+        picks = np.empty(len(prepared.calls), np.int64)
+        self._picks, self._picks_view = picks.data, form.view(picks)
         self._belief = None if likelihood is None else Belief(likelihood, form)
         self._tests: list[int] = []
         self._outcomes: list[int] = []
@@ -143,22 +143,19 @@ class AdaptiveRun:
 
     def next(self, limit: int) -> Sequence[int]:
         tests = len(self._tests)
-        told = self._form.view(np.array([*self._tests, *self._outcomes, *self._decided], np.int64))
+        told = self._form.view(np.array(self._tests + self._outcomes + self._decided, np.int64))
+        self._tests, self._outcomes, self._decided = [], [], []
         if self._belief is not None:
-            self._belief.hear(self._arrays, self._state, told, tests)
-        picked = self._form.advance(self._state, told, tests, limit, self._picks_view)
-        self._tests.clear()
-        self._outcomes.clear()
-        self._decided.clear()
-        calls: list[int] = self._picks[:picked].tolist()
-        return calls
+            self._belief.hear(self._state, self._handle, told, tests)
+        picked = self._form.advance(self._handle, told, tests, limit, self._picks_view)
+        return self._picks[:picked].tolist()
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
-        self._tests.extend(tests)
-        self._outcomes.extend(outcomes)
-        self._decided.extend(decided)
+        self._tests += tests
+        self._outcomes += outcomes
+        self._decided += decided
 
 
 def exercise(form: Form) -> None:

@@ -8,7 +8,7 @@ has moved so far that what is expected is computed anew.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,11 +46,12 @@ class Belief:
         self._used = likelihood.prior.copy()
         self._views = [*map(form.view, (self._selectivity, log, self._used))]
 
-    def hear(self, arrays: State, state: State, told: Ints, outcomes: int) -> None:
+    def hear(self, state: State, handle: Any, told: Ints, outcomes: int) -> None:
         """Learns from outcomes that the state has not taken in; tells it when much has changed."""
-        if self._form.learn_scene(*self._views, state.known, told, outcomes):
-            np.matmul(self._used, self._selectivity, out=arrays.selectivity)
-            self._form.weigh_all(state)
+        known = self._form.view(state.known)
+        if self._form.learn_scene(*self._views, known, told, outcomes):
+            np.matmul(self._used, self._selectivity, out=state.selectivity)
+            self._form.weigh_all(handle)
 
 
 @portable

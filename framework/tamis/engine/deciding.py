@@ -119,16 +119,17 @@ class Course:
         if known.tests or known.decided:
             run.observe(*known)
         asked: set[int] = set()
+        are_all_due = not (self._answered or decision.may_know_without_calls)
         while True:
             calls = run.next(self._most)
             if calls:
-                self._check(decision, calls, asked)
+                self._check(calls, asked, len(decision.skeleton.calls))
             else:
                 left_over = decision.next_needed() if decision.open else None
                 if left_over is None:
                     break
                 calls = [left_over]
-            due = self._due(decision, run, calls)
+            due = calls if are_all_due else self._due(decision, run, calls)
             if due:
                 stages.end("planner")
                 answers = yield due
@@ -139,9 +140,9 @@ class Course:
                 run.observe(*taken)
         stages.end("planner")
 
-    def _check(self, decision: Decision, calls: Sequence[int], asked: set[int]) -> None:
+    def _check(self, calls: Sequence[int], asked: set[int], count: int) -> None:
         for call in calls:
-            if not 0 <= call < len(decision.skeleton.calls):
+            if not 0 <= call < count:
                 raise self._error(f"asked for call {call}, which does not exist")
             if call in asked:
                 raise self._error(f"asked for call {call} twice")
@@ -155,12 +156,12 @@ class Course:
         due = []
         for call in calls:
             if call in decision.missing:
-                tests = decision.skeleton.call_tests[call]
+                tests = decision.skeleton.tests_of_call(call)
                 run.observe(tests, [FALSE] * len(tests), ())
             elif decision.is_open(call):
                 due.append(call)
             else:
-                tests = decision.skeleton.call_tests[call]
+                tests = decision.skeleton.tests_of_call(call)
                 run.observe(tests, [decision.outcome_of(test) for test in tests], ())
         return due
 
@@ -193,9 +194,10 @@ class EventCalls:
         """Returns the answers to calls, in their order."""
         skeleton = decision.skeleton
         if len(calls) == 1:
-            [call] = calls
-            [(answer, how)] = self._given([skeleton.calls[call]])
-            return [(call, answer, how)]
+            only = skeleton.calls[calls[0]]
+            if self._shelves.get(only.specification.name) is None:
+                return [(calls[0], self._decider.gateway.call(only, self._asking), CALLED)]
+            return [(calls[0], *self._given([only])[0])]
         invocations: dict[tuple[int, int], list[int]] = {}
         for call in calls:
             batch = skeleton.batches[call]

@@ -50,6 +50,7 @@ __all__ = ["FALSE", "OPEN", "SPARED", "TRUE", "UNKNOWN", "ContradictionError", "
 
 CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = "called", "shared", "implied", "memo", "excluded"
 _HOWS = (CALLED, SHARED, IMPLIED, MEMO, EXCLUDED)
+_CODES = {how: code for code, how in enumerate(_HOWS)}
 TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
@@ -180,14 +181,15 @@ class Decision:
         self.answers[call] = answer
         if how == CALLED and answer.made:
             self.made.append(call)
-        tests = self.skeleton.call_tests[call]
-        code = _HOWS.index(how)
+        tests = self.skeleton.tests_of_call(call)
+        code = _CODES[how]
         if self._is_plain and answer.solutions is None and answer.failure is None:
             [test] = tests
             if test in self.excluded:
                 return Taken([], [], [])
-            self._form.settle_and_follow(self._handle, test, int(answer.truth), code)
-            return Taken(tests, [int(answer.truth)], self._newly_decided())
+            outcome = TRUE if answer.truth else FALSE
+            self._form.settle_and_follow(self._handle, test, outcome, code)
+            return Taken(tests, [outcome], self._newly_decided())
         queue: list[int] = []
         for test in tests:
             if test not in self.excluded:
@@ -371,14 +373,22 @@ class Decision:
         return views_of(self._state)
 
     def _newly_decided(self) -> list[int]:
-        told, self._told = self._told, self._numbers[DECIDED]
-        decided: list[int] = self._state.alternatives[told : self._told, IN_DECIDED].tolist()
+        told, now = self._told, self._numbers[DECIDED]
+        if told == now:
+            return []
+        self._told = now
+        decided: list[int] = self._state.alternatives[told:now, IN_DECIDED].tolist()
         return decided
 
     @property
     def open(self) -> int:
         """How many alternatives have no verdict."""
         return len(self._alternatives) - self._numbers[DECIDED]
+
+    @property
+    def may_know_without_calls(self) -> bool:
+        """Whether tests may have an outcome, or none to come, although nobody asked for a call."""
+        return bool(self.problem.implications.size or self.missing or self.excluded)
 
     def next_needed(self) -> int | None:
         """A call that an open alternative needs: what a planner left over.
@@ -398,12 +408,15 @@ class Decision:
 
     def is_excluded(self, call: int) -> bool:
         """Whether declarations exclude all tests of a call."""
-        return self.excluded.keys() >= set(self.skeleton.call_tests[call])
+        return self.excluded.keys() >= set(self.skeleton.tests_of_call(call))
 
     def is_open(self, call: int) -> bool:
         """Whether a test of a call is not decided; what is excluded is so before the others."""
         tests = self._tests
-        return any(tests[test, OUTCOME] == OPEN for test in self.skeleton.call_tests[call])
+        for test in self.skeleton.tests_of_call(call):  # noqa: SIM110 - asked for every call
+            if tests[test, OUTCOME] == OPEN:
+                return True
+        return False
 
     def outcome_of(self, test: int) -> int:
         """The outcome of a test as it is now."""

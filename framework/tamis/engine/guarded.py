@@ -38,10 +38,10 @@ class GuardedRun:
         except Exception as failure:
             raise self._error("begin", failure) from failure
 
-    def next(self, limit: int) -> Sequence[int]:
+    def next(self, limit: int) -> list[int]:
         """What the planner asks for."""
         try:
-            return [operator.index(call) for call in self._next(limit)]
+            return list(map(operator.index, self._next(limit)))
         except Exception as failure:
             raise self._error("next", failure) from failure
 

@@ -21,6 +21,7 @@ from tamis.catalog.joins import JoinPlan
 from tamis.engine.learned import Learned
 from tamis.engine.opening import Opening
 from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
+from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 from tamis.operators.specification import Preparation, Specification
@@ -178,13 +179,15 @@ class Skeleton:
                 found.setdefault(specification.name, (specification, {}))[1][call.key] = at
         return list(found.values())
 
+    def tests_of_call(self, call: int) -> list[int]:
+        """The tests that a call decides, ascending."""
+        lists = self._call_tests
+        return lists[lists[call] : lists[call + 1]]
+
     @cached_property
-    def call_tests(self) -> list[list[int]]:
-        """The tests that each call decides."""
-        result: list[list[int]] = [[] for _ in self.calls]
-        for test, call in enumerate(self.problem.test_call.tolist()):
-            result[call].append(test)
-        return result
+    def _call_tests(self) -> list[int]:
+        lists: list[int] = lists_by_number(self.problem.test_call, len(self.calls)).tolist()
+        return lists
 
     @cached_property
     def excludable(self) -> list[int]:
