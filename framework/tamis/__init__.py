@@ -24,13 +24,20 @@ from tamis.errors import (
     SubscriptionErrors,
     SubscriptionWarning,
     TamisError,
+    Transient,
     UnknownPlugin,
     WrongOption,
 )
 from tamis.event import DerivedAttribute, Event
 from tamis.limits import Limits
 from tamis.operators import Implication, Operator, OperatorRecord, Sample, operator
-from tamis.operators.specification import Parameter, Preparation, Specification, Variable
+from tamis.operators.specification import (
+    Parameter,
+    Preparation,
+    Resource,
+    Specification,
+    Variable,
+)
 from tamis.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -92,6 +99,7 @@ __all__ = [
     "PluginWarning",
     "Preparation",
     "Problem",
+    "Resource",
     "Result",
     "Run",
     "Sample",
@@ -104,6 +112,7 @@ __all__ = [
     "SubscriptionErrors",
     "SubscriptionWarning",
     "TamisError",
+    "Transient",
     "UnknownPlugin",
     "Variable",
     "WrongOption",

@@ -119,6 +119,29 @@ class ArgumentError(OperatorError):
         return cls(f"unknown {what} {name!r}{hint}", argument)
 
 
+class Transient(TamisError):
+    """What an operator raises that may be tried again, after so many seconds where it knows.
+
+    It is tried again as often as the `retries` of the operator say; else it is a failure."""
+
+    _after_seconds: float | None = None
+
+    def __init__(self, message: str = "", after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        if after_seconds is not None:
+            number = isinstance(after_seconds, (int, float)) and not isinstance(after_seconds, bool)
+            if not number or after_seconds != after_seconds:
+                raise OperatorError(
+                    f"after_seconds is a number of seconds, not {after_seconds!r:.80}"
+                )
+            self._after_seconds = float(after_seconds)
+
+    @property
+    def after_seconds(self) -> float | None:
+        """After how many seconds it may be tried again, where that is known."""
+        return self._after_seconds
+
+
 class PlannerError(TamisError):
     """A planner that broke the planner protocol."""
 

@@ -6,7 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tamis.calling.lanes import GRACE, Lanes, Throttle, awaited, late
+    from tamis.calling.lanes import GRACE, Lanes, awaited, late
+    from tamis.calling.throttles import Throttle
     from tamis.event.paths import is_address, is_facts_path
     from tamis.index.needles import Needles
     from tamis.indexing import Found
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from tamis.waiting import COMPILING, waiting_for
 
 _HOMES = {
-    **dict.fromkeys(("GRACE", "Lanes", "Throttle", "awaited", "late"), "calling.lanes"),
+    **dict.fromkeys(("GRACE", "Lanes", "awaited", "late"), "calling.lanes"),
+    "Throttle": "calling.throttles",
     **dict.fromkeys(("is_address", "is_facts_path"), "event.paths"),
     "Needles": "index.needles",
     "Found": "indexing",

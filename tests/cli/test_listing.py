@@ -55,6 +55,8 @@ louderThan(level)
         "isolation": "inline",
         "concurrency": None,
         "calls_per_second": None,
+        "resources": [],
+        "retries": 0,
         "extra": None,
         "modules": [],
         "missing": None,
@@ -70,7 +72,8 @@ frame = tamis.Preparation("frame", lambda event: event["image"], inputs=("image"
 
 @tamis.operator(
     inputs=(), preparation=frame, outputs=("n",), concurrency=2, calls_per_second=10,
-    isolation="thread", modules=("json",), extra="tamis[image]",
+    isolation="thread", modules=("json",), extra="tamis[image]", retries=3,
+    resource=(tamis.Resource("key", concurrency=4), tamis.Resource("host", calls_per_second=2.5)),
     samples=[tamis.Sample("boats(red, ?n)", {"image": b"12", "tags": [1]}, [3]),
              tamis.Sample("boats(red, 3)", {"image": "x"})],
 )
@@ -89,7 +92,8 @@ def test_one_operator_with_its_samples(tamis: Tamis, folder: Path) -> None:
     for line in (
         f"takes color (a string), {takes}",
         "prepares frame (about 1 ms; reads image)",
-        "runs in a thread, at most 2 at once, at most 10 a second",
+        "runs in a thread, at most 2 at once, at most 10 a second, tried again up to 3 times",
+        "shares host, at most 2.5 a second; key, at most 4 at once",
         "needs tamis[image] (installed)",
         f"samples {samples} boats(red, 3) for {{'image': 'x'}}",
     ):
@@ -100,8 +104,13 @@ def test_one_operator_with_its_samples(tamis: Tamis, folder: Path) -> None:
         {"predicate": "boats(red, 3)", "event": {"image": "x"}, "answer": None},
     ]
     assert listed["preparations"] == [
-        {"name": "frame", "inputs": ["image"], "cost_seconds": 0.001, "timeout": None}
+        {"name": "frame", "inputs": ["image"], "cost_seconds": 0.001, "timeout": None, "retries": 0}
     ]
+    assert listed["resources"] == [
+        {"name": "host", "concurrency": None, "calls_per_second": 2.5},
+        {"name": "key", "concurrency": 4, "calls_per_second": None},
+    ]
+    assert listed["retries"] == 3
     unknown = tamis("operators", "boast", "--operators", "sampled.py")
     assert (unknown.status, unknown.out) == (2, "")
     assert "unknown operator boast; did you mean boats?" in unknown.err

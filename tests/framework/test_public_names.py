@@ -15,10 +15,10 @@ PUBLIC = {
         IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator
         OperatorAccount OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord
         PluginError
-        PluginWarning Preparation Problem Result Run Sample Shadows SparkError Specification
-        Statistics
+        PluginWarning Preparation Problem Resource Result Run Sample Shadows SparkError
+        Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
-        UnknownPlugin Variable WrongOption
+        Transient UnknownPlugin Variable WrongOption
         hookimpl index operator spark testing
     """,
     "tamis.kit": """

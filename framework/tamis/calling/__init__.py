@@ -1,4 +1,4 @@
 """Asks operators: measured, remembered, bounded, in threads and in worker processes.
 
-Others may import from `answers`, `digest`, `executor`, `gateway`, `lanes` and `memo`.
+Others may import from `answers`, `digest`, `executor`, `gateway`, `lanes`, `memo` and `throttles`.
 """

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tamis.calling.lanes import LateError
+from tamis.errors import Transient
 from tamis.language.values import Scalar, as_scalar
 from tamis.operators.asking import Solution
 from tamis.operators.specification import Preparation
@@ -25,6 +26,9 @@ class Failure(NamedTuple):
 
     kind: str
     message: str
+    transient: bool = False
+    """Whether it may be tried again, after so many seconds where that is known."""
+    after_seconds: float | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
@@ -52,6 +56,8 @@ class Answer(NamedTuple):
     """How many calls the invocation made."""
     made: bool = True
     """Whether the operator was called for it."""
+    attempts: int = 1
+    """How often it was called for it."""
 
     @property
     def whole_seconds(self) -> float:
@@ -82,7 +88,10 @@ def failure_of(problem: BaseException) -> Failure:
     except BaseException as broken:
         message = f"(its message cannot be shown: {type(broken).__name__})"
     name = type(problem).__name__
-    return Failure(RAISED, (f"{name}: {message}" if message else name)[:MESSAGE])
+    message = (f"{name}: {message}" if message else name)[:MESSAGE]
+    if isinstance(problem, Transient):
+        return Failure(RAISED, message, True, problem.after_seconds)
+    return Failure(RAISED, message)
 
 
 def truth_of(raw: object) -> bool:

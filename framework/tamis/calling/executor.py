@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from tamis.errors import TamisError
 
 T = TypeVar("T")
 _ENOUGH_THREADS = 4_096
+_here = threading.local()
 
 
 class Executor(Protocol):
@@ -112,10 +114,19 @@ def executor_of(workers: int) -> Executor:
     return Inline() if workers == 1 else Threads(workers - 1)
 
 
+def pause(seconds: float) -> None:
+    """Waits; ends with a `KeyboardInterrupt` where who handed this work in was interrupted."""
+    round_: _Round | None = getattr(_here, "round", None)
+    if round_ is None:
+        time.sleep(seconds)
+    elif round_.interrupted.wait(seconds):
+        raise KeyboardInterrupt
+
+
 class _Round:
     """Works that were handed in together, and what became of them."""
 
-    __slots__ = ("ended", "next", "problems", "results", "running", "works")
+    __slots__ = ("ended", "interrupted", "next", "problems", "results", "running", "works")
 
     def __init__(self, works: Sequence[Callable[[], object]]) -> None:
         self.works = works
@@ -123,6 +134,7 @@ class _Round:
         self.problems: dict[int, BaseException] = {}
         self.next = 0
         self.running = 0
+        self.interrupted = threading.Event()
         self.ended: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def outcome(self) -> list[object]:
@@ -148,13 +160,10 @@ def _do(round_: _Round, pool: _Pool) -> None:
             except Exception as problem:
                 round_.problems[at] = problem
                 pool.withdraw(round_)
+        _await(round_)
     except BaseException:
+        round_.interrupted.set()
         pool.withdraw(round_)
-        _await(round_)
-        raise
-    try:
-        _await(round_)
-    except BaseException:
         _await(round_)
         raise
 
@@ -258,11 +267,13 @@ def _helped(pool: _Pool) -> bool:
     if taken is None:
         return False
     round_, at = taken
+    _here.round = round_
     try:
         round_.results[at] = round_.works[at]()
     except BaseException as problem:
         round_.problems[at] = problem
         pool.withdraw(round_)
     finally:
+        _here.round = None
         pool.done(round_)
     return True

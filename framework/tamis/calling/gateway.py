@@ -2,7 +2,9 @@
 
 Nothing an operator does reaches the engine but an `Answer`: a truth, or checked solutions, or a
 failure. Calls of one batch are one invocation; whether they are asked together never changes an
-answer: what fails together is asked again one by one.
+answer: what fails together is asked again one by one. What is transient is tried again, from here:
+who waits holds no place, no thread of an operator and no worker process. A breaker hears of a call
+once, after its last attempt.
 """
 
 from __future__ import annotations
@@ -14,21 +16,24 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from tamis.calling.answers import (
     REFUSED,
     Answer,
     Failure,
     Preparing,
+    RefusedError,
     failure_of,
 )
-from tamis.calling.breaker import Breakers, Key
+from tamis.calling.attempts import Attempts
+from tamis.calling.breaker import Breakers
 from tamis.calling.isolation import Isolation
+from tamis.calling.isolation.exchange import Outcome
 from tamis.calling.isolation.pool import Pool, Stay
-from tamis.calling.lanes import GRACE, Lanes, LateError, NoPlaceError, Throttle
+from tamis.calling.lanes import GRACE, Lanes, LateError, NoPlaceError, late
 from tamis.calling.solving import solved, solved_together
-from tamis.errors import PluginWarning
+from tamis.calling.throttles import Throttle, Throttles
+from tamis.errors import PluginWarning, Transient
 from tamis.event import Event, EventView
 from tamis.limits import Limits
 from tamis.operators import OperatorRecord
@@ -127,8 +132,7 @@ class Gateway:
         self._lanes = Lanes()
         self._breakers = Breakers(limits, clock)
         self._isolation = Isolation(list(records), limits, timer, self._breakers)
-        self._lock = threading.Lock()
-        self._throttles: dict[str, Throttle] = {}
+        self._throttles = Throttles()
         self._failed_together: Counter[str] = Counter()
 
     def expect(self, record: OperatorRecord) -> None:
@@ -141,103 +145,134 @@ class Gateway:
 
     def call(self, call: Call, asking: Asking) -> Answer:
         """Makes a call about an event."""
-        specification = call.specification
-        if specification.isolation == PROCESS:
-            answers, _ = self._isolated([call], asking)
-            return answers[0]
-        prepared, failure = self._prepare(specification, asking)
-        if failure is not None:
-            return Answer(failure=failure, prepared=prepared, made=failure.kind != REFUSED)
-        started = self._timer()
+        if call.asynchronous or not call.specification.is_bare:
+            return self._answers([call], asking)[0]
+        # most calls: nothing bounds them, so that nothing is spent on bounds
+        name, began = call.specification.name, self._timer()
         try:
-            view = asking.view(specification)
-            self._breakers.check(specification.name)
-            found: Answer = self._run(call, lambda: solved(call, view, self._limits.solutions))
-            self._breakers.note(specification.name, None)
-            seconds = self._timer() - started
-            return Answer(found.truth, found.solutions, None, found.cut, seconds, prepared)
+            self._breakers.check(name)
+            view = asking.event.view(call.specification.visible)
+            found = solved(call, view, self._limits.solutions, None)
         except KeyboardInterrupt:
             raise
         except BaseException as problem:
-            seconds = self._timer() - started
-            failure = self._noted(specification.name, problem)
+            failure = failure_of(problem)
             made = failure.kind != REFUSED
-            return Answer(False, None, failure, False, seconds, prepared, 1, made)
-
-    def _noted(self, key: Key, problem: BaseException) -> Failure:
-        """An exception as a reason, which a breaker is told of."""
-        failure = failure_of(problem)
-        if failure.kind != REFUSED and not isinstance(problem, NoPlaceError):
-            self._breakers.note(key, failure)
-        return failure
+            if made and not isinstance(problem, NoPlaceError):
+                self._breakers.note(name, failure)
+            return Answer(failure=failure, seconds=self._timer() - began, made=made)
+        self._breakers.note(name, None)
+        return Answer(found.truth, found.solutions, None, found.cut, self._timer() - began)
 
     def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
-        first, specification = calls[0], calls[0].specification
-        if len(calls) == 1 or self._failed_together[specification.name] >= _MOST_FAILED:
-            return [self.call(call, asking) for call in calls]
-        if specification.isolation == PROCESS:
-            return self._isolated_together(calls, asking)
-        prepared, failure = self._prepare(specification, asking)
-        if failure is not None:
-            made = failure.kind != REFUSED
-            return _first_prepared([Answer(failure=failure, made=made) for _ in calls], prepared)
-        started = self._timer()
-        try:
-            view = asking.view(specification)
-            self._breakers.check(specification.name)
-            most = self._limits.solutions
-            answers = self._run(first, lambda: solved_together(calls, view, most), len(calls))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as problem:
-            failure = self._noted(specification.name, problem)
-            if failure.kind == REFUSED:
-                refused = [Answer(failure=failure, made=False) for _ in calls]
-                return _first_prepared(refused, prepared)
-            self._note_failed_together(specification.name, failure)
-            return _first_prepared([self.call(call, asking) for call in calls], prepared)
-        self._breakers.note(specification.name, None)
-        self._failed_together.pop(specification.name, None)
-        seconds = (self._timer() - started) / len(calls)
-        answers = [answer._replace(seconds=seconds, together=len(calls)) for answer in answers]
-        return _first_prepared(answers, prepared)
-
-    def _isolated(
-        self, calls: Sequence[Call], asking: Asking, together: bool = False
-    ) -> tuple[list[Answer], Failure | None]:
-        """The answers of a worker process; with the failure of an invocation of several."""
-        specification, throttle = calls[0].specification, None
-        try:
-            if specification.concurrency or specification.calls_per_second:
-                throttle = self._throttle(specification)
-                throttle.enter(self._limits.queue_seconds)
-            try:
-                outcome = self._isolation.call(calls, asking, together)
-            finally:
-                if throttle is not None:
-                    throttle.leave()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as problem:
-            return [Answer(failure=failure_of(problem)) for _ in calls], None
-        seconds, count, failure = outcome.seconds / len(calls), len(calls), outcome.failure
-        if failure is None:
-            answers = [each._replace(seconds=seconds, together=count) for each in outcome.answers]
-        else:
-            made = failure.kind != REFUSED
-            answers = [Answer(failure=failure, seconds=seconds, made=made) for _ in calls]
-        return _first_prepared(answers, outcome.prepared), failure if outcome.answered else None
-
-    def _isolated_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
-        answers, failure = self._isolated(calls, asking, True)
         name = calls[0].specification.name
+        if len(calls) == 1 or self._failed_together[name] >= _MOST_FAILED:
+            return [self.call(call, asking) for call in calls]
+        return self._answers(calls, asking)
+
+    def _answers(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+        """The answers to calls of one invocation; one by one where it fails as a whole."""
+        specification, count = calls[0].specification, len(calls)
+        name = specification.name
+        prepared, failure = self._prepare(specification, asking)
         if failure is None:
-            if answers[0].failure is None:
-                self._failed_together.pop(name, None)
-            return answers
-        self._note_failed_together(name, failure)
-        return _first_prepared([self.call(call, asking) for call in calls], answers[0].prepared)
+            try:
+                self._breakers.check(name)
+            except RefusedError as problem:
+                failure = failure_of(problem)
+        if failure is not None:
+            return _first_prepared(_failed(failure, count), prepared)
+        outcome = self._invoke(calls, asking)
+        seconds, failure = outcome.seconds / count, outcome.failure
+        answers = [each._replace(seconds=seconds) for each in outcome.answers]
+        if failure is None or outcome.answered:
+            self._breakers.note(name, failure)
+        if count > 1 and failure is None:
+            self._failed_together.pop(name, None)
+        elif count > 1 and failure is not None and outcome.answered:
+            self._one_by_one(calls, asking, answers, failure)
+        return _first_prepared(answers, prepared or outcome.prepared)
+
+    def _one_by_one(
+        self, calls: Sequence[Call], asking: Asking, answers: list[Answer], failure: Failure
+    ) -> None:
+        """Makes the calls alone that have failed together, if there are several."""
+        together = [at for at, each in enumerate(answers) if each.failure is failure]
+        if len(together) > 1:
+            self._note_failed_together(calls[0].specification.name, failure)
+            for at in together:
+                alone, tried = self.call(calls[at], asking), answers[at].attempts
+                answers[at] = alone._replace(attempts=tried + alone.attempts)
+
+    def _invoke(self, calls: Sequence[Call], asking: Asking) -> Outcome:
+        """What comes of calls after all their attempts, with an answer to each."""
+        specification, count = calls[0].specification, len(calls)
+        timeout = specification.timeout and specification.timeout * count
+        attempts = Attempts(specification.retries, timeout)
+        try:
+            outcome = self._attempt(calls, asking, attempts)
+        except NoPlaceError as problem:
+            failure = failure_of(problem)
+            return Outcome(_failed(failure, count), failure)
+        while specification.retries and (again := attempts.open(outcome.answers)):
+            try:
+                later = self._attempt([calls[at] for at in again], asking, attempts)
+            except NoPlaceError:  # the next attempt would come too late
+                break
+            outcome = outcome.followed_by(later, again)
+        return outcome
+
+    def _attempt(self, calls: Sequence[Call], asking: Asking, attempts: Attempts) -> Outcome:
+        """What comes of calls where they run; `NoPlaceError` where they do not begin in time."""
+        specification, count = calls[0].specification, len(calls)
+        isolated = specification.isolation == PROCESS
+        began, left = self._timer(), attempts.left
+        self._lanes.check(specification.name)  # before it holds a place
+        throttle = self._throttles.of(specification)
+        patience = self._limits.queue_seconds if isolated else left
+        throttle.enter(patience, left if attempts.made else None)
+        seconds = attempts.begin()
+        try:
+            if isolated:
+                try:
+                    outcome = self._isolation.call(calls, asking, seconds)
+                finally:
+                    throttle.leave()
+                attempts.count(outcome.seconds)  # and not for how long a worker was waited for
+            else:
+                answers = self._here(calls, asking, throttle, seconds)
+                outcome = Outcome(answers, None, (), self._timer() - began)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:
+            asked = not isolated and not isinstance(problem, NoPlaceError)
+            outcome = Outcome([], failure_of(problem), (), self._timer() - began, asked)
+        return _counted(outcome, count, attempts, seconds)
+
+    def _here(
+        self, calls: Sequence[Call], asking: Asking, throttle: Throttle, seconds: float | None
+    ) -> list[Answer]:
+        """What calls give here or in a thread, which keeps its place until it ends."""
+        first, specification, together = calls[0], calls[0].specification, len(calls) > 1
+        most = self._limits.solutions
+
+        def work() -> list[Answer]:
+            try:
+                view = asking.view(specification)
+                if together:
+                    return solved_together(calls, view, most, seconds)
+                return [solved(first, view, most, seconds)]
+            finally:
+                throttle.leave()
+
+        asynchronous = first.asynchronous_together if together else first.asynchronous
+        if not asynchronous and seconds is None and specification.isolation == "inline":
+            return work()
+        # a loop of the lane's own: what blocks or ends it harms no other call
+        grace = GRACE if asynchronous else 0.0
+        answers: list[Answer] = self._lanes.run(work, seconds, specification.name, grace)
+        return answers
 
     def _note_failed_together(self, name: str, failure: Failure) -> None:
         """Warns of a `solve_many` that fails; one that always does is not used any more."""
@@ -250,34 +285,13 @@ class Gateway:
                 stacklevel=2,
             )
 
-    def _run(self, call: Call, solve: Callable[[], Any], calls: int = 1) -> Any:
-        """What the operator gives, where it runs: here or in a thread."""
-        specification = call.specification
-        timeout = specification.timeout and specification.timeout * calls
-        throttle = None
-        if specification.concurrency or specification.calls_per_second:
-            throttle = self._throttle(specification)
-            throttle.enter(timeout)
-
-        def work() -> Any:
-            try:
-                return solve()
-            finally:
-                if throttle is not None:
-                    throttle.leave()
-
-        if call.asynchronous if calls == 1 else call.asynchronous_together:
-            # a loop of the lane's own: what blocks or ends it harms no other call
-            return self._lanes.run(work, timeout, specification.name, GRACE)
-        if timeout is None and specification.isolation == "inline":
-            return work()
-        return self._lanes.run(work, timeout, specification.name)
-
     def _prepare(
         self, specification: Specification, asking: Asking
     ) -> tuple[tuple[Preparing, ...], Failure | None]:
         """Sees to it that all is prepared: what was made here for it, and the failure."""
         made: tuple[Preparing, ...] = ()
+        if specification.preparation is None or specification.isolation == PROCESS:
+            return made, None  # a worker prepares for itself
         for preparation in specification.preparations:
             prepared = asking.preparing(preparation)
             seconds = prepared.make(partial(self._made, preparation, asking), self._timer)
@@ -289,24 +303,47 @@ class Gateway:
         return made, None
 
     def _made(self, preparation: Preparation, asking: Asking) -> object:
-        """What a preparation gives, where it runs: here or in a thread."""
+        """What a preparation gives after all its attempts, where it runs: here or in a thread."""
         view = asking.before(preparation)
-        if preparation.timeout is None:
-            return preparation.prepare(view)
-        self._breakers.check(preparation)
-        try:
-            value: object = self._lanes.run(
-                lambda: preparation.prepare(view), preparation.timeout, preparation.name
-            )
-        except LateError as problem:
-            self._noted(preparation, problem)
-            raise
-        self._breakers.note(preparation, None)
-        return value
+        attempts = Attempts(preparation.retries, preparation.timeout)
+        if preparation.timeout is not None:
+            self._breakers.check(preparation)
+        while True:
+            seconds = attempts.begin()
+            try:
+                if seconds is None:
+                    return preparation.prepare(view)
+                value: object = self._lanes.run(
+                    lambda: preparation.prepare(view), seconds, preparation.name
+                )
+                self._breakers.note(preparation, None)
+                return value
+            except LateError as problem:
+                if seconds is not None and not isinstance(problem, NoPlaceError):
+                    self._breakers.note(preparation, failure_of(problem))
+                raise
+            except Transient as problem:
+                if not attempts.wait([problem.after_seconds]):
+                    raise
 
-    def _throttle(self, specification: Specification) -> Throttle:
-        with self._lock:
-            return self._throttles.setdefault(specification.name, Throttle(specification))
+
+def _failed(failure: Failure, count: int) -> list[Answer]:
+    """The answers to calls that have failed together."""
+    return [Answer(failure=failure, made=failure.kind != REFUSED)] * count
+
+
+def _counted(outcome: Outcome, count: int, attempts: Attempts, seconds: float | None) -> Outcome:
+    """An outcome with an answer to each call, which says of how many calls and attempts it is."""
+    made, failure = attempts.made, outcome.failure
+    if failure is not None and made > 1 and failure.message == str(late(seconds)):
+        words = f"no answer within {attempts.seconds} s, in {made} attempts"
+        failure = failure._replace(message=words)
+    if failure is not None:
+        answers = [each._replace(attempts=made) for each in _failed(failure, count)]
+    else:
+        answers = [each._replace(together=count, attempts=made) for each in outcome.answers]
+    spent = outcome.seconds + attempts.waited
+    return Outcome(answers, failure, outcome.prepared, spent, outcome.answered)
 
 
 def _first_prepared(answers: list[Answer], prepared: tuple[Preparing, ...]) -> list[Answer]:

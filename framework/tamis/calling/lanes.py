@@ -1,47 +1,16 @@
-"""Where calls run that may be late, or wait their turn: threads with deadlines, and throttles."""
+"""Runs calls that may be late: in threads with deadlines, `async` ones on loops of their own."""
 
 from __future__ import annotations
 
 import os
 import queue
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from tamis.operators.specification import Specification
-
 GRACE = 0.1
 _MOST_LATE = 32
-
-
-class Throttle:
-    """At most so many calls at once, and so many a second."""
-
-    def __init__(self, specification: Specification) -> None:
-        limit = specification.concurrency
-        self._room = threading.Semaphore(limit) if limit else None
-        rate = specification.calls_per_second
-        self._gap = 1 / rate if rate else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def enter(self, timeout: float | None) -> None:
-        """Waits for a place, as long as the call may take; a call that is late keeps its place."""
-        if self._room is not None and not self._room.acquire(timeout=timeout):
-            raise NoPlaceError(f"no place among the calls that may run at once within {timeout} s")
-        if self._gap:
-            with self._lock:
-                now = time.monotonic()
-                wait = max(0.0, self._next - now)
-                self._next = max(now, self._next) + self._gap
-            time.sleep(wait)
-
-    def leave(self) -> None:
-        """Gives the place back."""
-        if self._room is not None:
-            self._room.release()
 
 
 class Lanes:
@@ -59,14 +28,18 @@ class Lanes:
         self._late: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    def check(self, name: str) -> None:
+        """Raises `NoPlaceError` where too many calls of an operator were left behind."""
+        if self._process != os.getpid():
+            self._begin()
+        if self._late and self._late[name] >= _MOST_LATE:
+            raise NoPlaceError(f"{self._late[name]} earlier calls of {name} have not ended yet")
+
     def run(
         self, work: Callable[[], Any], timeout: float | None, name: str, grace: float = 0.0
     ) -> Any:
         """The result of the work, or its exception, or that it is late."""
-        if self._process != os.getpid():
-            self._begin()
-        if self._late[name] >= _MOST_LATE:
-            raise NoPlaceError(f"{self._late[name]} earlier calls of {name} have not ended yet")
+        self.check(name)
         try:
             lane = self._idle.get_nowait()
         except queue.Empty:

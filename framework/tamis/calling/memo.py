@@ -29,7 +29,7 @@ from tamis.calling.flight import Flight
 from tamis.calling.sizes import Key, answer_bytes, shelf_bytes
 from tamis.errors import TamisError
 from tamis.operators.asking import Call
-from tamis.operators.specification import PROCESS, Specification
+from tamis.operators.specification import PROCESS, Resource, Specification
 
 _ShelfKey = tuple[int, bytes]
 _Number = TypeVar("_Number")
@@ -428,11 +428,12 @@ def _patience_seconds(specification: Specification) -> float | None:
 
     What waits for a worker process has bounds of its own, which are the gateway's."""
     timeout = specification.timeout
-    if timeout is None or specification.calls_per_second is not None:
+    limits: tuple[Specification | Resource, ...] = (specification, *specification.resources)
+    if timeout is None or any(each.calls_per_second is not None for each in limits):
         return None
     if specification.isolation == PROCESS:
         return None
-    if specification.concurrency is not None:
+    if any(each.concurrency is not None for each in limits):
         timeout += timeout
     for each in specification.preparations:
         if each.timeout is None:

@@ -22,11 +22,11 @@ from tamis.event import EventView
 from tamis.operators.asking import Call
 
 
-def solved(call: Call, view: EventView, most: int) -> Answer:
-    """The answer to a call, with at most so many solutions."""
+def solved(call: Call, view: EventView, most: int, seconds: float | None) -> Answer:
+    """The answer to a call, with at most so many solutions; one that is `async` is cancelled."""
     raw = call.operator.solve(view, *call.arguments)
     if inspect.iscoroutine(raw):
-        raw = awaited(raw, call.specification.timeout)
+        raw = awaited(raw, seconds)
     return _checked(call, raw, most)
 
 
@@ -37,12 +37,13 @@ def _checked(call: Call, raw: Any, most: int) -> Answer:
     return Answer(False, solutions, None, cut)
 
 
-def solved_together(calls: Sequence[Call], view: EventView, most: int) -> list[Answer]:
+def solved_together(
+    calls: Sequence[Call], view: EventView, most: int, seconds: float | None
+) -> list[Answer]:
     """The answer to each call; an exception in its place is its failure."""
-    timeout = calls[0].specification.timeout
     raw: Any = calls[0].operator.solve_many(view, [call.arguments for call in calls])
     if inspect.iscoroutine(raw):
-        raw = awaited(raw, timeout and timeout * len(calls))
+        raw = awaited(raw, seconds)
     if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
         raise NonsenseError(f"expected {len(calls)} answers (a list), got {shown(raw)}")
     found = list(raw)

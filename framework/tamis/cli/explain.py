@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _FILE = "@"
 _FACTS = (
-    *("subscriptions", "checked", "candidates", "matches", "undetermined", "calls", "invocations"),
-    *("evaluations", "excluded", "implied", "memoized", "spared", "needed_at_least"),
+    *("subscriptions", "checked", "candidates", "matches", "undetermined", "calls", "attempts"),
+    *("invocations", "evaluations", "excluded", "implied", "memoized", "spared", "needed_at_least"),
     "naive_expected",
 )
 _COUNTS = (
@@ -144,7 +144,7 @@ def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -
 
 def _account_text(account: Account) -> str:
     """The account as tables."""
-    needless = () if account.invocations < account.calls else ("invocations",)
+    needless = [each for each in ("attempts", "invocations") if account[each] == account.calls]
     facts: list[tuple[str, object]] = [
         (name.replace("_", " "), account[name])
         for name in _FACTS

@@ -9,11 +9,11 @@ from tamis.cli.loading import Found, find_operators
 from tamis.cli.options import Debug, Json, Operators, argument
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import wrapped
-from tamis.words import duration
+from tamis.words import counted, duration
 
 if TYPE_CHECKING:
     from tamis.operators import Sample
-    from tamis.operators.specification import Parameter, Specification
+    from tamis.operators.specification import Parameter, Resource, Specification
 
 _NONE = (
     "There is no operator. Install a plugin that brings some (pip install …), or name a module or "
@@ -23,10 +23,11 @@ _INDENT, _LABEL = "    ", 9
 _TOLD = (
     *("name", "signature", "description", "parameters", "variadic", "inputs", "optional_inputs"),
     *("outputs", "preparations", "version", "cost_seconds", "marginal_cost_seconds", "timeout"),
-    *("deterministic", "isolation", "concurrency", "calls_per_second", "extra", "modules"),
-    *("missing", "source"),
+    *("deterministic", "isolation", "concurrency", "calls_per_second", "resources", "retries"),
+    *("extra", "modules", "missing", "source"),
 )
-_PREPARATION = ("name", "inputs", "cost_seconds", "timeout")
+_PREPARATION = ("name", "inputs", "cost_seconds", "timeout", "retries")
+_RESOURCE = ("name", "concurrency", "calls_per_second")
 
 
 def operators(
@@ -125,6 +126,9 @@ def _as_dict(found: Found) -> dict[str, Any]:
         "preparations": [
             {name: getattr(each, name) for name in _PREPARATION} for each in known.preparations
         ],
+        "resources": [
+            {name: getattr(each, name) for name in _RESOURCE} for each in known.resources
+        ],
         "source": found.source,
     }
     return {name: told[name] if name in told else getattr(known, name) for name in _TOLD}
@@ -162,6 +166,7 @@ def _text(found: Found) -> str:
         "cost": cost,
         "timeout": "none" if known.timeout is None else duration(known.timeout),
         "runs": _runs(known),
+        "shares": "; ".join(", ".join([each.name, *_limits(each)]) for each in known.resources),
         "needs": _needs(known),
         "version": known.version,
         "source": found.source,
@@ -204,11 +209,19 @@ def _takes(known: Specification) -> list[str]:
 def _runs(known: Specification) -> str:
     """Where it runs and within which limits; nothing where there is nothing to say."""
     words = [] if known.isolation == "inline" else [f"in a {known.isolation}"]
+    words += _limits(known)
+    if known.retries:
+        words.append(f"tried again up to {counted(known.retries, 'time')}")
+    return ", ".join(words)
+
+
+def _limits(known: Specification | Resource) -> list[str]:
+    words = []
     if known.concurrency is not None:
         words.append(f"at most {known.concurrency} at once")
     if known.calls_per_second is not None:
         words.append(f"at most {known.calls_per_second:g} a second")
-    return ", ".join(words)
+    return words
 
 
 def _needs(known: Specification) -> str:

@@ -22,7 +22,7 @@ from tamis.language.values import Scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
 from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.shipping import packed_value
-from tamis.operators.specification import Specification
+from tamis.operators.specification import Resource, Specification
 
 Solution = tuple[Scalar, ...]
 
@@ -46,6 +46,7 @@ class Operators:
             name = record.specification.name
             if self.records.setdefault(name, record) is not record:
                 raise PluginError(f"two of the given operators are named {name}")
+        _check_resources(self.records.values())
 
     def operator(self, name: str) -> Operator:
         """The operator of a known name."""
@@ -76,6 +77,20 @@ class Operators:
         if not isinstance(made, Operator):
             raise OperatorError(f"the factory of {name} made {made!r}, which is no tamis.Operator")
         return made
+
+
+def _check_resources(records: Iterable[OperatorRecord]) -> None:
+    """Refuses resources of one name with two kinds of limits."""
+    known: dict[str, tuple[Resource, str]] = {}
+    for record in records:
+        name = record.specification.name
+        for resource in record.specification.resources:
+            other, owner = known.setdefault(resource.name, (resource, name))
+            if other != resource:
+                raise PluginError(
+                    f"the resource {resource.name} has other limits for {name} ({resource!r}) than "
+                    f"for {owner} ({other!r}): give both the same tamis.Resource"
+                )
 
 
 class Call:

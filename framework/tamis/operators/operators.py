@@ -14,7 +14,13 @@ from tamis.errors import OperatorError
 from tamis.event import DerivedAttribute
 from tamis.language.values import BOOLEAN, NUMBER, STRING
 from tamis.nearest import did_you_mean
-from tamis.operators.specification import Parameter, Preparation, Specification, names_of
+from tamis.operators.specification import (
+    Parameter,
+    Preparation,
+    Resource,
+    Specification,
+    names_of,
+)
 
 Declaration = tuple[str | DerivedAttribute, str, Any]
 """A clause as indexes take them: an attribute, an op, and what the attribute is compared with.
@@ -193,6 +199,8 @@ def operator(
     memory_bytes: int | None = None,
     concurrency: int | None = None,
     calls_per_second: float | None = None,
+    resource: Resource | tuple[Resource, ...] | None = None,
+    retries: int = 0,
     preparation: Preparation | None = None,
     extra: str | None = None,
     modules: Iterable[str] = (),

@@ -7,6 +7,7 @@ shared preparations, batches and implications only tell planners what is worth a
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import math
 import sys
@@ -24,6 +25,7 @@ DEFAULT_COST_SECONDS = 0.001
 _LONGEST_SECONDS = 1_000_000
 PROCESS = "process"
 ISOLATIONS = ("inline", "thread", PROCESS)
+_MOST_RETRIES = 100
 _COSTS = ("cost_seconds", "marginal_cost_seconds")
 
 
@@ -66,6 +68,27 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Resource:
+    """What several operators use and must not use too much: a key, a server, a model, a device.
+
+    Its limits hold for all operators of a matcher that name it, together."""
+
+    name: str
+    concurrency: int | None = None
+    calls_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise OperatorError(
+                f"the name of a resource is a non-empty string, not {self.name!r:.80}"
+            )
+        _check_limits(self, f"the resource {self.name}")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
 class Preparation:
     """Work that operators share, done at most once an event (decode, detect, project).
 
@@ -81,6 +104,8 @@ class Preparation:
     after: Preparation | None = None
     optional_inputs: tuple[str, ...] = ()
     """What it reads where the event has it."""
+    retries: int = 0
+    """How often it is made again after a `Transient`, within its timeout."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not callable(self.prepare):
@@ -92,6 +117,7 @@ class Preparation:
         if self.after is not None and not isinstance(self.after, Preparation):
             raise OperatorError(f"the preparation {self.name} comes after a tamis.Preparation")
         _check_numbers(self, self.name, "timeout", "cost_seconds")
+        _check_retries(self.retries, self.name)
 
     @property
     def visible(self) -> tuple[str, ...] | None:
@@ -129,6 +155,10 @@ class Specification:
     """What a worker process of it may take, all that it imported included."""
     concurrency: int | None = None
     calls_per_second: float | None = None
+    resource: Resource | tuple[Resource, ...] | None = None
+    """What it shares with other operators, whose limits hold beside its own."""
+    retries: int = 0
+    """How often a call is tried again after a `Transient`, within its timeout."""
     preparation: Preparation | None = None
     extra: str | None = None
     """What `pip install` has to bring for it: `tamis[spatial]`."""
@@ -152,14 +182,18 @@ class Specification:
                 )
         if len(set(self.outputs)) != len(self.outputs):
             raise OperatorError(f"{name} declares an output twice")
-        _check_numbers(self, name, "timeout", "concurrency", "calls_per_second", *_COSTS)
+        _check_numbers(self, name, "timeout", *_COSTS)
+        _check_limits(self, name)
+        _check_retries(self.retries, name)
+        given = self.resource if isinstance(self.resource, tuple) else (self.resource,)
+        if self.resource is not None and not all(isinstance(each, Resource) for each in given):
+            raise OperatorError(
+                f"resource of {name} is a tamis.Resource, or a tuple of them, not "
+                f"{self.resource!r:.80}"
+            )
         if not isinstance(self.deterministic, bool):
             raise OperatorError(
                 f"deterministic of {name} is True or False, not {self.deterministic!r}"
-            )
-        if isinstance(self.concurrency, float):
-            raise OperatorError(
-                f"concurrency of {name} is a whole number above 0, not {self.concurrency!r}"
             )
         if self.preparation is not None and not isinstance(self.preparation, Preparation):
             raise OperatorError(f"preparation of {name} is a tamis.Preparation")
@@ -172,9 +206,15 @@ class Specification:
             raise OperatorError(
                 f"isolation of {name} is one of {', '.join(ISOLATIONS)}, not {self.isolation!r}"
             )
-        self._check_memory()
+        self._check_isolation()
 
-    def _check_memory(self) -> None:
+    def _check_isolation(self) -> None:
+        again = [each.name for each in self.preparations if each.retries]
+        if again and self.isolation == PROCESS:
+            raise OperatorError(
+                f"the preparation {again[0]} of {self.name} has retries, which are made in your "
+                "process alone: raise the Transient in the operator, or set another isolation"
+            )
         memory = self.memory_bytes
         if memory is None:
             return
@@ -186,6 +226,22 @@ class Specification:
             raise OperatorError(
                 f'memory_bytes of {self.name} bounds a worker process: set isolation="process" too'
             )
+
+    @functools.cached_property
+    def is_bare(self) -> bool:
+        """Whether a call is but the operator: nothing prepares, bounds, limits or repeats it."""
+        bounds = (self.preparation, self.timeout, self.concurrency, self.calls_per_second)
+        if self.isolation != "inline" or self.retries or self.resources:
+            return False
+        return all(each is None for each in bounds)
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """What it shares with other operators, in an order that is the same for all of them."""
+        shared = self.resource
+        if shared is None or isinstance(shared, Resource):
+            return () if shared is None else (shared,)
+        return tuple(sorted(set(shared), key=str))
 
     @property
     def preparations(self) -> tuple[Preparation, ...]:
@@ -268,3 +324,18 @@ def _check_numbers(record: object, owner: str, *fields_: str) -> None:
             raise OperatorError(f"{what} of {owner} is at most {_LONGEST_SECONDS:,}, not {value!r}")
         if not number or not (value > 0 or (value == 0 and what in _COSTS)):
             raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")
+
+
+def _check_limits(record: Resource | Specification, owner: str) -> None:
+    _check_numbers(record, owner, "concurrency", "calls_per_second")
+    if isinstance(record.concurrency, float):
+        raise OperatorError(
+            f"concurrency of {owner} is a whole number above 0, not {record.concurrency!r}"
+        )
+
+
+def _check_retries(retries: object, owner: str) -> None:
+    if type(retries) is not int or not 0 <= retries <= _MOST_RETRIES:
+        raise OperatorError(
+            f"retries of {owner} are a whole number from 0 to {_MOST_RETRIES}, not {retries!r:.80}"
+        )

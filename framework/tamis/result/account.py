@@ -40,6 +40,7 @@ class OperatorAccount(_Fields):
     """What one operator was asked."""
 
     calls: int = 0
+    attempts: int = 0
     invocations: int = 0
     evaluations: int = 0
     failed: int = 0
@@ -63,6 +64,8 @@ class Account(_Fields):
     candidates: int = 0
     """Subscriptions that the index left."""
     calls: int = 0
+    attempts: int = 0
+    """Times that calls were tried: retries count, and batches that failed before their calls."""
     invocations: int = 0
     """Times that an operator ran: several calls may be made together."""
     evaluations: int = 0
@@ -140,6 +143,7 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
         else:
             answer = decision.answers[at]
             account.calls += 1
+            account.attempts += answer.attempts
             together[call.specification.name] += 1 / answer.together
             account.seconds += answer.whole_seconds
             account.failed += answer.failure is not None

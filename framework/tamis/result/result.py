@@ -275,6 +275,7 @@ class Result:
         )
         if decision is not None:
             account.calls = len(decision.made)
+            account.attempts = sum(decision.answers[at].attempts for at in decision.made)
             account.evaluations = len(decision.outcomes)
             account.spared = len(decision.skeleton.calls) - len(decision.made)
             hows = Counter(decision.outcomes.values())

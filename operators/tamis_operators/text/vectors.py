@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tamis import Specification
+from tamis import Resource
 from tamis.kit import GRACE, Lanes, Throttle, awaited
 from tamis_operators.text.embedding import Embedding, Function
 
@@ -40,11 +40,7 @@ class Vectors:
         self._lock = threading.Lock()
         self._lanes = Lanes()
         self._throttle = Throttle(
-            Specification(
-                name="embedding",
-                calls_per_second=embedding.calls_per_second,
-                concurrency=embedding.concurrency,
-            )
+            Resource("embedding", embedding.concurrency, embedding.calls_per_second)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -77,3 +77,20 @@ def test_what_cannot_travel_is_named() -> None:
         packed([record_of(guarded)])
     with pytest.raises(TypeError):
         pickle.dumps(lock)
+
+
+def test_a_resource_travels_with_its_operators() -> None:
+    key = tamis.Resource("key", concurrency=2, calls_per_second=5)
+
+    @tamis.operator(resource=key, retries=3)
+    def above(event: tamis.Event) -> bool:
+        return True
+
+    @tamis.operator(resource=(key, tamis.Resource("other")))
+    def below(event: tamis.Event) -> bool:
+        return True
+
+    one, other = unpacked(packed([record_of(above), record_of(below)]))
+    assert one.specification == above.specification
+    assert other.specification.resources == (key, tamis.Resource("other"))
+    assert len(tamis.Matcher([one, other]).operators.records) == 2

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import tamis
-from tamis import Operator, OperatorError, OperatorRecord, Parameter, Specification, operator
+from tamis import (
+    Operator,
+    OperatorError,
+    OperatorRecord,
+    Parameter,
+    Resource,
+    Specification,
+    operator,
+)
 from tamis.language.text import RESERVED
 from tamis.operators import record_of, records_of
 
@@ -94,6 +102,14 @@ def test_a_keyword_is_no_name(name: str) -> None:
         ({"calls_per_second": 0}, "calls_per_second of f"),
         ({"cost_seconds": -1}, "cost_seconds of f"),
         ({"isolation": "moon"}, "isolation of f is one of"),
+        ({"resource": "key"}, "resource of f is a tamis.Resource, or a tuple of them, not 'key'"),
+        ({"resource": ("key",)}, "resource of f is a tamis.Resource"),
+        ({"resource": [Resource("key")]}, "resource of f is a tamis.Resource"),
+        ({"retries": -1}, "retries of f are a whole number from 0 to 100, not -1"),
+        ({"retries": 101}, "retries of f are a whole number"),
+        ({"retries": 2.0}, "retries of f are a whole number"),
+        ({"retries": True}, "retries of f are a whole number"),
+        ({"retires": 2}, r"did you mean retries\?"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: dict[str, Any], says: str) -> None:

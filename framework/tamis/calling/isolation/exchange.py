@@ -65,6 +65,14 @@ class Outcome(NamedTuple):
     answered: bool = False
     """Whether a failure is that of the calls themselves, and not of what came before."""
 
+    def followed_by(self, later: Outcome, again: Sequence[int]) -> Outcome:
+        """What came of the calls when those at some places were tried again."""
+        answers = list(self.answers)
+        for at, answer in zip(again, later.answers, strict=True):
+            answers[at] = answer
+        prepared, seconds = self.prepared + later.prepared, self.seconds + later.seconds
+        return Outcome(answers, later.failure, prepared, seconds, later.answered)
+
 
 class Exchange:
     """Calls on their way to a worker and back."""
@@ -76,14 +84,14 @@ class Exchange:
         stay: Stay | None,
         calls: Sequence[Call],
         asking: Asking,
-        together: bool,
+        seconds: float | None,
     ) -> None:
         self._limits, self._timer, self._breakers, self._server = means
         self._pool = pool
         self._stay = stay
         self._calls = calls
         self._asking = asking
-        self._together = together
+        self._answer_seconds = seconds
         self._specification = calls[0].specification
         self._prepared: tuple[Preparing, ...] = ()
         self._step: str | Preparation = ""
@@ -148,7 +156,6 @@ class Exchange:
         except messages.GarbledError as problem:
             self._end(worker, killed=True)
             failure = Failure(NONSENSE, f"the worker does not keep to the protocol: {problem}")
-        self._breakers.note(self._step, failure)
         return self._failed(failure)
 
     def _heard(self, worker: Worker) -> Failure | None:
@@ -221,9 +228,8 @@ class Exchange:
                 definitions += (
                     Definition(shipped.number, name, shipped.arguments, call.width, call.text),
                 )
-        asked = Asked(
-            over, number, content, definitions, forget, name, tuple(numbers), self._together
-        )
+        calls, seconds = tuple(numbers), self._answer_seconds
+        asked = Asked(over, number, content, definitions, forget, name, calls, seconds)
         try:
             worker.send(tuple(asked), content is not None)
         except (OSError, MemoryError):
@@ -298,21 +304,17 @@ class Exchange:
                 if self._stay is not None:
                     self._stay.prepared.add(id(preparation))
         self._step = name
-        together = len(self._calls)
-        self._seconds = specification.timeout and specification.timeout * together
-        first = self._calls[0]
-        asynchronous = first.asynchronous_together if self._together else first.asynchronous
+        self._seconds = self._answer_seconds
+        first, together = self._calls[0], len(self._calls) > 1
+        asynchronous = first.asynchronous_together if together else first.asynchronous
         letter, content = self._reply(worker, GRACE_SECONDS if asynchronous else 0.0)
         if letter == messages.UNREAD:
             return self._unread(worker, content)
         seconds = self._elapsed()
         if letter == messages.FAILED:
             failure = messages.read_failure(content)
-            self._breakers.note(name, failure)
             return Outcome([], failure, self._prepared, seconds, answered=True)
-        answers = self._read(letter, content)
-        self._breakers.note(name, None)
-        return Outcome(answers, None, self._prepared, seconds)
+        return Outcome(self._read(letter, content), None, self._prepared, seconds)
 
     def _read(self, letter: int, content: bytes) -> list[Answer]:
         if letter in (messages.TRUE, messages.FALSE):
@@ -336,9 +338,10 @@ class Exchange:
         if place != at or type(seconds) is not float or not 0 <= seconds < float("inf"):
             raise messages.GarbledError("something else was prepared")
         self._prepared = (*self._prepared, Preparing(preparation, seconds))
-        failure = None if words is None else messages.read_failure(messages.plain(words))
-        self._breakers.note(preparation, failure)
-        return None if failure is None else self._failed(failure)
+        if words is not None:
+            return self._failed(messages.read_failure(messages.plain(words)))
+        self._breakers.note(preparation, None)
+        return None
 
     def _reply(self, worker: Worker, grace: float = 0.0) -> tuple[int, bytes]:
         """The next reply, within the seconds of this step."""
@@ -353,9 +356,7 @@ class Exchange:
         """What the worker has not got: an operator that cannot be made, arguments, an event."""
         self._step = self._specification.name
         self._forget(worker)
-        failure = messages.read_failure(content)
-        self._breakers.note(self._step, failure)
-        return self._failed(failure)
+        return self._failed(messages.read_failure(content))
 
     def _crash(self, status: int | None) -> Failure:
         """A worker that ended by itself, as a reason."""
@@ -379,6 +380,8 @@ class Exchange:
         """The outcome of a failed step; a preparation that failed has failed for the event."""
         if isinstance(self._step, Preparation):
             assert self._stay is not None
+            self._breakers.note(self._step, failure)
+            failure = failure._replace(transient=False)  # it is not made again for this event
             self._stay.failures[id(self._step)] = failure
             return Outcome([], failure, self._prepared)
         return Outcome([], failure, self._prepared, self._elapsed(), answered=True)

@@ -106,8 +106,8 @@ class Isolation:
 
     # calls
 
-    def call(self, calls: Sequence[Call], asking: Asking, together: bool) -> Outcome:
-        """Makes calls of one operator about an event, as one invocation."""
+    def call(self, calls: Sequence[Call], asking: Asking, seconds: float | None) -> Outcome:
+        """Makes calls of one operator about an event, as one invocation that may take so long."""
         specification = calls[0].specification
         try:
             pool = self._pools.get(specification.name)
@@ -118,11 +118,10 @@ class Isolation:
                 if call.shipped is None:
                     shipped_call(call)
             stay = asking.stay(pool) if pool.stays else None
-            self._breakers.check(specification.name)
             if stay is not None:
                 self._check_preparations(specification, stay)
             for _ in range(_TRIES):
-                outcome = Exchange(self._means, pool, stay, calls, asking, together).made()
+                outcome = Exchange(self._means, pool, stay, calls, asking, seconds).made()
                 if isinstance(outcome, Outcome):
                     return outcome
             raise StartError(f"{outcome}, and so did those before it")

@@ -356,7 +356,7 @@ def answers_reply(answers: Sequence[Answer]) -> tuple[int, bytes]:
     content = plain([_plain_answer(each) for each in answers])
     if len(content) > REPLY_BYTES:
         words = f"an answer of {len(content):,} bytes is longer than {REPLY_BYTES:,}"
-        return FAILED, plain([NONSENSE, words])
+        return FAILED, plain(Failure(NONSENSE, words))
     return ANSWERS, content
 
 
@@ -387,12 +387,14 @@ def read_failure(content: bytes) -> Failure:
 
 
 def _checked_failure(given: object) -> Failure:
-    if not isinstance(given, list) or len(given) != 2:
-        raise GarbledError("a failure is no pair")
-    kind, message = given
-    if kind not in _KINDS or type(message) is not str:
+    if not isinstance(given, list) or len(given) != len(Failure._fields):
+        raise GarbledError("a failure is no list of its parts")
+    kind, message, transient, after = given
+    if kind not in _KINDS or type(message) is not str or type(transient) is not bool:
         raise GarbledError("a failure is of no known kind")
-    return Failure(kind, message[:MESSAGE])
+    if after is not None and (type(after) not in (int, float) or after != after):
+        raise GarbledError("a failure may be tried again after no number of seconds")
+    return Failure(kind, message[:MESSAGE], transient, after)
 
 
 def read_answers(content: bytes, widths: Sequence[int], most: int) -> list[Answer]:

@@ -74,7 +74,8 @@ class Asked(NamedTuple):
     """Whether no earlier definition will be used again."""
     operator: str
     calls: tuple[int, ...]
-    together: bool
+    seconds: float | None
+    """What they may take."""
 
 
 def work(connection: socket.socket, server: int) -> None:
@@ -206,10 +207,10 @@ class _Worker:
         """The reply to the calls."""
         view = event.view(specification)
         calls = [self._calls[number] for number in asked.calls]
-        if asked.together:
-            return messages.answers_reply(solved_together(calls, view, self._most))
+        if len(calls) > 1:
+            return messages.answers_reply(solved_together(calls, view, self._most, asked.seconds))
         (call,) = calls
-        return messages.answers_reply([solved(call, view, self._most)])
+        return messages.answers_reply([solved(call, view, self._most, asked.seconds)])
 
     def _prepared(self, event: _Event, specification: Specification) -> bool:
         """Prepares what is not prepared yet and says so; whether all is there."""

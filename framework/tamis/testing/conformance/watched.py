@@ -25,6 +25,8 @@ _BARE: dict[str, Any] = {
     "memory_bytes": None,
     "concurrency": None,
     "calls_per_second": None,
+    "resource": None,
+    "retries": 0,
 }
 
 
@@ -157,6 +159,7 @@ def watched_preparation(preparation: Preparation | None, notes: Notes) -> Prepar
         preparation,
         prepare=partial(_prepared, preparation, notes),
         timeout=None,
+        retries=0,
         after=watched_preparation(preparation.after, notes),
     )
 

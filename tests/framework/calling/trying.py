@@ -1,0 +1,92 @@
+"""Operators that do as a pattern says, attempt by attempt, and what that means: for tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tamis
+
+INLINE: dict[str, Any] = {}
+THREAD: dict[str, Any] = {"isolation": "thread", "timeout": 60}
+PROCESS: dict[str, Any] = {"isolation": "process", "timeout": 60}
+KINDS = ("inline", "thread", "async", "process")
+NEVER_SECONDS = 10_000.0
+"""A wait that fits into no timeout."""
+
+
+class Final(NamedTuple):
+    """What comes of a call: how often it was tried, and its truth or the end of its reason."""
+
+    attempts: int
+    truth: bool | None = None
+    reason: str = ""
+
+
+def model(pattern: str, retries: int) -> Final:
+    """What a call gives whose attempts do as the letters say: true, false, busy, long, error."""
+    for attempt, letter in enumerate(pattern[: retries + 1], 1):
+        if letter in "tf":
+            return Final(attempt, letter == "t")
+        if letter == "e":
+            return Final(attempt, None, f"raised: ValueError: e{attempt}")
+        if letter == "l" or attempt > retries:
+            return Final(attempt, None, f"raised: Transient: {letter}{attempt}")
+    raise AssertionError("a pattern has a letter for each attempt")
+
+
+def attempted(folder: str, key: str) -> int:
+    """Counts attempts across processes: each leaves a byte."""
+    descriptor = os.open(Path(folder) / key, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+    try:
+        os.write(descriptor, b".")
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
+def done(pattern: str, folder: str, key: str) -> bool:
+    """Does as the letter of this attempt says."""
+    attempt = attempted(folder, key)
+    letter = pattern[attempt - 1]
+    if letter == "e":
+        raise ValueError(f"e{attempt}")
+    if letter in "bl":
+        raise tamis.Transient(f"{letter}{attempt}", 0 if letter == "b" else NEVER_SECONDS)
+    return letter == "t"
+
+
+def operator_of(kind: str, retries: int, together: bool = False) -> tamis.Operator:
+    """An operator `tries` of a kind, which reads `patterns` by number and writes into `folder`."""
+    settings = {"thread": THREAD, "process": PROCESS}.get(kind, {"timeout": 60})
+    specification = tamis.Specification("tries", retries=retries, **settings)
+    made = {"async": _Asynchronous, "together": _Together}.get(
+        "together" if together else kind, _Tries
+    )
+    return made(specification)
+
+
+class _Tries(tamis.Operator):
+    def __init__(self, specification: tamis.Specification) -> None:
+        self.specification = specification
+
+    def solve(self, event: Any, number: int) -> Any:
+        return done(event["patterns"][number], event["folder"], str(number))
+
+
+class _Asynchronous(_Tries):
+    async def solve(self, event: Any, number: int) -> Any:
+        return done(event["patterns"][number], event["folder"], str(number))
+
+
+class _Together(_Tries):
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        return [self._answer(event, number) for (number,) in lists]
+
+    def _answer(self, event: Any, number: int) -> Any:
+        try:
+            return self.solve(event, number)
+        except Exception as problem:
+            return problem
