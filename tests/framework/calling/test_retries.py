@@ -308,7 +308,7 @@ def test_a_breaker_counts_a_call_once_after_its_last_attempt(kind: str, waits: W
     if kind == "process" and not hasattr(os, "fork"):
         pytest.skip("needs a system that can fork")
 
-    @tamis.operator(isolation=kind, retries=1, timeout=0.3)
+    @tamis.operator(isolation=kind, retries=1, timeout=0.5)
     def busily(event: Any, how: int) -> bool:
         with open(event["file"], "a") as written:
             written.write(".")

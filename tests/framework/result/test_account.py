@@ -67,12 +67,14 @@ def test_the_numbers_of_one_event() -> None:
             seconds=pytest.approx(0, abs=1),
         ),
         "heard": operator(spared=1),
-        "count": operator(calls=1, invocations=1, evaluations=3, seconds=pytest.approx(0, abs=1)),
+        "count": operator(
+            calls=1, attempts=1, invocations=1, evaluations=3, seconds=pytest.approx(0, abs=1)
+        ),
     }
 
 
 def operator(**numbers: Any) -> dict[str, Any]:
-    counted = ("calls", "invocations", "evaluations", "failed")
+    counted = ("calls", "attempts", "invocations", "evaluations", "failed")
     names = (*counted, "excluded", "implied", "memoized", "spared")
     return {**dict.fromkeys(names, 0), "seconds": 0.0, **numbers}
 
