@@ -60,6 +60,7 @@ def test_the_numbers_of_one_event() -> None:
     assert {name: dict(each) for name, each in found.operators.items()} == {
         "seen": operator(
             calls=2,
+            attempts=2,
             invocations=2,
             evaluations=2,
             failed=1,
