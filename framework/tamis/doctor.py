@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import tamis
 from tamis.calling.lanes import Lanes, LateError
+from tamis.engine.seen_form import compiled_form
 from tamis.errors import SparkError, TamisError
 from tamis.operators import OperatorRecord, Sample
 from tamis.plugins.loader import found_plugins, installed
@@ -194,7 +195,7 @@ def kernels() -> Iterator[Finding]:
 
 
 def compile_all() -> Iterator[str]:
-    """Compiles what indexes and planners need for many subscriptions; yields their names."""
+    """Compiles what many subscriptions need: indexes, planners, learning; yields their names."""
     plugins = installed()
     for name, index in plugins.indexes.items():
         if index.compile is not None:
@@ -204,6 +205,8 @@ def compile_all() -> Iterator[str]:
         if planner.compile is not None:
             planner.compile()
             yield name
+    compiled_form()
+    yield "learning"
 
 
 def cache() -> Finding:

@@ -43,6 +43,19 @@ def test_matching_attributes_needs_nothing_heavy() -> None:
     assert set(loaded_after(program)) <= {"tamis_operators", "tamis_planners"}
 
 
+def test_learning_from_few_tests_needs_no_compiler() -> None:
+    program = (
+        "import tamis\n"
+        "from tamis.testing import truth_table\n"
+        "matcher = tamis.Matcher([truth_table('seen')])\n"
+        "matcher.subscribe('seen(a) and not seen(b)')\n"
+        "for _ in range(40):\n"
+        "    matcher.match({'seen': {'a': True, 'b': False}})\n"
+        "assert matcher.learned().predicates['seen(a)'].tested == 40\n"
+    )
+    assert set(loaded_after(program)) <= {"tamis_operators", "tamis_planners"}
+
+
 def test_listing_plugins_needs_nothing_heavy() -> None:
     loaded = loaded_after("from tamis.plugins.loader import installed\nassert installed().planners")
     assert set(loaded) <= {"tamis_operators", "tamis_planners"}

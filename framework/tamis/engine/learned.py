@@ -11,50 +11,48 @@ long fades. State is kept by canonical text, so that what is subscribed again is
 for so many tests at most.
 
 Invariant: expectations change no answer; before the first event they are those of history.
-Cost: O(outcomes) an event, a few microseconds each; O(tests) to be asked.
+Cost: O(outcomes) an event and O(tests) to be asked, a microsecond or two each; for large problems a
+tenth of that, most of it a look-up for each test of a problem that is new.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Collection, Container, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamis.engine.seen import SeenCall, SeenOperator, SeenTest, inherited
+from tamis.engine import seen
+from tamis.engine.seen_form import INTERPRETED, Table, compiled_form, credible
 from tamis.event import Event
 from tamis.numeric.types import Floats
-from tamis.operators.asking import Call, Test
+from tamis.operators.asking import Call, Solution, Test
 from tamis.operators.specification import Preparation, Specification
-from tamis.planning import UNKNOWN, Scenes
-from tamis.statistics.costs import Cost
+from tamis.planning import Problem, Scenes
+from tamis.statistics.costs import add_cost, after_declared
 from tamis.statistics.history import PRIOR_SELECTIVITY, Statistics
 from tamis.statistics.predicates import PredicateStatistics
+from tamis.statistics.shares import WEIGHT, add_outcome
 
 if TYPE_CHECKING:
-    from tamis.calling.answers import Answer
     from tamis.engine.decision import Decision
 
 
 CAPACITY = 1 << 18
-"""Tests (and calls) of which something is kept at most."""
+"""Tests (and calls) of which something is kept at most, or twice as many as a problem has."""
 OPINION = 16.0
 """Outcomes that a selectivity given without counts stands for."""
 _MOST_HISTORY = 128
 _COST_OPINION = 8.0
 _MOST_COST_HISTORY = 32
-_COST_FORGOTTEN = 4.0
 _CALL_OPINION = 2.0
 _LONGEST_PAUSE = 32
-_SURPRISING = 10.0
-_SURPRISING_SECONDS = 1e-3
 _ANSWERS = 16
 _SOLUTIONS = 64
 _SAMPLED_CALLS = 4096
-
-_Kept = TypeVar("_Kept", SeenCall, SeenTest)
 
 
 class Learned:
@@ -70,12 +68,19 @@ class Learned:
         self._lock = threading.Lock()
         self._next_stamp = 1
         self._averages = self.history.averages
-        self._operators: dict[str, SeenOperator] = {}
-        self._calls: dict[str, SeenCall] = {}
-        self._tests: dict[str, SeenTest] = {}
-        self._prices: dict[Preparation, Cost] = {}
-        self._sampled: deque[SeenCall] = deque()
-        self._known_costs: tuple[Sequence[Call], int, Floats] | None = None
+        self._problem: Problem | None = None
+        self._form = INTERPRETED
+        self._limits: Any = None
+        """The credible shares, from the first event on."""
+        self._operators = Table(INTERPRETED, seen.OPERATOR_WIDTH)
+        self._calls = Table(INTERPRETED, seen.CALL_WIDTH)
+        self._tests = Table(INTERPRETED, seen.TEST_WIDTH)
+        self._test_rows: tuple[Sequence[Test], Any] = ((), ())
+        """Where the tests are that were asked for last; the calls alike."""
+        self._call_rows: tuple[Sequence[Call], Any] = ((), ())
+        self._prices: dict[Preparation, Floats] = {}
+        self._answers: dict[str, deque[list[Solution]]] = {}
+        """The latest solutions of calls, for tests that are new."""
         self._no_event = Event.of({}, str, {})
 
     # learning
@@ -84,125 +89,204 @@ class Learned:
         """Takes what an event has shown."""
         if not decision.outcomes:
             return
-        skeleton = decision.skeleton
-        tests = skeleton.tests
         with self._lock:
+            if not self.events:
+                self._limits = credible(self._form)
             self.events += 1
-            moved = False
-            for number in decision.outcomes:
-                if number not in decision.excluded:
-                    moved |= self._take_outcome(tests[number], decision.outcome[number])
-            for at in decision.made:
-                moved |= self._take_answer(skeleton.calls[at], decision.answers[at])
+            if decision.skeleton.problem is not self._problem:
+                self._problem = decision.skeleton.problem
+                if self._form is INTERPRETED and self._problem.is_large:
+                    self._grow()
+            moved = self._take_outcomes(decision)
+            if decision.made:
+                moved |= self._take_answers(decision)
             if moved or self.events >= self._next_stamp:
                 self.stamp += 1
                 self._next_stamp = self.events + min(self.events, _LONGEST_PAUSE)
-            self._tests = self._bounded(self._tests)
-            self._calls = self._bounded(self._calls)
+            capacity = max(self._capacity, 2 * len(decision.skeleton.tests))
+            if len(self._tests.places) > capacity or len(self._calls.places) > capacity:
+                self._forget(capacity)
 
-    def _take_outcome(self, test: Test, truth: int) -> bool:
-        """Counts an outcome; whether the test has drifted."""
-        seen = self._tests.get(test.text)
-        if seen is None:
-            seen = self._new_test(test)
-        seen.tested += 1
-        if truth == UNKNOWN:
-            seen.failed += 1
-            return False
-        return seen.take(truth, self.events)
+    def _take_outcomes(self, decision: Decision) -> bool:
+        """Counts the outcomes of tests; whether one has drifted."""
+        tests, decided = decision.skeleton.tests, decision.outcomes
+        rows = self._rows_of_tests(tests)
+        numbers: Collection[int] = decided
+        if decision.excluded:
+            numbers = {number: None for number in decided if number not in decision.excluded}
+        if self._answers:
+            self._take_samples(tests, rows, numbers)
+        form = self._form
+        return form.take_outcomes(
+            self._tests.rows,
+            self._calls.rows,
+            self._operators.rows,
+            self._limits,
+            rows,
+            form.numbers(numbers),
+            form.flags(decision.outcome),
+            self.events,
+        )
 
-    def _take_answer(self, call: Call, answer: Answer) -> bool:
-        """Measures a call; whether it was a surprise."""
-        seen = self._seen_call(call)
-        operator = seen.operator
-        failed = answer.failure is not None
-        is_surprise = seen.take(failed, self.events)
-        if not failed:
-            self._take_solutions(seen, answer)
-        seconds = answer.seconds
-        for made in answer.prepared:
-            self._prices.setdefault(made.preparation, Cost()).add(made.seconds)
-        if failed and call.specification.preparation is not None:
-            return is_surprise  # it may never have come to the call
-        seen.measured += 1
-        seen.seconds += seconds
-        if call.batched:
-            operator.batch.add(answer.together, seconds * answer.together, 1.0 / answer.together)
-        if answer.together == 1:
-            if seconds > _SURPRISING_SECONDS:
-                is_surprise |= seconds > _SURPRISING * self._cost_of(call)
-            if seen.given:
-                operator.pace.add(seconds / seen.given)
-            seen.cost.add(seconds)
-            operator.cost.add(seconds)
-        return is_surprise
-
-    def _take_solutions(self, seen: SeenCall, answer: Answer) -> None:
-        """Keeps an answer for tests to come, of so many calls at most."""
-        if answer.solutions is None:
-            seen.satisfied += answer.truth
-            return
-        seen.satisfied += bool(answer.solutions)
-        if answer.cut:
-            return
-        if seen.answers is None:
-            seen.answers = deque(maxlen=_ANSWERS)
-            self._sampled.append(seen)
-            if len(self._sampled) > _SAMPLED_CALLS:
-                self._sampled.popleft().answers = None
-        seen.answers.append(answer.solutions[:_SOLUTIONS])
-
-    def _seen_operator(self, specification: Specification) -> SeenOperator:
-        seen = self._operators.get(specification.name)
-        if seen is None:
-            averages = [
-                self._averages.expected(specification.name, is_guarded, PRIOR_SELECTIVITY)
-                for is_guarded in (False, True)
+    def _take_answers(self, decision: Decision) -> bool:
+        """Measures the calls that were made; whether one was a surprise."""
+        calls, made = decision.skeleton.calls, decision.made
+        rows = self._rows_of_calls(calls)
+        truths: Sequence[bool]
+        truths, solutions, failures, cuts, seconds, prepared, together, *_ = zip(
+            *map(decision.answers.__getitem__, made), strict=True
+        )
+        if any(prepared):
+            for preparation, taken in itertools.chain(*prepared):
+                add_cost(self._prices.setdefault(preparation, np.zeros(2)), 0, taken)
+        if solutions.count(None) < len(solutions):
+            truths = [
+                truth if found is None else bool(found)
+                for truth, found in zip(truths, solutions, strict=True)
             ]
-            seen = self._operators[specification.name] = SeenOperator(*averages)
-        return seen
+            for at, found, failure, cut in zip(made, solutions, failures, cuts, strict=True):
+                if found is not None and failure is None and not cut:
+                    self._keep_answer(calls[at], found)
+        form = self._form
+        return form.take_answers(
+            self._calls.rows,
+            self._operators.rows,
+            self._limits,
+            rows,
+            form.numbers(made),
+            form.flags(truths),
+            form.flags([*map(bool, failures)]),
+            form.seconds(seconds),
+            form.numbers(together),
+            self.events,
+        )
 
-    def _seen_call(self, call: Call) -> SeenCall:
-        seen = self._calls.get(call.text)
-        if seen is None:
-            operator = self._seen_operator(call.specification)
-            found = self.history.predicates.get(call.text)
-            seen = SeenCall(operator)
-            if found is not None and found.cost_seconds is not None:
-                seen.given = found.cost_seconds
-                seen.strength = float(min(found.measured or 0, _MOST_COST_HISTORY)) or _COST_OPINION
-            seen.at = self.events
-            self._calls[call.text] = seen
-        return seen
+    def _keep_answer(self, call: Call, solutions: list[Solution]) -> None:
+        """Keeps an answer for tests to come, of so many calls at most."""
+        answers = self._answers.get(call.text)
+        if answers is None:
+            answers = self._answers[call.text] = deque(maxlen=_ANSWERS)
+            if len(self._answers) > _SAMPLED_CALLS:
+                del self._answers[next(iter(self._answers))]
+        answers.append(solutions[:_SOLUTIONS])
 
-    def _new_test(self, test: Test) -> SeenTest:
-        """A test as history has it, else as the latest answers of its call have it."""
-        call = self._seen_call(test.call)
-        seen = self._tests[test.text] = SeenTest(call, test.text != test.call.text)
-        seen.at = self.events
-        found = self.history.predicates.get(test.text)
+    def _take_samples(self, tests: Sequence[Test], rows: Any, wanted: Container[int]) -> None:
+        """Lets tests that are new begin with the latest answers of their calls, if there are any.
+
+        What history says of a test itself, or what reads the event, is not guessed from them."""
+        for at in self._form.unseen(self._tests.rows, rows):
+            test = tests[at]
+            answers = self._answers.get(test.call.text)
+            if answers is None or at not in wanted:
+                continue
+            if self.history.selectivity(test.text) is not None:
+                continue
+            row = self._tests.rows[rows[at]]
+            if not test.attributes and not test.necessary:
+                row[seen.GIVEN], row[seen.STRENGTH] = seen.NOTHING, 0.0
+                for solutions in list(answers):
+                    add_outcome(row, WEIGHT, bool(test.select(solutions, self._no_event)))
+            seen.begin(row, self._calls.rows, self.events)
+
+    # rows
+
+    def _rows_of_tests(self, tests: Sequence[Test]) -> Any:
+        """Returns where tests are, with rows for those that are new."""
+        known, rows = self._test_rows
+        if known is not tests:
+            found: list[Any] = [*map(self._tests.places.get, [test.text for test in tests])]
+            if None in found:
+                found = [*map(self._test_row, tests)]
+            rows = self._form.numbers(found)
+            self._test_rows = tests, rows
+        return rows
+
+    def _rows_of_calls(self, calls: Sequence[Call]) -> Any:
+        """Returns where calls are, with rows for those that are new."""
+        known, rows = self._call_rows
+        if known is not calls:
+            found: list[Any] = [*map(self._calls.places.get, [call.text for call in calls])]
+            if None in found:
+                found = [*map(self._call_row, calls)]
+            rows = self._form.numbers(found)
+            self._call_rows = calls, rows
+        return rows
+
+    def _grow(self) -> None:
+        """Goes on with compiled functions, as there was a large problem, for good."""
+        self._form = compiled_form()
+        self._limits = credible(self._form)
+        for table in (self._tests, self._calls, self._operators):
+            table.change(self._form)
+        self._test_rows = self._call_rows = (), ()
+
+    def _forget(self, capacity: int) -> None:
+        """Keeps the half that was seen last, where there is too much; the calls of tests stay.
+
+        What was only asked for is forgotten first."""
+        tests, calls = self._tests, self._calls
+        kept = tests.latest(capacity)
+        moved = calls.keep(calls.latest(capacity), {int(tests.rows[at][seen.CALL]) for at in kept})
+        tests.keep(kept)
+        for row in tests.rows:
+            row[seen.CALL] = moved[int(row[seen.CALL])]
+        self._answers = {
+            text: answers for text, answers in self._answers.items() if text in calls.places
+        }
+        self._test_rows = self._call_rows = (), ()
+
+    def _operator_row(self, specification: Specification, is_batched: bool) -> int:
+        place = self._operators.places.get(specification.name)
+        if place is not None:
+            return place
+        row = [0.0] * seen.OPERATOR_WIDTH
+        for guarded in (False, True):
+            row[seen.PRIORS + guarded] = self._averages.expected(
+                specification.name, guarded, PRIOR_SELECTIVITY
+            )
+        row[seen.DECLARED] = specification.expected_cost_seconds
+        row[seen.MARGINAL] = specification.expected_marginal_seconds
+        row[seen.IS_BATCHED] = float(is_batched)
+        row[seen.IS_PREPARED] = float(specification.preparation is not None)
+        return self._operators.add(specification.name, row)
+
+    def _call_row(self, call: Call) -> int:
+        place = self._calls.places.get(call.text)
+        if place is not None:
+            return place
+        row = [0.0] * seen.CALL_WIDTH
+        row[seen.AT] = row[seen.GIVEN] = seen.NOTHING
+        row[seen.OPERATOR] = float(self._operator_row(call.specification, call.batched))
+        found = self.history.predicates.get(call.text)
+        if found is not None and found.cost_seconds is not None:
+            row[seen.GIVEN] = found.cost_seconds
+            most = float(min(found.measured or 0, _MOST_COST_HISTORY))
+            row[seen.STRENGTH] = most or _COST_OPINION
+        if found is not None and found.tested:
+            row[seen.FAILED_BEFORE] = (found.failed or 0) / found.tested
+        return self._calls.add(call.text, row)
+
+    def _test_row(self, test: Test) -> int:
+        place = self._tests.places.get(test.text)
+        if place is not None:
+            return place
+        row = [0.0] * seen.TEST_WIDTH
+        row[seen.AT] = row[seen.GIVEN] = seen.NOTHING
+        row[seen.CALL] = float(self._call_row(test.call))
+        row[seen.IS_GUARDED] = float(test.text != test.call.text)
+        history = self.history
+        found = history.predicates.get(test.text)
         if found is not None and found.share is not None:
-            seen.given = self.history.estimate(test)
-            seen.strength = float(min(found.known, _MOST_HISTORY)) or OPINION
-            return seen
-        if call.answers is not None and not test.attributes and not test.necessary:
-            for solutions in list(call.answers):
-                seen.add(bool(test.select(solutions, self._no_event)))
-            return seen
-        tried = self.history.tried(test)
-        of_call = self.history.selectivity(test.call.text)
-        if tried is not None:
-            seen.given, seen.strength = tried.share, float(min(tried.events, _MOST_HISTORY))
-        elif of_call is not None:
-            seen.given, seen.strength = of_call, _CALL_OPINION
-        return seen
-
-    def _bounded(self, kept: dict[str, _Kept]) -> dict[str, _Kept]:
-        """The half that was seen last, where there is too much."""
-        if len(kept) <= self._capacity:
-            return kept
-        latest = sorted(kept.items(), key=lambda item: item[1].at)
-        return dict(latest[len(latest) // 2 :])
+            row[seen.GIVEN] = history.estimate(test)
+            row[seen.STRENGTH] = float(min(found.known, _MOST_HISTORY)) or OPINION
+        else:
+            tried, of_call = history.tried(test), history.selectivity(test.call.text)
+            if tried is not None:
+                row[seen.GIVEN] = tried.share
+                row[seen.STRENGTH] = float(min(tried.events, _MOST_HISTORY))
+            elif of_call is not None:
+                row[seen.GIVEN], row[seen.STRENGTH] = of_call, _CALL_OPINION
+        return self._tests.add(test.text, row)
 
     # expecting
 
@@ -211,103 +295,43 @@ class Learned:
         if not self.events:
             return self.history.selectivities(tests)
         with self._lock:
-            return np.array([self._selectivity_of(test) for test in tests], np.float64)
+            return self._selectivities_of(tests)
 
-    def _selectivity_of(self, test: Test) -> float:
-        seen = self._tests.get(test.text)
-        if seen is None:
-            call = self._calls.get(test.call.text)
-            found = self.history.predicates.get(test.text)
-            if found is not None and found.share is not None:
-                return self.history.estimate(test)
-            if call is None or call.answers is None:
-                return self._unseen(test, call)
-            seen = self._new_test(test)
-        return seen.expected(self.events)
-
-    def _unseen(self, test: Test, call: SeenCall | None) -> float:
-        """What to expect of a test that neither history nor this process knows."""
-        tried = self.history.tried(test)
-        if tried is not None:
-            return tried.share
-        of_call = self.history.selectivity(test.call.text)
-        if of_call is not None:
-            return of_call
-        if call is None:
-            call = SeenCall(self._seen_operator(test.call.specification))
-        return inherited(call, test.text != test.call.text)
+    def _selectivities_of(self, tests: Sequence[Test]) -> Floats:
+        rows = self._rows_of_tests(tests)
+        if self._answers:
+            self._take_samples(tests, rows, range(len(tests)))
+        expected = self._form.room(len(tests))
+        self._form.expect_selectivities(
+            *(self._tests.rows, self._calls.rows, self._operators.rows),
+            *(rows, self.events, expected),
+        )
+        return np.asarray(expected, np.float64)
 
     def costs(self, calls: Sequence[Call]) -> Floats:
         """The expected seconds of each call."""
-        with self._lock:
-            return self._costs_of(calls)
-
-    def _costs_of(self, calls: Sequence[Call]) -> Floats:
-        known = self._known_costs
-        if known is None or known[0] is not calls or known[1] != self.events:
-            costs = np.array([self._cost_of(call) for call in calls], np.float64)
-            known = self._known_costs = (calls, self.events, costs)
-        return known[2].copy()
-
-    def _cost_of(self, call: Call) -> float:
-        seen = self._calls.get(call.text)
-        if seen is None:
-            found = self.history.predicates.get(call.text)
-            given = None if found is None else found.cost_seconds
-            operator = self._operators.get(call.specification.name)
-            if operator is None:
-                return call.specification.expected_cost_seconds if given is None else given
-        else:
-            operator, given = seen.operator, seen.given
-        if given is None:
-            prior, strength = self._cost_of_any(call, operator), 1.0
-        else:
-            prior = given * operator.pace.after_declared(1.0)
-            strength = 0.0 if seen is None else seen.strength
-        if seen is None or not seen.cost.weight:
-            return prior
-        return seen.cost.expected(prior, strength / (1.0 + seen.cost.weight / _COST_FORGOTTEN))
-
-    def _cost_of_any(self, call: Call, operator: SeenOperator) -> float:
-        """What a call of the operator costs."""
-        specification = call.specification
-        if call.batched and operator.batch.weight:
-            return operator.batch.line(
-                specification.expected_cost_seconds, specification.expected_marginal_seconds
-            )[0]
-        return operator.cost.after_declared(specification.expected_cost_seconds)
+        return self._costs_of(calls, False)
 
     def marginal_costs(self, calls: Sequence[Call]) -> Floats:
         """The expected seconds of each call when it is made together with others."""
-        with self._lock:
-            costs = self._costs_of(calls)
-            for at, call in enumerate(calls):
-                if call.batched:
-                    costs[at] = min(costs[at], self._marginal_of(call.specification))
-            return costs
+        return self._costs_of(calls, True)
 
-    def _marginal_of(self, specification: Specification) -> float:
-        marginal = specification.expected_marginal_seconds
-        operator = self._operators.get(specification.name)
-        if operator is None:
-            return marginal
-        return operator.batch.line(specification.expected_cost_seconds, marginal)[1]
+    def _costs_of(self, calls: Sequence[Call], is_marginal: bool) -> Floats:
+        with self._lock:
+            rows, expected = self._rows_of_calls(calls), self._form.room(len(calls))
+            self._form.expect_costs(
+                self._calls.rows, self._operators.rows, rows, is_marginal, expected
+            )
+        return np.asarray(expected, np.float64)
 
     def failures(self, calls: Sequence[Call]) -> Floats:
         """The share of events for which each call is expected to fail."""
-        if not any(operator.failing.weight for operator in tuple(self._operators.values())):
-            return self.history.failures(calls)
         with self._lock:
-            return np.array([self._failure_of(call) for call in calls], np.float64)
-
-    def _failure_of(self, call: Call) -> float:
-        found = self.history.predicates.get(call.text)
-        history = (found.failed or 0) / found.tested if found is not None and found.tested else 0.0
-        seen = self._calls.get(call.text)
-        if seen is not None:
-            return seen.failure(history, self.events)
-        operator = self._operators.get(call.specification.name)
-        return history if operator is None else max(history, operator.failure(self.events))
+            rows, expected = self._rows_of_calls(calls), self._form.room(len(calls))
+            self._form.expect_failures(
+                self._calls.rows, self._operators.rows, rows, self.events, expected
+            )
+        return np.asarray(expected, np.float64)
 
     def prices(self, preparations: Sequence[Preparation]) -> Floats:
         """The expected seconds of each preparation, with what it builds on."""
@@ -320,7 +344,7 @@ class Learned:
         """The expected seconds of a preparation by itself."""
         price = self._prices.get(preparation)
         declared = self.history.price_of(preparation)
-        return declared if price is None else price.after_declared(declared)
+        return declared if price is None else after_declared(price, 0, declared)
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
         """How the tests go together, where history knows; those that drifted are by themselves.
@@ -331,10 +355,10 @@ class Learned:
         if scenes is None or sample is None:
             return None
         with self._lock:
+            expected, rows = self._selectivities_of(tests), self._rows_of_tests(tests)
             for at, test in enumerate(tests):
-                seen = self._tests.get(test.text)
-                if test.text not in sample.places or (seen is not None and seen.has_drifted):
-                    scenes.selectivity[:, at] = self._selectivity_of(test)
+                if test.text not in sample.places or self._tests.rows[rows[at]][seen.HAS_DRIFTED]:
+                    scenes.selectivity[:, at] = expected[at]
         return scenes
 
     # keeping
@@ -343,25 +367,34 @@ class Learned:
         """History and all that was seen since, with counts: what to save.
 
         What history has without counts counts as so many outcomes beside what was seen."""
-        seen = Statistics()
+        added = Statistics()
+        calls, tests = self._calls, self._tests
         with self._lock:
-            for text, call in self._calls.items():
-                if call.failing.made:
-                    seen.predicates[text] = call.counted()
-            for text, test in self._tests.items():
-                if test.tested:
-                    own = self._calls.get(text)
-                    seen.predicates[text] = PredicateStatistics(
-                        tested=test.tested,
-                        satisfied=test.satisfied,
-                        failed=test.failed,
-                        cost_seconds=None if own is None else own.cost_seconds,
-                        measured=None if own is None else own.measured,
+            for text, place in calls.places.items():
+                if calls.rows[place][seen.MADE]:
+                    added.predicates[text] = _counted(calls.rows[place], calls.rows[place])
+            for text, place in tests.places.items():
+                if tests.rows[place][seen.MADE]:
+                    own = calls.places.get(text)
+                    added.predicates[text] = _counted(
+                        tests.rows[place], None if own is None else calls.rows[own]
                     )
         for text, found in self.history.predicates.items():
-            if text in seen.predicates and not found.known and found.selectivity is not None:
+            if text in added.predicates and not found.known and found.selectivity is not None:
                 opinion = PredicateStatistics(
                     tested=round(OPINION), satisfied=round(OPINION * found.selectivity)
                 )
-                seen.predicates[text] = seen.predicates[text].merged(opinion)
-        return self.history.merged(seen)
+                added.predicates[text] = added.predicates[text].merged(opinion)
+        return self.history.merged(added)
+
+
+def _counted(row: Any, call: Any) -> PredicateStatistics:
+    """All that was seen of a test or call, and what the call of this text took, as counts."""
+    measured = None if call is None or call[seen.AT] < 0.0 else int(call[seen.MEASURED])
+    return PredicateStatistics(
+        tested=int(row[seen.MADE]),
+        satisfied=int(row[seen.SATISFIED]),
+        failed=int(row[seen.FAILED]),
+        cost_seconds=float(call[seen.SECONDS]) / measured if measured else None,
+        measured=measured,
+    )

@@ -1,19 +1,50 @@
-"""What this process keeps of an operator, a call and a test: counts, and no event.
+"""Takes what an event has shown into rows of numbers, and says what to expect by them.
 
-`at` is the number of the event in which something was seen last; what was not seen for long fades
-to half in so many events, and what is below it (its call, its operator, history) shows through.
+A test, a call and an operator is a row each. The number of the event in which something was seen
+last is in it: what was not seen for long fades to half in so many events, and what is below it (its
+call, its operator, history) shows through. Rows are lists for the interpreter, and of an array for
+what is compiled; both compute the same. Cost: O(1) an outcome, an answer, an expectation.
 """
 
 from __future__ import annotations
 
-from collections import deque
-
-from tamis.operators.asking import Solution
-from tamis.statistics.costs import BatchCost, Cost
+from tamis.numeric.kernels import portable
+from tamis.numeric.types import Bytes, Floats, Ints
+from tamis.planning import UNKNOWN
+from tamis.statistics.costs import (
+    add_cost,
+    add_invocation,
+    after_declared,
+    batch_line,
+)
 from tamis.statistics.history import PRIOR_OUTCOMES
-from tamis.statistics.predicates import PredicateStatistics
-from tamis.statistics.shares import DriftingShare, Share
+from tamis.statistics.shares import (
+    TRUE,
+    WEIGHT,
+    add_outcome,
+    is_surprised,
+    mean,
+)
 
+# all rows begin with a share that may drift: of true outcomes of a test, of failures of calls; then
+# the event in which it was seen last (below zero for what was only asked for), and how often it was
+AT, MADE = 5, 6
+# tests and calls: how often they failed and were true; what history says (a share or a cost, below
+# zero if nothing), and how many outcomes or measurements this counts as
+FAILED, SATISFIED, GIVEN, STRENGTH = range(7, 11)
+# tests
+CALL, IS_GUARDED, HAS_DRIFTED, TEST_WIDTH = range(11, 15)
+# calls and operators: a cost
+COST = 11
+# calls: the share of its tests with constraints, how often it failed by history, and what was
+# measured altogether
+GUARDED, FAILED_BEFORE, OPERATOR, MEASURED, SECONDS, CALL_WIDTH = 13, 15, 16, 17, 18, 19
+# operators: measured costs over those that history has (the machine may be another one); batches;
+# the shares of tests without and with constraints, and what history says of them; declarations
+PACE, BATCH, AVERAGES, PRIORS = 13, 15, 20, 24
+DECLARED, MARGINAL, IS_BATCHED, IS_PREPARED, OPERATOR_WIDTH = range(26, 31)
+
+NOTHING = -1.0
 _FAILURE_MEMORY = 32
 _SURPRISING_FAILURE = 0.1
 _SOUND = 4.0
@@ -21,163 +52,230 @@ _SOUND = 4.0
 _FRESH = 32
 _HALF_LIFE = 1024.0
 _FAILURE_HALF_LIFE = 256.0
+_SURPRISING = 10.0
+_SURPRISING_SECONDS = 1e-3
+_COST_FORGOTTEN = 4.0
 
 
-def faded(pause: int, half_life: float = _HALF_LIFE) -> float:
-    """What is left of the weight of something that was not seen for so many events."""
-    return 1.0 if pause <= _FRESH else float(0.5 ** ((pause - _FRESH) / half_life))
+@portable
+def faded(pause: float, half_life: float) -> float:
+    """Returns what is left of the weight of something that was not seen for so many events."""
+    if pause <= _FRESH:
+        return 1.0
+    left: float = 0.5 ** ((pause - _FRESH) / half_life)
+    return left
 
 
-class Failing(DriftingShare):
-    """How often calls fail; those before the first failure are only counted when there is one."""
-
-    __slots__ = ("at", "made")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.at = 0
-        self.made = 0
-
-    def left(self, now: int) -> float:
-        """What is left of its weight: what is broken may be mended after a while."""
-        return faded(now - self.at, _FAILURE_HALF_LIFE)
-
-    def take(self, failed: bool, now: int) -> bool:
-        """Counts a call; whether it shows that something broke, or was mended."""
-        if self.weight and now - self.at > _FRESH:
-            self.fade(self.left(now))
-        self.at = now
-        made = self.made
-        self.made = made + 1
-        if not self.weight:
-            if not failed:
-                return False
-            self.weight = float(min(made, _FAILURE_MEMORY - 1))
-        is_new = failed and self.true < _SURPRISING_FAILURE * self.weight
-        return self.is_surprised(failed) or is_new
+# learning
 
 
-class SeenOperator:
-    """What an operator does on average."""
-
-    __slots__ = ("averages", "batch", "cost", "failing", "pace")
-
-    def __init__(self, plain: float, guarded: float) -> None:
-        self.averages = ((Share(), plain), (Share(), guarded))
-        """The tests without and with constraints of their own, and what history says of them."""
-        self.failing = Failing()
-        self.cost = Cost()
-        self.pace = Cost()
-        """Measured costs over those that history has: the machine may be another one."""
-        self.batch = BatchCost()
-
-    def failure(self, now: int) -> float:
-        """The share of its calls that fail."""
-        return self.failing.mean(0.0, _SOUND, self.failing.left(now))
+@portable
+def begin(test: Floats, calls: Floats, now: int) -> None:
+    """Notes that a test that was only asked for is seen, and so is its call."""
+    test[AT] = now
+    call = calls[int(test[CALL])]
+    if call[AT] < 0.0:
+        call[AT] = now
 
 
-class SeenCall:
-    """What was seen of a call."""
-
-    __slots__ = (
-        *("answers", "at", "cost", "failed", "failing", "given", "guarded", "measured"),
-        *("operator", "satisfied", "seconds", "strength"),
-    )
-
-    def __init__(
-        self, operator: SeenOperator, given: float | None = None, strength: float = 0.0
-    ) -> None:
-        self.operator = operator
-        self.given = given
-        """What it costs as history has it, and the measurements that this counts as."""
-        self.strength = strength
-        self.at = 0
-        self.cost = Cost()
-        self.failing = Failing()
-        self.guarded = Share()
-        """Of its tests with constraints."""
-        self.failed = self.satisfied = self.measured = 0
-        self.seconds = 0.0
-        self.answers: deque[list[Solution]] | None = None
-        """The latest solutions, for tests that are new."""
-
-    def take(self, failed: bool, now: int) -> bool:
-        """Counts a call; whether it shows that something broke, or was mended."""
-        self.at = now
-        self.failed += failed
-        self.operator.failing.take(failed, now)
-        return self.failing.take(failed, now)
-
-    def failure(self, history: float, now: int) -> float:
-        """The share of times that it fails."""
-        prior = max(history, self.operator.failure(now))
-        return self.failing.mean(prior, PRIOR_OUTCOMES, self.failing.left(now))
-
-    def counted(self) -> PredicateStatistics:
-        """All that was seen, as counts."""
-        return PredicateStatistics(
-            tested=self.failing.made,
-            satisfied=self.satisfied,
-            failed=self.failed,
-            cost_seconds=self.cost_seconds,
-            measured=self.measured,
-        )
-
-    @property
-    def cost_seconds(self) -> float | None:
-        """The mean of all that was measured."""
-        return self.seconds / self.measured if self.measured else None
+@portable
+def take_outcomes(
+    tests: Floats,
+    calls: Floats,
+    operators: Floats,
+    credible: Floats,
+    rows: Ints,
+    numbers: Ints,
+    outcomes: Bytes,
+    now: int,
+) -> bool:
+    """Counts the outcomes of tests with these numbers; whether one has drifted."""
+    has_drifted = False
+    for number in numbers:
+        test = tests[rows[number]]
+        if test[AT] < 0.0:
+            begin(test, calls, now)
+        test[MADE] += 1.0
+        truth = outcomes[number]
+        if truth == UNKNOWN:
+            test[FAILED] += 1.0
+            continue
+        if now - test[AT] > _FRESH:
+            left = faded(now - test[AT], _HALF_LIFE)
+            test[WEIGHT] *= left
+            test[TRUE] *= left
+        test[AT] = now
+        test[SATISFIED] += truth
+        if is_surprised(test, truth, test[GIVEN], test[STRENGTH], credible):
+            test[HAS_DRIFTED] = 1.0
+            test[STRENGTH] = 0.0
+            has_drifted = True
+        call = calls[int(test[CALL])]
+        average = AVERAGES
+        if test[IS_GUARDED]:
+            average += 2
+            add_outcome(call, GUARDED, truth)
+        add_outcome(operators[int(call[OPERATOR])], average, truth)
+    return has_drifted
 
 
-class SeenTest(DriftingShare):
-    """What was seen of a test, and what history gives for it."""
+@portable
+def take_failure(row: Floats, failed: int, now: int, credible: Floats) -> bool:
+    """Counts a call of itself or an operator; whether something broke by it, or was mended.
 
-    __slots__ = (
-        *("at", "call", "failed", "given", "has_drifted", "is_guarded", "satisfied"),
-        *("strength", "tested"),
-    )
+    Calls before the first failure are only counted when there is one."""
+    if row[WEIGHT] and now - row[AT] > _FRESH:
+        left = faded(now - row[AT], _FAILURE_HALF_LIFE)
+        row[WEIGHT] *= left
+        row[TRUE] *= left
+    row[AT] = now
+    row[MADE] += 1.0
+    if not row[WEIGHT]:
+        if not failed:
+            return False
+        row[WEIGHT] = min(row[MADE], _FAILURE_MEMORY) - 1.0
+    is_new = failed and row[TRUE] < _SURPRISING_FAILURE * row[WEIGHT]
+    return bool(is_surprised(row, failed, 0.5, 0.0, credible) or is_new)
 
-    def __init__(self, call: SeenCall, is_guarded: bool) -> None:
-        super().__init__()
-        self.call = call
-        self.is_guarded = is_guarded
-        self.at = 0
-        self.tested = self.satisfied = self.failed = 0
-        self.has_drifted = False
-        self.given = 0.0
-        self.strength = 0.0
-        """Outcomes that `given` counts as; none where history does not know it, or was wrong."""
 
-    def take(self, truth: int, now: int) -> bool:
-        """Counts an outcome; whether it shows that the test is not what it was."""
-        if now - self.at > _FRESH:
-            self.fade(faded(now - self.at))
-        self.at = now
-        self.satisfied += truth
-        has_drifted = self.is_surprised(truth, self.given, self.strength)
-        if has_drifted:
-            self.has_drifted = True
-            self.strength = 0.0
-        self.call.operator.averages[self.is_guarded][0].add(truth)
-        if self.is_guarded:
-            self.call.guarded.add(truth)
-        return has_drifted
+@portable
+def take_cost(call: Floats, operator: Floats, seconds: float, together: int) -> bool:
+    """Measures a call, one of so many of an invocation; whether that was a surprise."""
+    call[MEASURED] += 1.0
+    call[SECONDS] += seconds
+    if operator[IS_BATCHED]:
+        add_invocation(operator, BATCH, together, seconds * together, 1.0 / together)
+    if together != 1:
+        return False
+    is_surprise = False
+    if seconds > _SURPRISING_SECONDS:
+        is_surprise = seconds > _SURPRISING * expected_cost(call, operator)
+    if call[GIVEN] > 0.0:
+        add_cost(operator, PACE, seconds / call[GIVEN])
+    add_cost(call, COST, seconds)
+    add_cost(operator, COST, seconds)
+    return is_surprise
 
-    def expected(self, now: int) -> float:
-        """The share of events that satisfy it."""
-        weight, true = self.weight, self.true
-        if now - self.at > _FRESH:
-            left = faded(now - self.at)
-            weight, true = left * weight, left * true
-        strength = self.strength
+
+@portable
+def take_answers(
+    calls: Floats,
+    operators: Floats,
+    credible: Floats,
+    rows: Ints,
+    numbers: Ints,
+    truths: Bytes,
+    failures: Bytes,
+    seconds: Floats,
+    together: Ints,
+    now: int,
+) -> bool:
+    """Measures the calls with these numbers; whether one was a surprise."""
+    is_surprise = False
+    for at in range(len(numbers)):
+        call = calls[rows[numbers[at]]]
+        operator = operators[int(call[OPERATOR])]
+        failed = failures[at]
+        take_failure(operator, failed, now, credible)
+        if take_failure(call, failed, now, credible):
+            is_surprise = True
+        if failed:
+            call[FAILED] += 1.0
+            if operator[IS_PREPARED]:
+                continue  # it may never have come to the call
+        else:
+            call[SATISFIED] += truths[at]
+        if take_cost(call, operator, seconds[at], together[at]):
+            is_surprise = True
+    return is_surprise
+
+
+# expecting
+
+
+@portable
+def inherited(test: Floats, call: Floats, operator: Floats) -> float:
+    """Returns what to expect of a test of which nothing is known, by its call and operator."""
+    guarded = int(test[IS_GUARDED])
+    prior = operator[PRIORS + guarded]
+    expected = mean(operator, AVERAGES + 2 * guarded, prior, PRIOR_OUTCOMES, 1.0)
+    return mean(call, GUARDED, expected, PRIOR_OUTCOMES, 1.0) if guarded else expected
+
+
+@portable
+def expect_selectivities(
+    tests: Floats, calls: Floats, operators: Floats, rows: Ints, now: int, expected: Floats
+) -> None:
+    """Finds the share of events that satisfy each test."""
+    for at in range(len(rows)):
+        test = tests[rows[at]]
+        strength = test[STRENGTH]
+        if test[AT] < 0.0 and test[GIVEN] >= 0.0:
+            expected[at] = test[GIVEN]
+            continue
+        left = faded(now - test[AT], _HALF_LIFE) if test[WEIGHT] else 1.0
         if strength:
-            return (true + strength * self.given) / (weight + strength)
-        prior = inherited(self.call, self.is_guarded)
-        return (true + PRIOR_OUTCOMES * prior) / (weight + PRIOR_OUTCOMES)
+            prior = test[GIVEN]
+        else:
+            call = calls[int(test[CALL])]
+            prior = inherited(test, call, operators[int(call[OPERATOR])])
+            if test[AT] < 0.0:
+                expected[at] = prior
+                continue
+            strength = PRIOR_OUTCOMES
+        expected[at] = mean(test, WEIGHT, prior, strength, left)
 
 
-def inherited(call: SeenCall, is_guarded: bool) -> float:
-    """What to expect of a test of this call of which nothing is known."""
-    share, prior = call.operator.averages[is_guarded]
-    expected = share.mean(prior, PRIOR_OUTCOMES)
-    return call.guarded.mean(expected, PRIOR_OUTCOMES) if is_guarded else expected
+@portable
+def expected_cost(call: Floats, operator: Floats) -> float:
+    """Returns the seconds of a call."""
+    if call[GIVEN] >= 0.0:
+        prior: float = call[GIVEN] * after_declared(operator, PACE, 1.0)
+        strength = call[STRENGTH]
+    else:
+        strength = 1.0
+        if operator[BATCH]:
+            prior = batch_line(operator, BATCH, operator[DECLARED], operator[MARGINAL])[0]
+        else:
+            prior = after_declared(operator, COST, operator[DECLARED])
+    weight: float = call[COST]
+    if weight == 0.0:
+        return prior
+    strength /= 1.0 + weight / _COST_FORGOTTEN
+    cost: float = (weight * call[COST + 1] + strength * prior) / (weight + strength)
+    return cost
+
+
+@portable
+def expect_costs(
+    calls: Floats, operators: Floats, rows: Ints, is_marginal: bool, expected: Floats
+) -> None:
+    """Finds the seconds of each call, by itself or together with others of its batch."""
+    for at in range(len(rows)):
+        call = calls[rows[at]]
+        operator = operators[int(call[OPERATOR])]
+        seconds = expected_cost(call, operator)
+        if is_marginal and operator[IS_BATCHED]:
+            line = batch_line(operator, BATCH, operator[DECLARED], operator[MARGINAL])
+            seconds = min(seconds, line[1])
+        expected[at] = seconds
+
+
+@portable
+def failing_share(row: Floats, prior: float, strength: float, now: int) -> float:
+    """Returns how often a call or an operator fails: what is broken may be mended after a while."""
+    if not row[WEIGHT]:
+        return prior
+    return mean(row, WEIGHT, prior, strength, faded(now - row[AT], _FAILURE_HALF_LIFE))
+
+
+@portable
+def expect_failures(
+    calls: Floats, operators: Floats, rows: Ints, now: int, expected: Floats
+) -> None:
+    """Finds the share of events for which each call fails."""
+    for at in range(len(rows)):
+        call = calls[rows[at]]
+        of_operator = failing_share(operators[int(call[OPERATOR])], 0.0, _SOUND, now)
+        prior = max(call[FAILED_BEFORE], of_operator)
+        expected[at] = failing_share(call, prior, PRIOR_OUTCOMES, now)

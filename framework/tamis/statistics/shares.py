@@ -3,18 +3,26 @@
 A share is a mean over about the last so many outcomes. Where the latest few are too unlikely under
 what was known before, all of that is dropped at once: the stream has drifted. Kullback and Leibler:
 under a share p, a share q of m outcomes has a chance of about exp(-m·KL(q, p)).
+A share is two numbers of a row: its weight, and what of that was true. A row that begins with one
+may drift: its next numbers are the latest outcomes.
 Cost: O(1) an outcome, a few additions and a look-up.
 """
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
-MEMORY = 256
+from tamis.numeric.kernels import portable
+from tamis.numeric.types import Floats, Ints
+
+WEIGHT, TRUE, BITS, LENGTH, ONES = range(5)
+"""Columns of a share that may drift: the last three are the latest outcomes, as bits, how many
+there are, and how many of them were true."""
+MEMORY = 256.0
 """Outcomes that a share is the mean of, at most: enough to know it to within three percent."""
 WINDOW = 16
+_OLDEST, _ALL, _STRIDE = WINDOW - 1, (1 << WINDOW) - 1, WINDOW + 1
+_KEEP = 1.0 - 1.0 / MEMORY
 _FEWEST = 4
 _KEPT = 8
 _SURPRISE = 12.0
@@ -24,88 +32,76 @@ _DOUBT = 3.0
 _GRID, _FARTHEST = 2048, 14.0
 
 
-class Share:
-    """True outcomes among the latest ones, by decaying counts."""
-
-    __slots__ = ("true", "weight")
-
-    def __init__(self) -> None:
-        self.weight = 0.0
-        self.true = 0.0
-
-    def add(self, truth: bool | int, memory: int = MEMORY) -> None:
-        """Takes an outcome."""
-        if self.weight >= memory:
-            keep = 1.0 - 1.0 / memory
-            self.weight *= keep
-            self.true *= keep
-        self.weight += 1.0
-        self.true += truth
-
-    def fade(self, left: float) -> None:
-        """Lets it count for so much of what it did."""
-        self.weight *= left
-        self.true *= left
-
-    def mean(self, prior: float, strength: float, faded: float = 1.0) -> float:
-        """The share, with a prior that counts as so many outcomes."""
-        weight = faded * self.weight + strength
-        return (faded * self.true + strength * prior) / weight if weight else prior
+@portable
+def add_outcome(row: Floats, at: int, truth: int) -> None:
+    """Takes an outcome of the share at a column."""
+    if row[at] >= MEMORY:
+        row[at] *= _KEEP
+        row[at + 1] *= _KEEP
+    row[at] += 1.0
+    row[at + 1] += truth
 
 
-class DriftingShare(Share):
-    """A share that notices when it no longer is what it was."""
-
-    __slots__ = ("_latest",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._latest = 1
-        """The last outcomes as bits, below a bit that marks where they begin."""
-
-    def is_surprised(self, truth: bool | int, given: float = 0.5, strength: float = 0.0) -> bool:
-        """Takes an outcome; whether the latest refute those before and what was given as well.
-
-        Then only the last few outcomes count, and what was given should not any more."""
-        self.add(truth)
-        latest = self._latest << 1 | truth
-        if latest >> WINDOW + 1:
-            latest = latest & (1 << WINDOW) - 1 | 1 << WINDOW
-        self._latest = latest
-        length = latest.bit_length() - 1
-        if length < _FEWEST:
-            return False
-        true = latest.bit_count() - 1
-        before, true_before = self.weight - length, self.true - true
-        if before <= 0.0 or true_before < 0.0:
-            before = true_before = 0.0
-        expected = true_before + strength * given + _DOUBT * true / length
-        expected /= before + strength + _DOUBT
-        low, high = _credible()[length][true]
-        if low <= expected <= high:
-            return False
-        kept = min(length, _KEPT)
-        self._latest = latest & (1 << kept) - 1 | 1 << kept
-        self.weight = float(kept)
-        self.true = float(self._latest.bit_count() - 1)
-        return True
+@portable
+def mean(row: Floats, at: int, prior: float, strength: float, left: float) -> float:
+    """Returns the share, of which so much is left, with a prior that counts as so many outcomes."""
+    weight: float = left * row[at] + strength
+    if weight == 0.0:
+        return prior
+    share: float = (left * row[at + 1] + strength * prior) / weight
+    return share
 
 
-@cache
-def _credible() -> list[list[tuple[float, float]]]:
-    """For so many outcomes and so many true ones, the shares under which they are no surprise."""
+@portable
+def is_surprised(row: Floats, truth: int, given: float, strength: float, credible: Floats) -> bool:
+    """Takes an outcome; whether the latest refute those before and what was given as well.
+
+    Then only the last few outcomes count, and what was given should not any more."""
+    add_outcome(row, WEIGHT, truth)
+    bits, length, true = int(row[BITS]), row[LENGTH], row[ONES] + truth
+    if length < WINDOW:
+        length += 1.0
+        row[LENGTH] = length
+    else:
+        true -= bits >> _OLDEST
+    bits = (bits << 1 | truth) & _ALL
+    row[BITS] = bits
+    row[ONES] = true
+    if length < _FEWEST:
+        return False
+    before, true_before = row[WEIGHT] - length, row[TRUE] - true
+    if before <= 0.0 or true_before < 0.0:
+        before = true_before = 0.0
+    expected = true_before + strength * given + _DOUBT * true / length
+    expected /= before + strength + _DOUBT
+    limits = credible[int(length * _STRIDE + true)]
+    if limits[0] <= expected <= limits[1]:
+        return False
+    kept = min(int(length), _KEPT)
+    bits &= (1 << kept) - 1
+    true = 0.0
+    for place in range(kept):
+        true += bits >> place & 1
+    row[BITS] = bits
+    row[WEIGHT] = row[LENGTH] = float(kept)
+    row[TRUE] = row[ONES] = true
+    return True
+
+
+def credible_shares() -> Floats:
+    """Returns the lowest and the highest share under which the latest outcomes are no surprise.
+
+    Its rows are `length * (WINDOW + 1) + true`, for so many outcomes of which so many are true."""
     odds = np.exp(np.linspace(-_FARTHEST, _FARTHEST, _GRID))
     shares = np.concatenate([[0.0], odds / (1 + odds), [1.0]])
-    table: list[list[tuple[float, float]]] = [[] for _ in range(_FEWEST)]
+    limits = np.zeros((_STRIDE**2, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         log, log_not = np.log(shares), np.log1p(-shares)
         for length in range(_FEWEST, WINDOW + 1):
-            row = []
             for true in range(length + 1):
                 found = true / length
                 expected = np.where(true > 0, found * (np.log(found) - log), 0.0)
                 expected += np.where(true < length, (1 - found) * (np.log1p(-found) - log_not), 0.0)
-                fine = np.flatnonzero(length * expected <= _SURPRISE)
-                row.append((float(shares[fine[0]]), float(shares[fine[-1]])))
-            table.append(row)
-    return table
+                fine: Ints = np.flatnonzero(length * expected <= _SURPRISE)
+                limits[length * _STRIDE + true] = shares[fine[[0, -1]]]
+    return limits

@@ -1,0 +1,162 @@
+"""Keeps rows of numbers by text, and chooses the form of what computes with them.
+
+The interpreter works on lists. Once a problem was large, rows are of an array, and compiled
+functions work on them: the same functions on the same numbers. Which form runs depends on the sizes
+of problems alone. Cost: O(1) a row; O(rows) when a form is changed or rows are forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamis.engine import seen
+from tamis.numeric.types import Bytes, Floats, Ints
+from tamis.statistics.shares import credible_shares
+from tamis.waiting import COMPILING, waiting_for
+
+
+class Form(NamedTuple):
+    """The functions of `seen` in one form, and what makes the sequences that they take."""
+
+    rows: Callable[[Any], Any]
+    numbers: Callable[[Collection[int]], Any]
+    flags: Callable[[Sequence[int]], Any]
+    seconds: Callable[[Sequence[float]], Any]
+    room: Callable[[int], Any]
+    unseen: Callable[[Any, Any], list[int]]
+    """Finds which of some rows are of what was only asked for."""
+    take_outcomes: Callable[..., bool]
+    take_answers: Callable[..., bool]
+    expect_selectivities: Callable[..., None]
+    expect_costs: Callable[..., None]
+    expect_failures: Callable[..., None]
+
+
+class Table:
+    """Rows of numbers by text."""
+
+    def __init__(self, form: Form, width: int) -> None:
+        self.places: dict[str, int] = {}
+        self._width, self._size = width, 0
+        self.rows: Any = form.rows(np.zeros((0, width)))
+
+    def add(self, text: str, row: list[float]) -> int:
+        """Adds a row, and says where it is."""
+        place, self._size = self._size, self._size + 1
+        if isinstance(self.rows, list):
+            self.rows.append(row)
+        else:
+            if place == len(self.rows):
+                self.rows = np.concatenate([self.rows, np.zeros((place + 16, len(row)))])
+            self.rows[place] = row
+        self.places[text] = place
+        return place
+
+    def change(self, form: Form) -> None:
+        """Makes the rows what another form takes."""
+        self.rows = form.rows(np.array(self.rows, np.float64).reshape(-1, self._width))
+
+    def latest(self, capacity: int) -> list[int]:
+        """Returns the places of what was seen; of more rows than there may be, the latest half."""
+        places = sorted(self.places.values(), key=lambda place: float(self.rows[place][seen.AT]))
+        half = places[len(places) // 2 :] if len(places) > capacity else places
+        return [place for place in half if self.rows[place][seen.AT] >= 0.0]
+
+    def keep(self, named: Collection[int], others: Collection[int] = ()) -> dict[int, int]:
+        """Forgets all rows but these, and the texts of those others; says where each is now."""
+        moved = {place: at for at, place in enumerate(sorted({*named, *others}))}
+        wanted = set(named)
+        self.places = {text: moved[place] for text, place in self.places.items() if place in wanted}
+        kept = [self.rows[place] for place in moved]
+        is_list = isinstance(self.rows, list)
+        self.rows = kept if is_list else np.array(kept).reshape(-1, self._width)
+        self._size = len(kept)
+        return moved
+
+
+def _given(values: Any) -> Any:
+    return values
+
+
+def _unseen(table: list[list[float]], rows: list[int]) -> list[int]:
+    return [at for at, row in enumerate(rows) if table[row][seen.AT] < 0.0]
+
+
+INTERPRETED = Form(
+    lambda array: array.tolist(),
+    _given,
+    _given,
+    _given,
+    lambda size: [0.0] * size,
+    _unseen,
+    seen.take_outcomes,
+    seen.take_answers,
+    seen.expect_selectivities,
+    seen.expect_costs,
+    seen.expect_failures,
+)
+
+
+def _numbers(values: Collection[int]) -> Ints:
+    return np.fromiter(values, np.int64, len(values))
+
+
+def _flags(values: Sequence[int]) -> Bytes:
+    return np.frombuffer(bytearray(values), np.uint8)
+
+
+def _seconds(values: Sequence[float]) -> Floats:
+    return np.fromiter(values, np.float64, len(values))
+
+
+def _unseen_of_array(table: Floats, rows: Ints) -> list[int]:
+    found: list[int] = np.flatnonzero(table[rows, seen.AT] < 0.0).tolist()
+    return found
+
+
+@cache
+def compiled_form() -> Form:
+    """Returns the compiled form, ready to be used."""
+    from tamis.engine import seen_compiled as made
+
+    form = Form(
+        _given,
+        _numbers,
+        _flags,
+        _seconds,
+        np.empty,
+        _unseen_of_array,
+        made.take_outcomes_compiled,
+        made.take_answers_compiled,
+        made.expect_selectivities_compiled,
+        made.expect_costs_compiled,
+        made.expect_failures_compiled,
+    )
+    with waiting_for(COMPILING):
+        _exercise(form)
+    return form
+
+
+def _exercise(form: Form) -> None:
+    """Calls each function of a form, so that it is compiled."""
+    widths = (seen.TEST_WIDTH, seen.CALL_WIDTH, seen.OPERATOR_WIDTH)
+    tests, calls, operators = (form.rows(np.zeros((1, width))) for width in widths)
+    numbers, flags, seconds = form.numbers([0]), form.flags([1]), form.seconds([0.0])
+    limits, now, room = credible(form), 1, form.room(1)
+    form.take_outcomes(tests, calls, operators, limits, numbers, numbers, flags, now)
+    form.take_answers(
+        *(calls, operators, limits, numbers, numbers, flags, flags, seconds, numbers, now)
+    )
+    form.expect_selectivities(tests, calls, operators, numbers, now, room)
+    form.expect_costs(calls, operators, numbers, False, room)
+    form.expect_failures(calls, operators, numbers, now, room)
+
+
+@cache
+def credible(form: Form) -> Any:
+    """Returns the credible shares as a form takes them."""
+    return form.rows(credible_shares())
