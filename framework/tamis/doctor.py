@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import tamis
 from tamis.calling.lanes import Lanes, LateError
+from tamis.engine.opening import form_for
 from tamis.engine.seen_form import compiled_form
 from tamis.errors import SparkError, TamisError
 from tamis.operators import OperatorRecord, Sample
@@ -195,8 +196,11 @@ def kernels() -> Iterator[Finding]:
 
 
 def compile_all() -> Iterator[str]:
-    """Compiles what many subscriptions need: indexes, planners, learning; yields their names."""
+    """Compiles what many subscriptions need: indexes, the engine, planners; yields names."""
     plugins = installed()
+    form_for(is_large=True)
+    compiled_form()
+    yield "engine"
     for name, index in plugins.indexes.items():
         if index.compile is not None:
             index.compile()
@@ -205,8 +209,6 @@ def compile_all() -> Iterator[str]:
         if planner.compile is not None:
             planner.compile()
             yield name
-    compiled_form()
-    yield "learning"
 
 
 def cache() -> Finding:

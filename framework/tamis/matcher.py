@@ -12,15 +12,24 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import executor_of
-from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.gateway import Gateway
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.catalog import Catalog, Subscribed
 from tamis.catalog.compiled import compiled, opened
@@ -28,18 +37,19 @@ from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Accepted, Intake
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
-from tamis.engine.deciding import Decider
-from tamis.engine.decision import ContradictionError, Decision
+from tamis.engine.deciding import Decider, Underway
+from tamis.engine.decision import Decision
 from tamis.engine.following import Following
 from tamis.engine.learned import Learned
+from tamis.engine.lessons import Lessons
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
-from tamis.errors import PluginWarning, StatisticsError, SubscriptionError, TamisError
+from tamis.engine.window import Window, checked_in_flight, is_batched
+from tamis.errors import StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.indexing import spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.log import log
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators import records_of
 from tamis.operators.asking import Operators
@@ -57,6 +67,21 @@ if TYPE_CHECKING:
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "savings"
+IN_FLIGHT = 64
+
+
+@dataclass
+class Pending:
+    """An event that is being matched."""
+
+    ended: Callable[[Pending], Result]
+    seen: Seen
+    stages: StageClock
+    underway: Underway | None
+
+    def end(self) -> Result:
+        """Learns from it once it is decided, and makes its result."""
+        return self.ended(self)
 
 
 class Matcher:
@@ -84,6 +109,7 @@ class Matcher:
         statistics: Statistics | None = None,
         learning: bool = True,
         workers: int = 1,
+        in_flight: int = IN_FLIGHT,
         memo_bytes: int = DEFAULT_BYTES,
         memo_seconds: float | None = None,
         limits: Limits = DEFAULT_LIMITS,
@@ -116,11 +142,18 @@ class Matcher:
         self._intake = Intake(self._language, self.operators, self._catalog)
         self.memo = Memo(memo_bytes, memo_seconds, clock)
         self._executor = executor_of(workers)
-        self._decider = Decider(self._gateway, self._executor, self.memo, self._contradicted)
-        self._clock = clock
-        self._timer = timer
+        self.in_flight = checked_in_flight(in_flight)
+        """How many events are matched at once where many are given."""
         self._lock = ReaderWriterLock()
         self._changing = threading.Lock()
+        self._lessons = Lessons(
+            self._catalog, self._sieve, self._following, self._changing, self._lock
+        )
+        self._decider = Decider(
+            self._gateway, self._executor, self.memo, self._lessons.contradicted, timer
+        )
+        self._clock = clock
+        self._timer = timer
         self._skeleton: Skeleton | None = None
         self._expiry = Expiry()
         self._event_numbers = itertools.count(1)
@@ -308,9 +341,40 @@ class Matcher:
 
         `folder` is what a relative path in `image` is relative to, `default_id` names an event that
         has no id; made up when not given."""
+        pending = self.begin(event, folder=folder, default_id=default_id)
+        if pending.underway is not None:
+            self._decider.finish(pending.underway)
+        return pending.end()
+
+    def match_many(self, events: Iterable[Mapping[str, Any]]) -> Iterator[Result]:
+        """Yields the results of events in order; up to `in_flight` are matched at once."""
+        for _, result in self.window(self.in_flight).run(events, self.begin):
+            assert result is not None
+            yield result
+
+    def results(
+        self, events: Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]]
+    ) -> AsyncIterator[Result]:
+        """Gives results as events come, for `async for`: at most `in_flight` are read ahead."""
+        from tamis.engine.coming import results
+
+        return results(self.window(self.in_flight), self.begin, events)
+
+    def window(self, most: int | None = None) -> Window[Result]:
+        """Returns a window for so many events in flight, which takes what `begin` makes; when not
+        given `in_flight` where something answers about several events at once, else one."""
+        if most is None:
+            with self._lock.reading():
+                most = self.in_flight if any(map(is_batched, self._catalog.calls)) else 1
+        return Window(checked_in_flight(most), self._decider, self._gateway)
+
+    def begin(
+        self, event: Mapping[str, Any], *, folder: str = "", default_id: str | None = None
+    ) -> Pending:
+        """Begins to match an event: reads it, finds its candidates, and what they ask first."""
         stages = StageClock(self._timer)
         self._notice_time()
-        self._learn_implications()
+        self._lessons.ask_implications()
         made_up = self._made_up_event_id if default_id is None else lambda: default_id
         taken = Event.of(event, made_up, self._derived, folder)
         catalog = self._catalog
@@ -318,43 +382,48 @@ class Matcher:
             rows, checked = self._sieve.search(taken)
             stages.end("index")
             owners = catalog.alternative_subscription[rows]
-            asking = catalog.alternative_flags[rows] != 0
+            event_calls = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
-            skeleton = self._problem(np.sort(rows[asking])) if asking.any() else None
+            skeleton = self._problem(np.sort(rows[event_calls])) if event_calls.any() else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
-        plain = np.unique(owners[~asking])
-        candidates = len(np.unique(owners))
-        decision = None
-        if skeleton is None:
-            stages.end("problem")
-        else:
+        plain = np.unique(owners[~event_calls])
+        seen = Seen(
+            event=taken,
+            catalog=catalog,
+            lease=lease,
+            version=version,
+            subscriptions=count,
+            checked=checked,
+            candidates=len(np.unique(owners)),
+            plain=plain,
+            decision=None,
+            seconds=stages.seconds,
+            explain=self._explain,
+            has_statistics=bool(self._statistics),
+        )
+        underway = None
+        if skeleton is not None:
             decision = Decision(skeleton, taken, self.limits, stages)
             needless = skeleton.needless(plain) if len(plain) else ()
             stages.end("problem")
-            decision = self._decider.decide(planner, decision, Asking(taken), needless)
-            self._learn(decision)
+            underway = self._decider.begin(planner, decision, EventCalls(taken), needless)
+        else:
+            stages.end("problem")
+        return Pending(self._end, seen, stages, underway)
+
+    def _end(self, pending: Pending) -> Result:
+        """Learns from an event that is decided, and makes its result."""
+        seen, stages, underway = pending.seen, pending.stages, pending.underway
+        decision = None if underway is None else underway.decision
+        if self._learned is not None:
+            self._lessons.teach(self._learned, decision)
             stages.end("learning")
-            stages.log_if_slow(taken.id, self.limits.slow_event_seconds, decision.call_seconds)
-        if self._learned is not None and self._sieve.is_restless:
-            self._let_index_adapt()
-            stages.end("learning")
-        return Result(
-            Seen(
-                event=taken,
-                catalog=catalog,
-                lease=lease,
-                version=version,
-                subscriptions=count,
-                checked=checked,
-                candidates=candidates,
-                plain=plain,
-                decision=decision,
-                seconds=stages.seconds,
-                explain=self._explain,
-                has_statistics=bool(self._statistics),
-            )
-        )
+        if decision is not None:
+            slow_seconds = self.limits.slow_event_seconds
+            stages.log_if_slow(seen.event.id, slow_seconds, decision.call_seconds)
+            seen = replace(seen, decision=decision)
+        return Result(seen)
 
     def _made_up_event_id(self) -> str:
         return f"event-{next(self._event_numbers)}"
@@ -369,64 +438,13 @@ class Matcher:
             skeleton = self._skeleton = skeleton.expecting(self._learned)
         return skeleton
 
-    def _learn(self, decision: Decision) -> None:
-        """Takes what an event has shown; a planner that follows hears of it very seldom."""
-        if self._learned is None:
-            return
-        self._learned.observe(decision)
-        if self._following.is_due(self._learned.events) and self._changing.acquire(blocking=False):
-            try:
-                known = self._learned.statistics()
-                with self._lock.writing():
-                    self._following.learned(known)
-                self._following.warn_of_troubles()
-            finally:
-                self._changing.release()
-
-    def _let_index_adapt(self) -> None:
-        """Lets the index use what it saw, unless somebody is changing something."""
-        if self._changing.acquire(blocking=False):
-            try:
-                with self._lock.writing():
-                    self._sieve.adapt()
-            finally:
-                self._changing.release()
-
-    # implications
-
-    def _learn_implications(self) -> None:
-        """Asks operators what the answers to new calls mean for others."""
-        implications = self._catalog.implications
-        if not implications.pending:
-            return
-        with self._changing:
-            if not implications.pending:  # another thread has asked meanwhile
-                return
-            found, troubles = implications.asked()
-            with self._lock.writing():
-                for name in troubles:
-                    implications.distrust(name)
-                implications.take(found)
-                self._catalog.version += 1
-        for words in troubles.values():
-            warnings.warn(words, PluginWarning, stacklevel=3)
-
-    def _contradicted(self, decision: Decision, found: ContradictionError) -> None:
-        """An operator contradicts what it declared: its declarations are not used any more."""
-        name = decision.skeleton.tests[found.test].call.specification.name
-        with self._changing, self._lock.writing():
-            self._catalog.implications.distrust(name)
-            self._catalog.version += 1
-        log.warning("%s", found.words(decision))
-        warnings.warn(found.words(decision), PluginWarning, stacklevel=4)
-
     # folders
 
     def save(self, folder: str | Path) -> str:
         """Writes what is subscribed to a folder, ready to match; its fingerprint.
 
         `Matcher.open` maps it into memory. It holds no operator, and nothing that was learned."""
-        self._learn_implications()
+        self._lessons.ask_implications()
         with self._changing:
             self._drop_expired()
             with self._lock.reading():

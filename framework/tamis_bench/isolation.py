@@ -18,7 +18,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from tamis import Limits, OperatorRecord, Specification
-from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.event_calls import EventCalls
+from tamis.calling.gateway import Gateway
 from tamis.event import Event
 from tamis.operators import FunctionOperator, record_of
 from tamis.operators.asking import Call
@@ -80,13 +81,13 @@ def _over(calls: int, content: Callable[[], object], same: bool) -> float:
     gateway.expect(isolated)
     kinds = [(_call(record), list[float]()) for record in (inline, isolated)]
     try:
-        asking = Asking(_event(content(), 0))
+        event_calls = EventCalls(_event(content(), 0))
         for at in range(calls + calls // 10):
             if not same:
-                asking = Asking(_event(content(), at))
+                event_calls = EventCalls(_event(content(), at))
             for call, seconds in kinds:
                 begun = time.perf_counter()
-                answer = gateway.call(call, asking)
+                answer = gateway.call(call, event_calls)
                 seconds.append(time.perf_counter() - begun)
                 assert answer.failure is None, answer.failure
     finally:
@@ -103,7 +104,7 @@ def _kills(kills: int) -> dict[str, float]:
     call, late = _call(record), []
     try:
         for at in range(kills + 1):
-            answer = gateway.call(call, Asking(_event(b"", at)))
+            answer = gateway.call(call, EventCalls(_event(b"", at)))
             assert answer.failure is not None
             late.append((answer.seconds - _DEADLINE_SECONDS) * 1e3)
     finally:

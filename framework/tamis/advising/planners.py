@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from tamis.advising.shadow import Known, follower_of, unsaid
 from tamis.calling.answers import Answer
+from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Inline
-from tamis.calling.gateway import Asking
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import Decision
@@ -248,14 +248,14 @@ class Recorded:
         self.invocations: list[Sequence[Call]] = []
         self.seconds = 0.0
 
-    def call(self, call: Call, asking: Asking) -> Answer:
+    def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """The known answer to a call."""
-        return self.call_together([call], asking)[0]
+        return self.call_together([call], event_calls)[0]
 
-    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+    def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
         """The known answers to calls."""
         self.invocations.append(list(calls))
-        answers = self._known.call_together(calls, asking)
+        answers = self._known.call_together(calls, event_calls)
         self.seconds += sum(each.whole_seconds for each in answers)
         return answers
 

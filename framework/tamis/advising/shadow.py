@@ -18,14 +18,16 @@ import numpy as np
 
 from tamis.advising.covering import scipy_part
 from tamis.calling.answers import Answer
+from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Inline
-from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.gateway import Gateway
 from tamis.calling.memo import Memo
 from tamis.engine.deciding import Answered, Decider
-from tamis.engine.decision import CALLED, MEMO, OPEN, ContradictionError, Decision
+from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision
 from tamis.engine.following import Following
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
+from tamis.engine.state import OPEN
 from tamis.errors import PlannerError
 from tamis.event import Event
 from tamis.matcher import Matcher
@@ -127,7 +129,7 @@ class Shadows:
         texts = [test.text for test in decision.skeleton.tests]
         shadow.contradictions = {f"{texts[test]} and {texts[other]}": 1 for test, other in found}
         if found:
-            self._matcher._contradicted(decision, ContradictionError(*found[0]))
+            self._matcher._lessons.contradicted(decision, ContradictionError(*found[0]))
         for name, each in self._followings.items():
             try:
                 made = known.replayed(each, needless)
@@ -157,11 +159,11 @@ class Shadows:
         tests = dict.fromkeys(dropped)
         if decision is not None:
             tests |= dict.fromkeys(decision.skeleton.tests[at] for at in decision.excluded)
-        asking = Asking(event)
+        event_calls = EventCalls(event)
         answers = {} if known is None else dict(known.by_call)
         for test in tests:
             if test.call not in answers:
-                answers[test.call] = self._matcher._gateway.call(test.call, asking)
+                answers[test.call] = self._matcher._gateway.call(test.call, event_calls)
             broken = test.necessary.broken(event)
             if broken is not None and _is_true(test, answers[test.call], event):
                 yield f"{test.text}, which declares {declaration_text(broken)}"
@@ -194,13 +196,13 @@ class Known:
     def __init__(self, decision: Decision, gateway: Gateway) -> None:
         self.decision = decision
         skeleton = decision.skeleton
-        asking = Asking(decision.event)
+        event_calls = EventCalls(decision.event)
         made = set(decision.made)
         self.answers: dict[int, Answer] = {}
         for at, call in enumerate(skeleton.calls):
             if at not in decision.missing and not decision.is_excluded(at):
                 answer = decision.answers.get(at)
-                self.answers[at] = gateway.call(call, asking) if answer is None else answer
+                self.answers[at] = gateway.call(call, event_calls) if answer is None else answer
         self._remembered = [at for at in self.answers if at in decision.answers and at not in made]
         self.by_call: Mapping[Call, Answer] = {
             skeleton.calls[at]: answer for at, answer in self.answers.items()
@@ -210,11 +212,11 @@ class Known:
         for at, answer in self.answers.items():
             self.whole.take(at, answer, CALLED)
 
-    def call(self, call: Call, asking: Asking) -> Answer:
+    def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """The known answer to a call."""
         return self.by_call[call]
 
-    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+    def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
         """The known answers to calls."""
         return [self.by_call[call] for call in calls]
 
@@ -246,7 +248,7 @@ class Known:
         return decider.decide(
             planner,
             Decision(problem, before.event, before.limits, StageClock(timer)),
-            Asking(before.event),
+            EventCalls(before.event),
             needless,
             known,
         )

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tamis.advising.shadow import Known
-from tamis.engine.decision import OPEN
+from tamis.engine.state import OPEN
 from tamis.operators.specification import DEFAULT_COST_SECONDS, Specification
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.result import Result

@@ -1,4 +1,5 @@
 """Asks operators: measured, remembered, bounded, in threads and in worker processes.
 
-Others may import from `answers`, `digest`, `executor`, `gateway`, `lanes`, `memo` and `throttles`.
+Others may import from `answers`, `digest`, `event_calls`, `executor`, `gateway`, `lanes`, `memo`
+and `throttles`.
 """

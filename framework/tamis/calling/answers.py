@@ -59,6 +59,9 @@ class Answer(NamedTuple):
     attempts: int = 1
     """How often it was called for it."""
 
+    leads: bool = True
+    """Whether the invocation counts with this call: the first of those that it made."""
+
     @property
     def whole_seconds(self) -> float:
         """What it took altogether."""

@@ -1,4 +1,4 @@
-"""How operators are called: measured, bounded, and with every failure made *unknown with a reason*.
+"""Calls operators: measured, bounded, and with every failure made *unknown with a reason*.
 
 Nothing an operator does reaches the engine but an `Answer`: a truth, or checked solutions, or a
 failure. Calls of one batch are one invocation; whether they are asked together never changes an
@@ -9,8 +9,6 @@ once, after its last attempt.
 
 from __future__ import annotations
 
-import itertools
-import threading
 import time
 import warnings
 from collections import Counter
@@ -27,94 +25,26 @@ from tamis.calling.answers import (
 )
 from tamis.calling.attempts import Attempts
 from tamis.calling.breaker import Breakers
+from tamis.calling.event_calls import EventCalls
 from tamis.calling.isolation import Isolation
 from tamis.calling.isolation.exchange import Outcome
-from tamis.calling.isolation.pool import Pool, Stay
 from tamis.calling.lanes import GRACE, Lanes, LateError, NoPlaceError, late
-from tamis.calling.solving import solved, solved_together
+from tamis.calling.solving import (
+    prepared_together,
+    solved,
+    solved_alone,
+    solved_for_events,
+    solved_together,
+)
 from tamis.calling.throttles import Throttle, Throttles
 from tamis.errors import PluginWarning, Transient
-from tamis.event import Event, EventView
+from tamis.event import EventView
 from tamis.limits import Limits
 from tamis.operators import OperatorRecord
 from tamis.operators.asking import Call
 from tamis.operators.specification import PROCESS, Preparation, Specification
 
 _MOST_FAILED = 3
-
-
-class Asking:
-    """One event being asked about: its views and its preparations, each made once."""
-
-    _numbers = itertools.count()
-
-    def __init__(self, event: Event) -> None:
-        self.event = event
-        self.number = next(self._numbers)
-        """What worker processes know it by."""
-        self._stays: dict[Pool, Stay] = {}
-        self.prepared: dict[int, Prepared] = {}
-        self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}
-        self._lock = threading.Lock()
-
-    def view(self, specification: Specification) -> EventView:
-        """What the operator sees; with the outcome of its preparation."""
-        preparation = specification.preparation
-        if preparation is None:
-            return self.event.view(specification.visible)
-        key = (specification.visible, id(preparation))
-        view = self._views.get(key)
-        if view is None:
-            view = EventView(self.event, specification.visible)
-            view.prepared = self.prepared[id(preparation)].value
-            self._views[key] = view
-        return view
-
-    def before(self, preparation: Preparation) -> EventView:
-        """What a preparation sees; with what the one gave that it builds on."""
-        if preparation.after is None:
-            return self.event.view(preparation.visible)
-        view = EventView(self.event, preparation.visible)
-        view.prepared = self.prepared[id(preparation.after)].value
-        return view
-
-    def preparing(self, preparation: Preparation) -> Prepared:
-        """The place of what a preparation gives."""
-        with self._lock:
-            return self.prepared.setdefault(id(preparation), Prepared(preparation))
-
-    def stay(self, pool: Pool) -> Stay:
-        """Where it stays among the workers of a class."""
-        stay = self._stays.get(pool)
-        if stay is None:
-            with self._lock:
-                stay = self._stays.setdefault(pool, Stay(self.number))
-        return stay
-
-
-class Prepared:
-    """What a preparation gave for an event, made by the first who needs it."""
-
-    def __init__(self, preparation: Preparation) -> None:
-        self.preparation = preparation
-        self.value: object | Failure = None
-        self._made = False
-        self._lock = threading.Lock()
-
-    def make(self, make: Callable[[], object], timer: Callable[[], float]) -> float | None:
-        """Makes it; how long it took, `None` where somebody had made it before."""
-        with self._lock:
-            if self._made:
-                return None
-            started = timer()
-            try:
-                self.value = make()
-            except KeyboardInterrupt:
-                raise
-            except BaseException as problem:
-                self.value = failure_of(problem)
-            self._made = True
-            return timer() - started
 
 
 class Gateway:
@@ -143,15 +73,15 @@ class Gateway:
         """Ends worker processes; calls that are made later begin new ones."""
         self._isolation.close()
 
-    def call(self, call: Call, asking: Asking) -> Answer:
+    def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Makes a call about an event."""
         if call.asynchronous or not call.specification.is_bare:
-            return self._answers([call], asking)[0]
+            return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
         name, began = call.specification.name, self._timer()
         try:
             self._breakers.check(name)
-            view = asking.event.view(call.specification.visible)
+            view = event_calls.event.view(call.specification.visible)
             found = solved(call, view, self._limits.solutions, None)
         except KeyboardInterrupt:
             raise
@@ -164,18 +94,73 @@ class Gateway:
         self._breakers.note(name, None)
         return Answer(found.truth, found.solutions, None, found.cut, self._timer() - began)
 
-    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+    def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
         name = calls[0].specification.name
         if len(calls) == 1 or self._failed_together[name] >= _MOST_FAILED:
-            return [self.call(call, asking) for call in calls]
-        return self._answers(calls, asking)
+            return [self.call(call, event_calls) for call in calls]
+        return self._answers(calls, [event_calls] * len(calls))
 
-    def _answers(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+    def call_events(self, calls: Sequence[tuple[Call, EventCalls]]) -> list[Answer]:
+        """Makes calls of one operator, each about its event, as one invocation.
+
+        Events whose preparation fails take no part in it."""
+        name = calls[0][0].specification.name
+        if len(calls) == 1 or self._failed_together[name] >= _MOST_FAILED:
+            return [self.call(*each) for each in calls]
+        payments = [self._prepare(call.specification, about) for call, about in calls]
+        asked = [at for at, (_, failure) in enumerate(payments) if failure is None]
+        answers = [_failed(failure, 1)[0] if failure else Answer() for _, failure in payments]
+        if asked:
+            found = self._answers([calls[at][0] for at in asked], [calls[at][1] for at in asked])
+            for at, answer in zip(asked, found, strict=True):
+                answers[at] = answer
+        return [
+            answer._replace(prepared=paid) if paid else answer
+            for answer, (paid, _) in zip(answers, payments, strict=True)
+        ]
+
+    def prepare_events(self, preparation: Preparation, events: Sequence[EventCalls]) -> None:
+        """Makes a preparation for several events at once; one by one where that fails."""
+        name, count = preparation.name, len(events)
+        if count > 1 and self._failed_together[name] < _MOST_FAILED:
+            views = [each.before(preparation) for each in events]
+            began = self._timer()
+            try:
+                values = self._prepared_together(preparation, views)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as problem:
+                self._note_failed_together(name, failure_of(problem), "prepare_events")
+            else:
+                self._failed_together.pop(name, None)
+                seconds = (self._timer() - began) / count
+                for each, value in zip(events, values, strict=True):
+                    each.preparing(preparation).put(value, seconds)
+        for each in events:
+            prepared = each.preparing(preparation)
+            if not prepared.is_made:
+                made = partial(self._made, preparation, each)
+                prepared.owe(prepared.make(made, self._timer))
+
+    def _prepared_together(
+        self, preparation: Preparation, views: Sequence[EventView]
+    ) -> list[object]:
+        """What a preparation gives for several events, where it runs: here or in a thread."""
+        timeout = preparation.timeout
+        if timeout is None:
+            return prepared_together(preparation, views)
+        self._breakers.check(preparation)
+        values: list[object] = self._lanes.run(
+            lambda: prepared_together(preparation, views), timeout * len(views), preparation.name
+        )
+        return values
+
+    def _answers(self, calls: Sequence[Call], events: Sequence[EventCalls]) -> list[Answer]:
         """The answers to calls of one invocation; one by one where it fails as a whole."""
         specification, count = calls[0].specification, len(calls)
         name = specification.name
-        prepared, failure = self._prepare(specification, asking)
+        prepared, failure = self._prepare(specification, events[0])
         if failure is None:
             try:
                 self._breakers.check(name)
@@ -183,7 +168,7 @@ class Gateway:
                 failure = failure_of(problem)
         if failure is not None:
             return _first_prepared(_failed(failure, count), prepared)
-        outcome = self._invoke(calls, asking)
+        outcome = self._invoke(calls, events)
         seconds, failure = outcome.seconds / count, outcome.failure
         answers = [each._replace(seconds=seconds) for each in outcome.answers]
         if failure is None or outcome.answered:
@@ -191,39 +176,48 @@ class Gateway:
         if count > 1 and failure is None:
             self._failed_together.pop(name, None)
         elif count > 1 and failure is not None and outcome.answered:
-            self._one_by_one(calls, asking, answers, failure)
+            self._one_by_one(calls, events, answers, failure)
         return _first_prepared(answers, prepared or outcome.prepared)
 
     def _one_by_one(
-        self, calls: Sequence[Call], asking: Asking, answers: list[Answer], failure: Failure
+        self,
+        calls: Sequence[Call],
+        events: Sequence[EventCalls],
+        answers: list[Answer],
+        failure: Failure,
     ) -> None:
         """Makes the calls alone that have failed together, if there are several."""
         together = [at for at, each in enumerate(answers) if each.failure is failure]
         if len(together) > 1:
-            self._note_failed_together(calls[0].specification.name, failure)
+            method = "solve_many" if _is_one(events) else "solve_events"
+            self._note_failed_together(calls[0].specification.name, failure, method)
             for at in together:
-                alone, tried = self.call(calls[at], asking), answers[at].attempts
+                alone, tried = self.call(calls[at], events[at]), answers[at].attempts
                 answers[at] = alone._replace(attempts=tried + alone.attempts)
 
-    def _invoke(self, calls: Sequence[Call], asking: Asking) -> Outcome:
+    def _invoke(self, calls: Sequence[Call], events: Sequence[EventCalls]) -> Outcome:
         """What comes of calls after all their attempts, with an answer to each."""
         specification, count = calls[0].specification, len(calls)
         timeout = specification.timeout and specification.timeout * count
         attempts = Attempts(specification.retries, timeout)
         try:
-            outcome = self._attempt(calls, asking, attempts)
+            outcome = self._attempt(calls, events, attempts)
         except NoPlaceError as problem:
             failure = failure_of(problem)
             return Outcome(_failed(failure, count), failure)
         while specification.retries and (again := attempts.open(outcome.answers)):
             try:
-                later = self._attempt([calls[at] for at in again], asking, attempts)
+                later = self._attempt(
+                    [calls[at] for at in again], [events[at] for at in again], attempts
+                )
             except NoPlaceError:  # the next attempt would come too late
                 break
             outcome = outcome.followed_by(later, again)
         return outcome
 
-    def _attempt(self, calls: Sequence[Call], asking: Asking, attempts: Attempts) -> Outcome:
+    def _attempt(
+        self, calls: Sequence[Call], events: Sequence[EventCalls], attempts: Attempts
+    ) -> Outcome:
         """What comes of calls where they run; `NoPlaceError` where they do not begin in time."""
         specification, count = calls[0].specification, len(calls)
         isolated = specification.isolation == PROCESS
@@ -236,12 +230,12 @@ class Gateway:
         try:
             if isolated:
                 try:
-                    outcome = self._isolation.call(calls, asking, seconds)
+                    outcome = self._isolation.call(calls, events[0], seconds)
                 finally:
                     throttle.leave()
                 attempts.count(outcome.seconds)  # and not for how long a worker was waited for
             else:
-                answers = self._here(calls, asking, throttle, seconds)
+                answers = self._here(calls, events, throttle, seconds)
                 outcome = Outcome(answers, None, (), self._timer() - began)
         except KeyboardInterrupt:
             raise
@@ -251,22 +245,28 @@ class Gateway:
         return _counted(outcome, count, attempts, seconds)
 
     def _here(
-        self, calls: Sequence[Call], asking: Asking, throttle: Throttle, seconds: float | None
+        self,
+        calls: Sequence[Call],
+        events: Sequence[EventCalls],
+        throttle: Throttle,
+        seconds: float | None,
     ) -> list[Answer]:
         """What calls give here or in a thread, which keeps its place until it ends."""
-        first, specification, together = calls[0], calls[0].specification, len(calls) > 1
-        most = self._limits.solutions
+        first, specification = calls[0], calls[0].specification
+        most, is_one = self._limits.solutions, _is_one(events)
+        solve, asynchronous = solved_alone, first.asynchronous
+        if not is_one:
+            solve, asynchronous = solved_for_events, first.asynchronous_for_events
+        elif len(calls) > 1:
+            solve, asynchronous = solved_together, first.asynchronous_together
 
         def work() -> list[Answer]:
             try:
-                view = asking.view(specification)
-                if together:
-                    return solved_together(calls, view, most, seconds)
-                return [solved(first, view, most, seconds)]
+                views = [each.view(specification) for each in events]
+                return solve(calls, views, most, seconds)
             finally:
                 throttle.leave()
 
-        asynchronous = first.asynchronous_together if together else first.asynchronous
         if not asynchronous and seconds is None and specification.isolation == "inline":
             return work()
         # a loop of the lane's own: what blocks or ends it harms no other call
@@ -274,27 +274,27 @@ class Gateway:
         answers: list[Answer] = self._lanes.run(work, seconds, specification.name, grace)
         return answers
 
-    def _note_failed_together(self, name: str, failure: Failure) -> None:
-        """Warns of a `solve_many` that fails; one that always does is not used any more."""
+    def _note_failed_together(self, name: str, failure: Failure, method: str) -> None:
+        """Warns of a method for several that fails; one that always does is not used any more."""
         self._failed_together[name] += 1
         if self._failed_together[name] in (1, _MOST_FAILED):
             words = "this time" if self._failed_together[name] == 1 else "from now on"
             warnings.warn(
-                f"solve_many of {name} failed ({failure}): its calls are made one by one {words}",
+                f"{method} of {name} failed ({failure}): its calls are made one by one {words}",
                 PluginWarning,
                 stacklevel=2,
             )
 
     def _prepare(
-        self, specification: Specification, asking: Asking
+        self, specification: Specification, event_calls: EventCalls
     ) -> tuple[tuple[Preparing, ...], Failure | None]:
         """Sees to it that all is prepared: what was made here for it, and the failure."""
         made: tuple[Preparing, ...] = ()
         if specification.preparation is None or specification.isolation == PROCESS:
             return made, None  # a worker prepares for itself
         for preparation in specification.preparations:
-            prepared = asking.preparing(preparation)
-            seconds = prepared.make(partial(self._made, preparation, asking), self._timer)
+            prepared = event_calls.preparing(preparation)
+            seconds = prepared.make(partial(self._made, preparation, event_calls), self._timer)
             failure = prepared.value if isinstance(prepared.value, Failure) else None
             if seconds is not None and (failure is None or failure.kind != REFUSED):
                 made = (*made, Preparing(preparation, seconds))
@@ -302,9 +302,9 @@ class Gateway:
                 return made, failure
         return made, None
 
-    def _made(self, preparation: Preparation, asking: Asking) -> object:
+    def _made(self, preparation: Preparation, event_calls: EventCalls) -> object:
         """What a preparation gives after all its attempts, where it runs: here or in a thread."""
-        view = asking.before(preparation)
+        view = event_calls.before(preparation)
         attempts = Attempts(preparation.retries, preparation.timeout)
         if preparation.timeout is not None:
             self._breakers.check(preparation)
@@ -327,6 +327,11 @@ class Gateway:
                     raise
 
 
+def _is_one(events: Sequence[EventCalls]) -> bool:
+    """Whether all are the same event."""
+    return all(each is events[0] for each in events)
+
+
 def _failed(failure: Failure, count: int) -> list[Answer]:
     """The answers to calls that have failed together."""
     return [Answer(failure=failure, made=failure.kind != REFUSED)] * count
@@ -341,7 +346,10 @@ def _counted(outcome: Outcome, count: int, attempts: Attempts, seconds: float | 
     if failure is not None:
         answers = [each._replace(attempts=made) for each in _failed(failure, count)]
     else:
-        answers = [each._replace(together=count, attempts=made) for each in outcome.answers]
+        answers = [
+            each._replace(together=count, leads=at == 0, attempts=made)
+            for at, each in enumerate(outcome.answers)
+        ]
     spent = outcome.seconds + attempts.waited
     return Outcome(answers, failure, outcome.prepared, spent, outcome.answered)
 

@@ -303,92 +303,31 @@ class Shelf:
     def compute_many(
         self, calls: Sequence[Call], make: Callable[[Sequence[Call]], Sequence[Answer]]
     ) -> list[Given]:
-        """The answers to calls, in their order; `make` answers those that nobody else makes.
+        """Returns the answers to calls about one event, as `compute_for_several` does."""
+        return compute_for_several(
+            [(self, call) for call in calls], lambda places: make([calls[at] for at in places])
+        )
 
-        What another thread makes is awaited after that, for as long as such a call may take, and
-        its answer is this one's even if it is a failure: operators are deterministic, and to try
-        again would take the same time again, thread by thread. When the other thread was
-        interrupted, one of those that wait makes the call."""
-        given: dict[int, Given] = {}
-        patience = self._operator.patience_seconds
-        deadline = None
-        open_ = list(range(len(calls)))
-        while open_:
-            others = self._make_own(calls, open_, make, given)
-            if others and deadline is None and patience is not None:
-                deadline = time.monotonic() + patience + _GRACE_SECONDS
-            for at, flight in others.items():
-                if flight.is_own:
-                    # the operator asks for what it is asked for: it waits for nobody else
-                    given[at] = Given(make([calls[at]])[0], True)
-                    continue
-                answer = self._awaited(flight, deadline)
-                if answer is not None:
-                    given[at] = Given(answer, False)
-            open_ = [at for at in open_ if at not in given]
-        return [given[at] for at in range(len(calls))]
+    def _look_up(self, call: Call) -> Answer | Flight | None:
+        """Returns what is known of a call, or the flight that it is on."""
+        answer = self._find(call.key)
+        if answer is not None:
+            self._operator.account.hits += 1
+            return answer
+        return self._memo._flights.get((self._key, call.key))
 
-    def _make_own(
-        self,
-        calls: Sequence[Call],
-        open_: list[int],
-        make: Callable[[Sequence[Call]], Sequence[Answer]],
-        given: dict[int, Given],
-    ) -> dict[int, Flight]:
-        """Gives what is known and makes what nobody makes; the flights of others for the rest."""
-        own: dict[int, Flight] = {}
-        answers: Sequence[Answer] = ()
-        try:
-            others = self._claim(calls, open_, own, given)
-            if own:
-                answers = make([calls[at] for at in own])
-                if len(answers) != len(own):
-                    raise ValueError(f"{len(own)} calls have {len(answers)} answers")
-                given.update((at, Given(each, True)) for at, each in zip(own, answers, strict=True))
-        finally:
-            if own:
-                self._land(calls, own, given)
-        return others
+    def _launch(self, call: Call, flight: Flight) -> None:
+        self._memo._flights[self._key, call.key] = flight
+        self._operator.account.misses += 1
 
-    def _claim(
-        self,
-        calls: Sequence[Call],
-        open_: list[int],
-        own: dict[int, Flight],
-        given: dict[int, Given],
-    ) -> dict[int, Flight]:
-        memo, account = self._memo, self._operator.account
-        others: dict[int, Flight] = {}
-        with memo._lock:
-            for at in open_:
-                key = calls[at].key
-                answer = self._find(key)
-                if answer is not None:
-                    account.hits += 1
-                    given[at] = Given(answer, False)
-                    continue
-                flight = memo._flights.get((self._key, key))
-                if flight is None:
-                    # first known here, so that it lands even if it never takes off
-                    flight = own[at] = Flight(memo._lock)
-                    memo._flights[self._key, key] = flight
-                    account.misses += 1
-                else:
-                    others[at] = flight
-        return others
-
-    def _land(self, calls: Sequence[Call], own: dict[int, Flight], given: dict[int, Given]) -> None:
-        """Keeps the answers and lets go who waits for them; flights without any were given up."""
+    def _land(self, call: Call, flight: Flight, answer: Answer | None) -> None:
+        """Keeps an answer and lets go who waits for it; without an answer it was given up."""
         memo = self._memo
-        with memo._lock:
-            for at, flight in own.items():
-                key = calls[at].key
-                if memo._flights.get((self._key, key)) is flight:
-                    del memo._flights[self._key, key]
-                answer = given[at].answer if at in given else None
-                if answer is not None:
-                    memo._keep(self._operator, self._key, key, answer)
-                flight.land(answer)
+        if memo._flights.get((self._key, call.key)) is flight:
+            del memo._flights[self._key, call.key]
+        if answer is not None:
+            memo._keep(self._operator, self._key, call.key, answer)
+        flight.land(answer)
 
     def _awaited(self, flight: Flight, deadline: float | None) -> Answer | None:
         """The answer of a flight once it has landed; `None` if it was given up."""
@@ -401,6 +340,74 @@ class Shelf:
         with self._memo._lock:
             self._operator.account.hits += 1
         return _without_seconds(flight.answer)
+
+
+Wanted = Sequence[tuple[Shelf, Call]]
+"""Calls of one operator, each with the shelf of its event."""
+Make = Callable[[Sequence[int]], Sequence[Answer]]
+"""Makes some of the calls that are wanted, by their places."""
+
+
+def compute_for_several(wanted: Wanted, make: Make) -> list[Given]:
+    """Returns the answers to calls, in their order; `make` answers those that nobody else makes.
+
+    What another thread makes is awaited after that, for as long as such a call may take, and its
+    answer is this one's even if it is a failure: operators are deterministic, and to try again
+    would take the same time again, thread by thread. When the other thread was interrupted, one of
+    those that wait makes the call. Equal calls about equal events are made once, for the first."""
+    given: dict[int, Given] = {}
+    deadline = None
+    open_ = list(range(len(wanted)))
+    while open_:
+        others = _make_own(wanted, open_, make, given)
+        patience = wanted[0][0]._operator.patience_seconds
+        if others and deadline is None and patience is not None:
+            deadline = time.monotonic() + patience + _GRACE_SECONDS
+        for at, flight in others.items():
+            if flight.is_own:
+                # the operator asks for what it is asked for: it waits for nobody else
+                given[at] = Given(make([at])[0], True)
+                continue
+            answer = wanted[at][0]._awaited(flight, deadline)
+            if answer is not None:
+                given[at] = Given(answer, False)
+        open_ = [at for at in open_ if at not in given]
+    return [given[at] for at in range(len(wanted))]
+
+
+def _make_own(
+    wanted: Wanted, open_: list[int], make: Make, given: dict[int, Given]
+) -> dict[int, Flight]:
+    """Gives what is known and makes what nobody makes; the flights of others for the rest."""
+    own: dict[int, Flight] = {}
+    others: dict[int, Flight] = {}
+    lock = wanted[0][0]._memo._lock
+    try:
+        with lock:
+            for at in open_:
+                shelf, call = wanted[at]
+                found = shelf._look_up(call)
+                if isinstance(found, Answer):
+                    given[at] = Given(found, False)
+                elif found is not None:
+                    others[at] = found
+                else:
+                    # first known here, so that it lands even if it never takes off
+                    own[at] = Flight(lock)
+                    shelf._launch(call, own[at])
+        if own:
+            places = list(own)
+            answers = make(places)
+            if len(answers) != len(places):
+                raise ValueError(f"{len(places)} calls have {len(answers)} answers")
+            given.update((at, Given(each, True)) for at, each in zip(places, answers, strict=True))
+    finally:
+        if own:
+            with lock:
+                for at, flight in own.items():
+                    shelf, call = wanted[at]
+                    shelf._land(call, flight, given[at].answer if at in given else None)
+    return others
 
 
 def _is_above_zero(number: object) -> bool:

@@ -1,4 +1,4 @@
-"""What an operator answers to calls, here and now: raw answers are awaited, read and checked.
+"""Asks an operator, here and now: raw answers are awaited, read and checked.
 
 Generators are read where the operator runs, so that its time and its memory are spent there.
 """
@@ -20,6 +20,7 @@ from tamis.calling.answers import (
 from tamis.calling.lanes import awaited
 from tamis.event import EventView
 from tamis.operators.asking import Call
+from tamis.operators.specification import Preparation
 
 
 def solved(call: Call, view: EventView, most: int, seconds: float | None) -> Answer:
@@ -37,19 +38,52 @@ def _checked(call: Call, raw: Any, most: int) -> Answer:
     return Answer(False, solutions, None, cut)
 
 
-def solved_together(
-    calls: Sequence[Call], view: EventView, most: int, seconds: float | None
+def solved_alone(
+    calls: Sequence[Call], views: Sequence[EventView], most: int, seconds: float | None
 ) -> list[Answer]:
-    """The answer to each call; an exception in its place is its failure."""
-    raw: Any = calls[0].operator.solve_many(view, [call.arguments for call in calls])
+    """The answer to one call about its event."""
+    return [solved(calls[0], views[0], most, seconds)]
+
+
+def solved_together(
+    calls: Sequence[Call], views: Sequence[EventView], most: int, seconds: float | None
+) -> list[Answer]:
+    """The answer to each call about one event; an exception in its place is its failure."""
+    raw = calls[0].operator.solve_many(views[0], [call.arguments for call in calls])
+    return _each(calls, raw, most, seconds)
+
+
+def solved_for_events(
+    calls: Sequence[Call], views: Sequence[EventView], most: int, seconds: float | None
+) -> list[Answer]:
+    """The answer to each call about its own event; an exception in its place is its failure."""
+    raw = calls[0].operator.solve_events(views, [call.arguments for call in calls])
+    return _each(calls, raw, most, seconds)
+
+
+def prepared_together(preparation: Preparation, views: Sequence[EventView]) -> list[object]:
+    """What a preparation gives for each of several events; an exception in the place of a value
+    is the failure of that event."""
+    assert preparation.prepare_events is not None
+    found = _listed(preparation.prepare_events(views), len(views), "values")
+    return [failure_of(each) if isinstance(each, BaseException) else each for each in found]
+
+
+def _each(calls: Sequence[Call], raw: Any, most: int, seconds: float | None) -> list[Answer]:
     if inspect.iscoroutine(raw):
         raw = awaited(raw, seconds)
-    if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
-        raise NonsenseError(f"expected {len(calls)} answers (a list), got {shown(raw)}")
-    found = list(raw)
-    if len(found) != len(calls):
-        raise NonsenseError(f"expected {len(calls)} answers, got {len(found)}")
+    found = _listed(raw, len(calls), "answers")
     return [_answer(call, each, most) for call, each in zip(calls, found, strict=True)]
+
+
+def _listed(raw: object, count: int, what: str) -> list[Any]:
+    """So many things as a list."""
+    if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
+        raise NonsenseError(f"expected {count} {what} (a list), got {shown(raw)}")
+    found = list(raw)
+    if len(found) != count:
+        raise NonsenseError(f"expected {count} {what}, got {len(found)}")
+    return found
 
 
 def _answer(call: Call, raw: Any, most: int) -> Answer:

@@ -19,7 +19,7 @@ import numpy as np
 from tamis.catalog.catalog import Catalog
 from tamis.numeric.types import Ints, SmallInts
 
-_SLACK = 1.05
+_SLACK_PERCENT = 105
 _PASSES = 4
 
 
@@ -80,7 +80,7 @@ def copies(held: Sequence[Sequence[int]], place: Ints) -> int:
 
 def placed(held: Sequence[Sequence[int]], shards: int) -> Ints:
     """The shard of each subscription, of which the calls are known."""
-    most = max(1, int(np.ceil(len(held) / shards * _SLACK)))
+    most = max(1, -(-len(held) * _SLACK_PERCENT // (100 * shards)))
     width = 1 + max((call for mine in held for call in mine), default=-1)
     asked = np.zeros((max(1, width), shards), np.int32)
     """Subscriptions of each shard that ask each call."""

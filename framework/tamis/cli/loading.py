@@ -85,6 +85,7 @@ class Setup:
     planner: str | None
     statistics: str | None
     workers: int = 1
+    in_flight: int | None = None
 
     @property
     def names(self) -> Names:
@@ -117,6 +118,7 @@ class Setup:
             matcher,
             statistics=matcher.statistics,
             workers=self.workers,
+            in_flight=self.in_flight,
             shards=shards,
             **self.names,
         )

@@ -36,6 +36,7 @@ def match(
     statistics: options.StatisticsFolder = None,
     operators: options.Operators = None,
     workers: options.Workers = 1,
+    in_flight: options.InFlight = None,
     shadow: Annotated[
         bool,
         typer.Option(
@@ -61,7 +62,7 @@ def match(
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
-    setup = Setup(operators, index, planner, statistics, workers)
+    setup = Setup(operators, index, planner, statistics, workers, in_flight)
     run = Run(subscriptions, events, setup, output, report, rejects)
     if _is_on_spark(on, master, shards, shadow):
         from tamis.cli.match_on_spark import match_on_spark
@@ -103,7 +104,8 @@ def _match_here(run: Run, shadow: bool) -> None:
         rejected = None
         if run.rejects is not None:
             rejected = open_files.enter_context(lines_to(run.rejects, prompt=prompt))
-        work = _Work(matcher, source, results, rejected, totals, shadows)
+        in_flight = run.setup.in_flight or (1 if source.live else None)
+        work = _Work(matcher, source, results, rejected, totals, shadows, in_flight)
         shown = sys.stderr.isatty() and not seen
         try:
             # what an operator prints is not a result
@@ -134,8 +136,10 @@ class _Work:
         rejects: Lines | None,
         totals: Totals,
         shadows: Shadows | None,
+        in_flight: int | None,
     ) -> None:
         self._matcher = matcher
+        self._in_flight = in_flight
         self._events = events
         self._results = results
         self._rejects = rejects
@@ -148,16 +152,21 @@ class _Work:
     def match_all(self, meter: Meter) -> None:
         """Matches every event."""
         from tamis.advising.shadow import Shadow
+        from tamis.result.totals import Given
 
         totals = self._totals
         if self._shadows is not None:
             self.shadow = Shadow()
-        for line in self._events:
-            default_id = f"{os.path.basename(line.file)}:{line.number}"
-            result = totals.match(self._matcher.match, line, os.path.dirname(line.file), default_id)
+        matcher = self._matcher
+        window = matcher.window(self._in_flight)
+        lines = (
+            Given(line, os.path.dirname(line.file), f"{os.path.basename(line.file)}:{line.number}")
+            for line in self._events
+        )
+        for given, result in totals.match_many(window, matcher.begin, lines):
             if isinstance(result, str):
                 if self._rejects is not None:
-                    self._rejects.write(line.rejected(result))
+                    self._rejects.write(given.line.rejected(result))
                 continue
             if self.shadow is not None and self._shadows is not None:
                 self.shadow.add(self._shadows.of(result))

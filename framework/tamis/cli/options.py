@@ -73,6 +73,16 @@ Shards = Annotated[
     ),
 ]
 Workers = Annotated[int, option("N", "How many operator calls run at once.", min=1, max=4_096)]
+InFlight = Annotated[
+    int | None,
+    option(
+        "N",
+        "How many events are matched at once; when not given 64 where operators answer about "
+        "several at once, else 1.",
+        min=1,
+        max=65_536,
+    ),
+]
 Master = Annotated[str | None, option("URL", "Where Spark runs: local[*] when not given.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

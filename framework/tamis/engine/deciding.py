@@ -9,20 +9,22 @@ Invariant: no call is made twice for an event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Protocol
 
 from tamis.calling.answers import Answer
 from tamis.calling.digest import EventDigests
+from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Executor
-from tamis.calling.gateway import Asking
 from tamis.calling.memo import Memo, Shelf
 from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision, Taken
 from tamis.engine.guarded import GuardedRun
 from tamis.errors import PlannerError
 from tamis.operators.asking import Call
+from tamis.operators.specification import PROCESS, Preparation, Specification
 from tamis.planning import FALSE, Planner
 
 ROUND = 256
@@ -37,10 +39,10 @@ Contradicted = Callable[[Decision, ContradictionError], None]
 class Caller(Protocol):
     """What makes calls; a `Gateway`, or who knows the answers already."""
 
-    def call(self, call: Call, asking: Asking) -> Answer:
+    def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Makes a call about an event."""
 
-    def call_together(self, calls: Sequence[Call], asking: Asking) -> list[Answer]:
+    def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
 
 
@@ -48,33 +50,123 @@ class Decider:
     """Decides events: where calls run, and how many of them at once."""
 
     def __init__(
-        self, gateway: Caller, executor: Executor, memo: Memo, contradicted: Contradicted
+        self,
+        gateway: Caller,
+        executor: Executor,
+        memo: Memo,
+        contradicted: Contradicted,
+        timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.gateway = gateway
         self.executor = executor
         self.memo = memo
         self.contradicted = contradicted
+        self.timer = timer
         self.round = ROUND if executor.at_once > 1 else 1
 
     def decide(
         self,
         planner: Planner,
         decision: Decision,
-        asking: Asking,
+        event_calls: EventCalls,
         needless: Sequence[int],
         known: Iterable[Answered] = (),
     ) -> Decision:
         """Makes the calls that the planner asks for, then those it left over."""
-        event_calls = EventCalls(self, asking)
-        answered = [*known, *event_calls.remembered(decision)]
+        return self.finish(self.begin(planner, decision, event_calls, needless, known))
+
+    def finish(self, underway: Underway) -> Decision:
+        """Makes the calls that an event wants until it is decided."""
+        while underway.due is not None:
+            underway.take(underway.calls.answers(underway.decision, underway.due))
+        return underway.decision
+
+    def begin(
+        self,
+        planner: Planner,
+        decision: Decision,
+        event_calls: EventCalls,
+        needless: Sequence[int],
+        known: Iterable[Answered] = (),
+    ) -> Underway:
+        """Leads an event on until it wants calls."""
+        calls = EventAnswers(self, event_calls)
+        answered = [*known, *calls.remembered(decision)]
         course = Course(planner, decision, needless, answered, self.round, self.contradicted)
-        steps = course.steps()
+        return Underway(course, calls)
+
+
+class Underway:
+    """An event that is being decided: what it wants, and what it was given."""
+
+    def __init__(self, course: Course, calls: EventAnswers) -> None:
+        self.calls = calls
+        self._course = course
+        self._steps = course.steps()
+        self._given: dict[int, Answered] = {}
+        self.due: Sequence[int] | None = next(self._steps, None)
+        """The calls that it wants next; nothing when it is decided."""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision as it is now."""
+        return self._course.decision
+
+    def take(self, answers: list[Answered]) -> None:
+        """Goes on with the answers to the calls that are due, in their order."""
         try:
-            calls = next(steps)
-            while True:
-                calls = steps.send(event_calls.answers(course.decision, calls))
+            self.due = self._steps.send(answers)
         except StopIteration:
-            return course.decision
+            self.due = None
+
+    # among other events
+
+    def call(self, place: int) -> Call:
+        """A call by its number."""
+        return self.decision.skeleton.calls[place]
+
+    def wanted(self) -> Iterator[tuple[int, Preparation | Specification | None]]:
+        """Yields the calls that are wanted still, and what several events are asked for at once:
+        the preparation that is next, or the operator; nothing where a call is made by itself."""
+        for place in self.due or ():
+            if place not in self._given:
+                call = self.call(place)
+                preparation = self._next_preparation(call.specification)
+                if preparation is not None:
+                    yield place, preparation
+                else:
+                    yield place, call.specification if call.answers_events else None
+
+    def _next_preparation(self, specification: Specification) -> Preparation | None:
+        """What has to be prepared next, if that or what comes after it is done for several events
+        at once; workers prepare for themselves."""
+        chain = specification.preparations
+        if specification.isolation == PROCESS or not any(each.prepare_events for each in chain):
+            return None
+        following = self.calls.event_calls.next_preparation(specification)
+        if following is None or not any(
+            each.prepare_events for each in chain[chain.index(following) :]
+        ):
+            return None
+        return following
+
+    def make(
+        self, places: Sequence[int], timer: Callable[[], float]
+    ) -> tuple[list[Answered], float]:
+        """Makes some of the calls for this event alone; the answers, and how long it took."""
+        began = timer()
+        return self.calls.answers(self.decision, places), timer() - began
+
+    def give(self, answers: Iterable[Answered], seconds: float) -> None:
+        """Takes some answers, and goes on when none is lacking."""
+        stages = self.decision.stages
+        stages.add("operators", seconds)
+        self._given.update((each[0], each) for each in answers)
+        due = self.due or ()
+        if len(self._given) == len(due):
+            given, self._given = [self._given[place] for place in due], {}
+            stages.restart()
+            self.take(given)
 
 
 class Course:
@@ -166,17 +258,17 @@ class Course:
         return due
 
 
-class EventCalls:
+class EventAnswers:
     """The calls about one event: made, or remembered."""
 
-    def __init__(self, decider: Decider, asking: Asking) -> None:
-        self._decider = decider
-        self._asking = asking
+    def __init__(self, decider: Decider, event_calls: EventCalls) -> None:
+        self.decider = decider
+        self.event_calls = event_calls
         self._shelves: dict[str, Shelf | None] = {}
 
     def remembered(self, decision: Decision) -> list[Answered]:
         """Returns the answers that are known from earlier events."""
-        memo = self._decider.memo
+        memo = self.decider.memo
         if not memo.most_bytes or not decision.skeleton.deterministic:
             return []
         digests = EventDigests(decision.event)
@@ -196,7 +288,7 @@ class EventCalls:
         if len(calls) == 1:
             only = skeleton.calls[calls[0]]
             if self._shelves.get(only.specification.name) is None:
-                return [(calls[0], self._decider.gateway.call(only, self._asking), CALLED)]
+                return [(calls[0], self.decider.gateway.call(only, self.event_calls), CALLED)]
             return [(calls[0], *self._given([only])[0])]
         invocations: dict[tuple[int, int], list[int]] = {}
         for call in calls:
@@ -208,21 +300,25 @@ class EventCalls:
         ]
         found: dict[int, tuple[Answer, str]] = {}
         for together, given in zip(
-            invocations.values(), self._decider.executor.run(works), strict=True
+            invocations.values(), self.decider.executor.run(works), strict=True
         ):
             found.update(zip(together, given, strict=True))
         return [(call, *found[call]) for call in calls]
 
+    def shelf_of(self, name: str) -> Shelf | None:
+        """Where the answers of an operator about the event are kept, if they are."""
+        return self._shelves.get(name)
+
     def _given(self, calls: Sequence[Call]) -> list[tuple[Answer, str]]:
         """The answers to the calls of one invocation, and whether this event made them."""
-        gateway, asking = self._decider.gateway, self._asking
+        gateway, event_calls = self.decider.gateway, self.event_calls
         shelf = self._shelves.get(calls[0].specification.name)
         if shelf is not None:
-            given = shelf.compute_many(calls, lambda mine: gateway.call_together(mine, asking))
+            given = shelf.compute_many(calls, lambda mine: gateway.call_together(mine, event_calls))
             return [(answer, CALLED if made else MEMO) for answer, made in given]
         if len(calls) == 1:
-            return [(gateway.call(calls[0], asking), CALLED)]
-        return [(answer, CALLED) for answer in gateway.call_together(calls, asking)]
+            return [(gateway.call(calls[0], event_calls), CALLED)]
+        return [(answer, CALLED) for answer in gateway.call_together(calls, event_calls)]
 
 
 def _together(several: Sequence[Taken]) -> Taken:

@@ -34,7 +34,6 @@ from tamis.engine.state import (
     OUTCOME,
     RESCUED,
     SOURCE,
-    SPARED,
     TEST,
     VERDICT,
     WAITING,
@@ -45,8 +44,6 @@ from tamis.limits import Limits
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Solution
 from tamis.planning import FALSE, TRUE, UNKNOWN
-
-__all__ = ["FALSE", "OPEN", "SPARED", "TRUE", "UNKNOWN", "ContradictionError", "Decision", "Taken"]
 
 CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = "called", "shared", "implied", "memo", "excluded"
 _HOWS = (CALLED, SHARED, IMPLIED, MEMO, EXCLUDED)

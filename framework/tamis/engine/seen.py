@@ -140,13 +140,15 @@ def take_failure(row: Floats, failed: int, now: int, credible: Floats) -> bool:
 
 @portable
 def take_cost(call: Floats, operator: Floats, seconds: float, together: int) -> bool:
-    """Measures a call, one of so many of an invocation; whether that was a surprise."""
+    """Measures a call, one of so many of an invocation; whether that was a surprise.
+
+    Where several events are asked about at once, its equal part is what a call costs."""
     call[MEASURED] += 1.0
     call[SECONDS] += seconds
     if operator[IS_BATCHED]:
         add_invocation(operator, BATCH, together, seconds * together, 1.0 / together)
-    if together != 1:
-        return False
+        if together != 1:
+            return False
     is_surprise = False
     if seconds > _SURPRISING_SECONDS:
         is_surprise = seconds > _SURPRISING * expected_cost(call, operator)

@@ -1,6 +1,7 @@
 """Divides the time of a match into stages that add up to it.
 
-Invariant: every moment since the clock was started, up to its last `end`, is counted to one stage.
+Invariant: every moment since the clock was started, up to its last `end`, is counted to one stage,
+but for those before a `restart`.
 Cost: one look at the timer a stage.
 """
 
@@ -33,6 +34,14 @@ class StageClock:
         now = self._timer()
         self.seconds[stage] += now - self._last
         self._last = now
+
+    def add(self, stage: str, seconds: float) -> None:
+        """Counts time that passed while several events were worked on."""
+        self.seconds[stage] += seconds
+
+    def restart(self) -> None:
+        """Counts the time since the last end to no stage: others were worked on."""
+        self._last = self._timer()
 
     def log_if_slow(self, event: str, slow_seconds: float, call_seconds: CallSeconds) -> None:
         """Logs an event that took long: its longest stage, and of its calls the longest one."""

@@ -18,7 +18,8 @@ import numpy as np
 
 from tamis.calling.answers import Answer
 from tamis.calling.digest import EventDigests
-from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.event_calls import EventCalls
+from tamis.calling.gateway import Gateway
 from tamis.calling.memo import Memo
 from tamis.catalog.resolve import Resolver
 from tamis.errors import StatisticsError
@@ -125,7 +126,7 @@ class Observer:
 
     def observe(self, event: Event, number: int) -> None:
         """Makes all calls about an event, which has a hash."""
-        asking, digests = Asking(event), EventDigests(event)
+        event_calls, digests = EventCalls(event), EventDigests(event)
         outcomes = np.zeros(len(self.tests), np.uint8)
         counts = self.counts
         excluded = self._excluded(event)
@@ -144,7 +145,7 @@ class Observer:
                     if self.calls[at].width:
                         self._answers_of(at).add(number, [])
                 continue
-            for at, answer, made in self._answers(calls, asking, digests):
+            for at, answer, made in self._answers(calls, event_calls, digests):
                 self._take(at, answer, event, number, outcomes, excluded)
                 if made:
                     self._measure(at, answer)
@@ -165,7 +166,7 @@ class Observer:
         return self.counts
 
     def _answers(
-        self, places: list[int], asking: Asking, digests: EventDigests
+        self, places: list[int], event_calls: EventCalls, digests: EventDigests
     ) -> list[tuple[int, Answer, bool]]:
         """The answers to the calls of an operator, and which of them were made for this event."""
         gateway = self._gateway
@@ -174,8 +175,8 @@ class Observer:
 
         def make(mine: Sequence[Call]) -> Sequence[Answer]:
             if alone:
-                return [gateway.call(each, asking) for each in mine]
-            return gateway.call_together(mine, asking)
+                return [gateway.call(each, event_calls) for each in mine]
+            return gateway.call_together(mine, event_calls)
 
         shelf = self._memo.about(calls[0].specification, digests)
         if shelf is None:

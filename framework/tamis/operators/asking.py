@@ -22,7 +22,7 @@ from tamis.language.values import Scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
 from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.shipping import packed_value
-from tamis.operators.specification import Resource, Specification
+from tamis.operators.specification import PROCESS, Resource, Specification
 
 Solution = tuple[Scalar, ...]
 
@@ -97,8 +97,10 @@ class Call:
     """An operator with its constants; `width` places are asked for."""
 
     __slots__ = (
+        "answers_events",
         "arguments",
         "asynchronous",
+        "asynchronous_for_events",
         "asynchronous_together",
         "batched",
         "key",
@@ -124,6 +126,8 @@ class Call:
         self.asynchronous = inspect.iscoroutinefunction(operator.solve)
         self.batched = operator.answers_many
         self.asynchronous_together = inspect.iscoroutinefunction(operator.solve_many)
+        self.answers_events = operator.answers_events and specification.isolation != PROCESS
+        self.asynchronous_for_events = inspect.iscoroutinefunction(operator.solve_events)
         self.specification = specification
         self.arguments = arguments
         self.width = width

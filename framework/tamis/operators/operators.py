@@ -63,6 +63,11 @@ class Operator:
         return self._defines("solve_many")
 
     @property
+    def answers_events(self) -> bool:
+        """Whether it has a `solve_events` of its own."""
+        return self._defines("solve_events")
+
+    @property
     def implies(self) -> bool:
         """Whether it has `implications` of its own."""
         return self._defines("implications")
@@ -75,9 +80,14 @@ class Operator:
     def _defines(self, name: str) -> bool:
         return name in vars(self) or getattr(type(self), name) is not getattr(Operator, name)
 
-    def solve_events(self, events: Sequence[Any], arguments: Sequence[Any]) -> Sequence[Any]:
-        """Answers one argument list about several events at once."""
-        return [self.solve(event, *arguments) for event in events]
+    def solve_events(self, events: Sequence[Any], lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """Answers argument lists, each about its event, at once: an event may come several times.
+
+        An exception in the place of an answer is the failure of that one. It is asked where many
+        events are in flight (`match_many`), at most `batch` at once; may be `async`."""
+        return [
+            self.solve(event, *arguments) for event, arguments in zip(events, lists, strict=True)
+        ]
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
@@ -129,6 +139,7 @@ class FunctionOperator(Operator):
         specification: Specification,
         check: Callable[..., Sequence[object] | None] | None = None,
         solve_many: Callable[..., Sequence[Any]] | None = None,
+        solve_events: Callable[..., Sequence[Any]] | None = None,
         implications: Callable[..., Iterable[Implication]] | None = None,
         necessary: Callable[..., Iterable[Declaration]] | None = None,
         samples: Iterable[Sample] = (),
@@ -140,6 +151,8 @@ class FunctionOperator(Operator):
             self.check = check  # type: ignore[method-assign]
         if solve_many is not None:
             self.solve_many = solve_many  # type: ignore[method-assign]
+        if solve_events is not None:
+            self.solve_events = solve_events  # type: ignore[method-assign]
         if implications is not None:
             self.implications = implications  # type: ignore[method-assign]
         if necessary is not None:
@@ -199,6 +212,8 @@ def operator(
     memory_bytes: int | None = None,
     concurrency: int | None = None,
     calls_per_second: float | None = None,
+    batch: int = ...,
+    wait_seconds: float = ...,
     resource: Resource | tuple[Resource, ...] | None = None,
     retries: int = 0,
     preparation: Preparation | None = None,
@@ -207,6 +222,7 @@ def operator(
     lacking: str | None = None,
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
+    solve_events: Callable[..., Sequence[Any]] | None = None,
     implications: Callable[..., Iterable[Implication]] | None = None,
     necessary: Callable[..., Iterable[Declaration]] | None = None,
     samples: Iterable[Sample] = (),
@@ -223,6 +239,7 @@ def operator(
     outputs: Iterable[str] = (),
     check: Callable[..., Sequence[object] | None] | None = None,
     solve_many: Callable[..., Sequence[Any]] | None = None,
+    solve_events: Callable[..., Sequence[Any]] | None = None,
     implications: Callable[..., Iterable[Implication]] | None = None,
     necessary: Callable[..., Iterable[Declaration]] | None = None,
     samples: Iterable[Sample] = (),
@@ -240,8 +257,8 @@ def operator(
     def decorate(function: Callable[..., Any]) -> FunctionOperator:
         given = name if name is not None else getattr(function, "__name__", "")
         for what, part in (
-            ("check", check), ("solve_many", solve_many), ("implications", implications),
-            ("necessary", necessary),
+            ("check", check), ("solve_many", solve_many), ("solve_events", solve_events),
+            ("implications", implications), ("necessary", necessary),
         ):  # fmt: skip
             if part is not None and not callable(part):
                 raise OperatorError(f"{what} of {given} is a function, not {part!r:.80}")
@@ -262,7 +279,14 @@ def operator(
             **rest,
         )
         return FunctionOperator(
-            function, specification, check, solve_many, implications, necessary, samples
+            function,
+            specification,
+            check,
+            solve_many,
+            solve_events,
+            implications,
+            necessary,
+            samples,
         )
 
     return decorate if function is None else decorate(function)

@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,11 +22,13 @@ from tamis.nearest import did_you_mean
 from tamis.words import agreed
 
 DEFAULT_COST_SECONDS = 0.001
+BATCH, WAIT_SECONDS = 32, 0.005
+_MOST_BATCH = 65_536
 _LONGEST_SECONDS = 1_000_000
 PROCESS = "process"
 ISOLATIONS = ("inline", "thread", PROCESS)
 _MOST_RETRIES = 100
-_COSTS = ("cost_seconds", "marginal_cost_seconds")
+_MAY_BE_0 = ("cost_seconds", "marginal_cost_seconds", "wait_seconds")
 
 
 class Variable(NamedTuple):
@@ -106,10 +108,19 @@ class Preparation:
     """What it reads where the event has it."""
     retries: int = 0
     """How often it is made again after a `Transient`, within its timeout."""
+    prepare_events: Callable[[Sequence[Any]], Sequence[object]] | None = None
+    """Makes it for several events in flight at once; an exception in the place of a value is the
+    failure of that event."""
+    batch: int = BATCH
+    """For how many events at most."""
+    wait_seconds: float = WAIT_SECONDS
+    """How long one waits for more of them, where they come one by one."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not callable(self.prepare):
             raise OperatorError("a preparation has a name and a function of the event")
+        if self.prepare_events is not None and not callable(self.prepare_events):
+            raise OperatorError(f"prepare_events of {self.name} is a function of several events")
         if self.inputs is not None:
             object.__setattr__(self, "inputs", names_of(self.inputs, "inputs", self.name))
         optional = names_of(self.optional_inputs, "optional_inputs", self.name)
@@ -118,6 +129,7 @@ class Preparation:
             raise OperatorError(f"the preparation {self.name} comes after a tamis.Preparation")
         _check_numbers(self, self.name, "timeout", "cost_seconds")
         _check_retries(self.retries, self.name)
+        _check_batch(self, self.name)
 
     @property
     def visible(self) -> tuple[str, ...] | None:
@@ -159,6 +171,10 @@ class Specification:
     """What it shares with other operators, whose limits hold beside its own."""
     retries: int = 0
     """How often a call is tried again after a `Transient`, within its timeout."""
+    batch: int = BATCH
+    """How many calls about events in flight `solve_events` answers at once, at most."""
+    wait_seconds: float = WAIT_SECONDS
+    """How long such calls wait for others, where events come one by one."""
     preparation: Preparation | None = None
     extra: str | None = None
     """What `pip install` has to bring for it: `tamis[spatial]`."""
@@ -182,7 +198,8 @@ class Specification:
                 )
         if len(set(self.outputs)) != len(self.outputs):
             raise OperatorError(f"{name} declares an output twice")
-        _check_numbers(self, name, "timeout", *_COSTS)
+        _check_numbers(self, name, "timeout", "cost_seconds", "marginal_cost_seconds")
+        _check_batch(self, name)
         _check_limits(self, name)
         _check_retries(self.retries, name)
         given = self.resource if isinstance(self.resource, tuple) else (self.resource,)
@@ -322,7 +339,7 @@ def _check_numbers(record: object, owner: str, *fields_: str) -> None:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if number and value > _LONGEST_SECONDS:
             raise OperatorError(f"{what} of {owner} is at most {_LONGEST_SECONDS:,}, not {value!r}")
-        if not number or not (value > 0 or (value == 0 and what in _COSTS)):
+        if not number or not (value > 0 or (value == 0 and what in _MAY_BE_0)):
             raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")
 
 
@@ -339,3 +356,11 @@ def _check_retries(retries: object, owner: str) -> None:
         raise OperatorError(
             f"retries of {owner} are a whole number from 0 to {_MOST_RETRIES}, not {retries!r:.80}"
         )
+
+
+def _check_batch(record: Preparation | Specification, owner: str) -> None:
+    if type(record.batch) is not int or not 1 <= record.batch <= _MOST_BATCH:
+        raise OperatorError(
+            f"batch of {owner} is a whole number from 1 to {_MOST_BATCH:,}, not {record.batch!r}"
+        )
+    _check_numbers(record, owner, "wait_seconds")

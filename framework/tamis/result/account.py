@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, SPARED, Decision
+from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, Decision
 from tamis.engine.stages import STAGES
+from tamis.engine.state import SPARED
 from tamis.planning import FALSE, TRUE
 from tamis.words import agreed, counted
 
@@ -42,6 +42,8 @@ class OperatorAccount(_Fields):
     calls: int = 0
     attempts: int = 0
     invocations: int = 0
+    batches: int = 0
+    batched: int = 0
     evaluations: int = 0
     failed: int = 0
     excluded: int = 0
@@ -68,6 +70,10 @@ class Account(_Fields):
     """Times that calls were tried: retries count, and batches that failed before their calls."""
     invocations: int = 0
     """Times that an operator ran: several calls may be made together."""
+    batches: int = 0
+    """Of these, with several calls: about one event or several, and charged to the first."""
+    batched: int = 0
+    """The calls in batches; over `batches`, the mean batch."""
     evaluations: int = 0
     """Tests that were decided; several may share a call."""
     excluded: int = 0
@@ -135,7 +141,6 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
     skeleton = decision.skeleton
     accounts: dict[str, OperatorAccount] = {}
     made = set(decision.made)
-    together: dict[str, float] = defaultdict(float)
     for at, call in enumerate(skeleton.calls):
         account = accounts.setdefault(call.specification.name, OperatorAccount())
         if at not in made:
@@ -144,7 +149,10 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
             answer = decision.answers[at]
             account.calls += 1
             account.attempts += answer.attempts
-            together[call.specification.name] += 1 / answer.together
+            account.invocations += answer.leads
+            if answer.together > 1:
+                account.batched += 1
+                account.batches += answer.leads
             account.seconds += answer.whole_seconds
             account.failed += answer.failure is not None
     for test, how in decision.outcomes.items():
@@ -153,8 +161,6 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
         account.excluded += how == EXCLUDED
         account.implied += how == IMPLIED
         account.memoized += how == MEMO
-    for name, invocations in together.items():
-        accounts[name].invocations = round(invocations)
     return accounts
 
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalog.resolve import Resolver
-from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, OPEN, SPARED, TRUTHS, Decision
+from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, TRUTHS, Decision
+from tamis.engine.state import OPEN, SPARED
 from tamis.event import Event, plain_name
 from tamis.language.comparison import ARRAY, PRESENCE, SCALAR
 from tamis.language.condition import Language

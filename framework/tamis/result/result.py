@@ -283,7 +283,8 @@ class Result:
             account.implied, account.memoized = hows[IMPLIED], hows[MEMO]
             account.needed_at_least = needed_at_least(decision)
             account.operators = account_operators(decision)
-            account.invocations = sum(each.invocations for each in account.operators.values())
+            for what in ("invocations", "batches", "batched"):
+                setattr(account, what, sum(each[what] for each in account.operators.values()))
         if seen.has_statistics:
             account.naive_expected = 0.0 if decision is None else naive_expected(decision)
         return account

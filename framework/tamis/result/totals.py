@@ -5,14 +5,24 @@ Totals of parts add up to those of the whole, in whatever process each was match
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from tamis.engine.window import Pending, Window
 from tamis.errors import EventError
 from tamis.files.reading import Line
 from tamis.result.account import Account
 from tamis.result.result import Result
+
+
+class Given(NamedTuple):
+    """A line that may hold an event, and what the event is relative to."""
+
+    line: Line
+    folder: str = ""
+    default_id: str | None = None
 
 
 @dataclass
@@ -45,23 +55,34 @@ class Totals:
         for name, counts in other.memo.items():
             self.memo.setdefault(name, Counter()).update(counts)
 
-    def match(
-        self, match: Callable[..., Result], line: Line, folder: str, default_id: str | None
-    ) -> Result | str:
-        """Matches and counts a line: the result, or the reason why it holds no event."""
-        reason = line.reason
-        if reason is None:
-            try:
-                result = match(line.document, folder=folder, default_id=default_id)
-            except EventError as bad:
-                reason = str(bad)
+    def match_many(
+        self, window: Window[Result], begin: Callable[..., Pending[Result]], given: Iterable[Given]
+    ) -> Iterator[tuple[Given, Result | str]]:
+        """Matches and counts lines; yields them in order, with the result or the reason why a line
+        holds no event."""
+        reasons: deque[str] = deque()
+
+        def begun(each: Given) -> Pending[Result] | None:
+            reason = each.line.reason
+            if reason is None:
+                try:
+                    return begin(each.line.document, folder=each.folder, default_id=each.default_id)
+                except EventError as bad:
+                    reason = str(bad)
+            reasons.append(reason)
+            return None
+
+        for each, result in window.run(given, begun):
+            if result is None:
+                reason = reasons.popleft()
+                self.rejected += 1
+                at = f"{each.line.file}:{each.line.number}"
+                self.first_reject = self.first_reject or f"{at}: {reason}"
+                yield each, reason
             else:
                 self.events += 1
                 self.take(result)
-                return result
-        self.rejected += 1
-        self.first_reject = self.first_reject or f"{line.file}:{line.number}: {reason}"
-        return reason
+                yield each, result
 
     def take(self, result: Result) -> None:
         """Counts a result, of an event that is counted."""

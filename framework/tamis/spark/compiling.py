@@ -37,6 +37,7 @@ class Compiled:
         planner: str = DEFAULT_PLANNER,
         statistics: Statistics | None = None,
         workers: int = 1,
+        in_flight: int | None = None,
         shards: int = 1,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
@@ -57,6 +58,7 @@ class Compiled:
             "planner": planner,
             "statistics": statistics,
             "workers": workers,
+            "in_flight": in_flight,
             "limits": limits,
         }
         self._sent: dict[str, Any] = {}

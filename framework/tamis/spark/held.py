@@ -21,12 +21,11 @@ from typing import Any, NamedTuple
 
 from tamis.calling.memo import MemoAccount
 from tamis.errors import SparkError
-from tamis.files.reading import Line
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import unpacked
-from tamis.result.totals import Totals
+from tamis.result.totals import Given, Totals
 from tamis.statistics import Statistics
 
 _BLOCK = 8_192
@@ -46,19 +45,12 @@ class MatchTask:
     planner: str
     statistics: Statistics | None
     workers: int = 1
+    in_flight: int | None = None
     limits: Limits = DEFAULT_LIMITS
 
     def packed(self) -> bytes:
         """It as bytes."""
         return pickle.dumps(self, protocol=5)
-
-
-class Given(NamedTuple):
-    """An event as it comes, or why it is none."""
-
-    line: Line
-    folder: str = ""
-    default_id: str | None = None
 
 
 class Matched(NamedTuple):
@@ -105,8 +97,7 @@ class Holder:
         """Matches events; what it took is added to the totals."""
         if len(self._task.folders) == 1:
             with _memo_of(matcher := self.matcher(0), totals):
-                for each in given:
-                    yield _matched(matcher, each, totals)
+                yield from self._matched(matcher, given, totals)
             return
         iterator = iter(given)
         while block := list(islice(iterator, _BLOCK)):
@@ -114,32 +105,34 @@ class Holder:
 
     def _through_shards(self, block: list[Given], totals: Totals) -> list[Matched]:
         with _memo_of(matcher := self.matcher(0), totals):
-            found = [_matched(matcher, each, totals) for each in block]
+            found = list(self._matched(matcher, block, totals))
+        events = [each for each in found if each.reason is None]
         for shard in range(1, len(self._task.folders)):
             with _memo_of(matcher := self.matcher(shard), totals):
-                for each in found:
-                    if each.reason is None:
-                        result = matcher.match(
-                            each.given.line.document,  # type: ignore[arg-type]
-                            folder=each.given.folder,
-                            default_id=each.given.default_id,
-                        )
-                        result.account.events = 0  # the first shard has counted it
-                        totals.take(result)
-                        more = result.as_dict()
-                        for part in ("matches", "undetermined"):
-                            each.answer[part] += more[part]
-        for each in found:
+                more = Totals(totals.is_accounted)
+                for each, other in zip(
+                    events,
+                    self._matched(matcher, [each.given for each in events], more),
+                    strict=True,
+                ):
+                    for part in ("matches", "undetermined"):
+                        each.answer[part] += other.answer[part]
+                more.events = more.account.events = 0  # the first shard has counted them
+                totals.add(more)
+        for each in events:
             for part in ("matches", "undetermined"):
-                each.answer.get(part, []).sort(key=lambda one: one["subscription"])
+                each.answer[part].sort(key=lambda one: one["subscription"])
         return found
 
-
-def _matched(matcher: Matcher, each: Given, totals: Totals) -> Matched:
-    found = totals.match(matcher.match, each.line, each.folder, each.default_id)
-    if isinstance(found, str):
-        return Matched(each, {}, found)
-    return Matched(each, found.as_dict(), None)
+    def _matched(
+        self, matcher: Matcher, given: Iterable[Given], totals: Totals
+    ) -> Iterator[Matched]:
+        window = matcher.window(self._task.in_flight)
+        for each, found in totals.match_many(window, matcher.begin, given):
+            if isinstance(found, str):
+                yield Matched(each, {}, found)
+            else:
+                yield Matched(each, found.as_dict(), None)
 
 
 @contextmanager

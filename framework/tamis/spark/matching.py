@@ -23,9 +23,9 @@ from tamis.errors import SparkError
 from tamis.files.reading import Line, ReadingError
 from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
-from tamis.result.totals import Totals
+from tamis.result.totals import Given, Totals
 from tamis.spark.compiling import Compiled, compiled_of
-from tamis.spark.held import Given, Holder, Matched
+from tamis.spark.held import Holder, Matched
 from tamis.spark.working import Told, told_of_parts
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def match(
     A row an event: `event` (its id), `matches` with `bindings` and `data` as JSON, `undetermined`
     with reasons; of a row that is no event, `rejected` has the reason and `text` the row as JSON.
     Events without an id are named by their partition and place in it. `settings` are `index`,
-    `planner`, `statistics`, `workers`, `limits` and `shards`. All installed operators are known
-    when none are given."""
+    `planner`, `statistics`, `workers`, `in_flight`, `limits` and `shards`. All installed operators
+    are known when none are given."""
     compiled = subscriptions
     if not isinstance(compiled, Compiled):
         compiled = compiled_of(compiled, operators, **settings)

@@ -25,6 +25,11 @@ class StandIn(Operator):
         return self.inner.answers_many
 
     @property
+    def answers_events(self) -> bool:
+        """Whether the operator does so about several events."""
+        return self.inner.answers_events
+
+    @property
     def implies(self) -> bool:
         """Whether the operator has implications."""
         return self.inner.implies
@@ -88,10 +93,12 @@ class CountingOperator(StandIn):
         self.calls.extend((event.id, tuple(arguments)) for arguments in lists)
         return answers
 
-    def solve_events(self, events: Sequence[Any], arguments: Sequence[Any]) -> Sequence[Any]:
-        """Records a call for each event, and makes them."""
-        self.calls.extend((event.id, tuple(arguments)) for event in events)
-        return self.inner.solve_events(events, arguments)
+    def solve_events(self, events: Sequence[Any], lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """Makes the calls, and records one for each event and its list: if this fails, none."""
+        answers = self.inner.solve_events(events, lists)
+        for event, arguments in zip(events, lists, strict=True):
+            self.calls.append((event.id, tuple(arguments)))
+        return answers
 
     def __repr__(self) -> str:
         return f"<{len(self.calls)} calls of {self.specification.signature}>"

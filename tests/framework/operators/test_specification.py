@@ -197,7 +197,7 @@ def test_two_operators_of_one_name_are_refused() -> None:
 def test_the_defaults_of_solve_many_and_solve_events() -> None:
     twice = operator(name="twice")(lambda event, level: event["a"] > level)
     assert list(twice.solve_many({"a": 3}, [(2,), (3,)])) == [True, False]
-    assert list(twice.solve_events([{"a": 3}, {"a": 2}], (2,))) == [True, False]
+    assert list(twice.solve_events([{"a": 3}, {"a": 2}], [(2,), (2,)])) == [True, False]
     assert list(twice.implications((1,), [(2,)])) == []
     assert twice.check(1) is None
 

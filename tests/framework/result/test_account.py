@@ -75,7 +75,7 @@ def test_the_numbers_of_one_event() -> None:
 
 
 def operator(**numbers: Any) -> dict[str, Any]:
-    counted = ("calls", "attempts", "invocations", "evaluations", "failed")
+    counted = ("calls", "attempts", "invocations", "batches", "batched", "evaluations", "failed")
     names = (*counted, "excluded", "implied", "memoized", "spared")
     return {**dict.fromkeys(names, 0), "seconds": 0.0, **numbers}
 

@@ -39,7 +39,7 @@ from tamis.operators.asking import Call
 from tamis.operators.specification import Preparation
 
 if TYPE_CHECKING:
-    from tamis.calling.gateway import Asking
+    from tamis.calling.event_calls import EventCalls
 
 GRACE_SECONDS = 0.05
 """How long an `async` call that was cancelled may take to end, before its worker is killed."""
@@ -83,14 +83,14 @@ class Exchange:
         pool: Pool,
         stay: Stay | None,
         calls: Sequence[Call],
-        asking: Asking,
+        event_calls: EventCalls,
         seconds: float | None,
     ) -> None:
         self._limits, self._timer, self._breakers, self._server = means
         self._pool = pool
         self._stay = stay
         self._calls = calls
-        self._asking = asking
+        self._event_calls = event_calls
         self._answer_seconds = seconds
         self._specification = calls[0].specification
         self._prepared: tuple[Preparing, ...] = ()
@@ -104,7 +104,7 @@ class Exchange:
 
     def made(self) -> Outcome | Failure:
         """What came of the calls; how the worker ended where it did before it was asked."""
-        pool, number = self._pool, self._asking.number
+        pool, number = self._pool, self._event_calls.number
         queue_seconds = self._limits.queue_seconds
         worker = pool.take(number, self._stay, queue_seconds)
         if worker is None:
@@ -203,7 +203,7 @@ class Exchange:
 
     def _send(self, worker: Worker) -> None:
         """Asks: with what the worker does not know yet of the event and of the calls."""
-        number, name = self._asking.number, self._specification.name
+        number, name = self._event_calls.number, self._specification.name
         over: tuple[int, ...] = ()
         sent = worker.events.get(number)
         first = sent is None
@@ -243,7 +243,7 @@ class Exchange:
 
     def _forget(self, worker: Worker) -> None:
         """The worker knows nothing of what it was sent just now."""
-        worker.events.pop(self._asking.number, None)
+        worker.events.pop(self._event_calls.number, None)
         for call in self._calls:
             assert call.shipped is not None
             worker.calls.discard(call.shipped.number)
@@ -265,7 +265,7 @@ class Exchange:
         names = reads.names - sent.names
         if not (first or names or needs_whole):
             return None
-        event = self._asking.event
+        event = self._event_calls.event
         declared = {name: messages.parceled(event.value(name)) for name in names}
         declared = {name: value for name, value in declared.items() if value is not None}
         sent.names |= names
@@ -292,7 +292,7 @@ class Exchange:
                 return self._unread(worker, content)
             worker.made.add(name)
             self._started = self._timer()
-        sent = worker.events[self._asking.number]
+        sent = worker.events[self._event_calls.number]
         for at, preparation in enumerate(specification.preparations):
             if id(preparation) not in sent.prepared:
                 self._step = preparation

@@ -28,7 +28,7 @@ from tamis.operators.asking import Call, shipped_call
 from tamis.operators.specification import PROCESS, Preparation, Specification
 
 if TYPE_CHECKING:
-    from tamis.calling.gateway import Asking
+    from tamis.calling.event_calls import EventCalls
 
 _TRIES = 5
 
@@ -106,7 +106,9 @@ class Isolation:
 
     # calls
 
-    def call(self, calls: Sequence[Call], asking: Asking, seconds: float | None) -> Outcome:
+    def call(
+        self, calls: Sequence[Call], event_calls: EventCalls, seconds: float | None
+    ) -> Outcome:
         """Makes calls of one operator about an event, as one invocation that may take so long."""
         specification = calls[0].specification
         try:
@@ -117,11 +119,11 @@ class Isolation:
             for call in calls:
                 if call.shipped is None:
                     shipped_call(call)
-            stay = asking.stay(pool) if pool.stays else None
+            stay = event_calls.stay(pool) if pool.stays else None
             if stay is not None:
                 self._check_preparations(specification, stay)
             for _ in range(_TRIES):
-                outcome = Exchange(self._means, pool, stay, calls, asking, seconds).made()
+                outcome = Exchange(self._means, pool, stay, calls, event_calls, seconds).made()
                 if isinstance(outcome, Outcome):
                     return outcome
             raise StartError(f"{outcome}, and so did those before it")

@@ -208,7 +208,7 @@ class _Worker:
         view = event.view(specification)
         calls = [self._calls[number] for number in asked.calls]
         if len(calls) > 1:
-            return messages.answers_reply(solved_together(calls, view, self._most, asked.seconds))
+            return messages.answers_reply(solved_together(calls, [view], self._most, asked.seconds))
         (call,) = calls
         return messages.answers_reply([solved(call, view, self._most, asked.seconds)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from tamis.calling.gateway import Asking
+from tamis.calling.event_calls import EventCalls
 from tamis.errors import PluginWarning, TamisError
 from tamis.language.text import constant_text, name_text
 from tamis.language.values import Scalar
@@ -164,11 +164,11 @@ def batches(subject: Subject) -> None:
     predicates = list(dict.fromkeys(case.predicate for case in subject.cases))
     tests = [subject.instance.bind(predicate) for predicate in predicates]
     for content in subject.events:
-        asking = Asking(event_of(content))
-        single = [subject.instance.answer(test, asking) for test in tests]
+        event_calls = EventCalls(event_of(content))
+        single = [subject.instance.answer(test, event_calls) for test in tests]
         for places in _splits(len(tests)):
             try:
-                found = subject.instance.answer_together([tests[at] for at in places], asking)
+                found = subject.instance.answer_together([tests[at] for at in places], event_calls)
             except PluginWarning as failed:
                 raise Breach(
                     "solve_many fails as a whole",
@@ -191,7 +191,7 @@ def batches(subject: Subject) -> None:
 
 
 def _splits(count: int) -> list[Sequence[int]]:
-    """Ways of asking together: all, backwards, twice each, halves, pairs."""
+    """Ways of event_calls together: all, backwards, twice each, halves, pairs."""
     whole = list(range(count))
     ways: list[Sequence[int]] = [whole, whole[::-1], [*whole, *whole], whole[::2], whole[1::2]]
     ways += [[at, at] for at in whole[:3]]

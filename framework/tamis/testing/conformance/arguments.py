@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tamis.calling.gateway import Asking
+from tamis.calling.event_calls import EventCalls
 from tamis.errors import SubscriptionError
 from tamis.language.predicate import Argument, OperatorPredicate, VariableArgument
 from tamis.language.values import Scalar
@@ -64,7 +64,7 @@ def _check_answered(subject: Subject, instance: Instance, predicate: str, test: 
     for content in list({id(case.content): case.content for case, _ in subject.answered}.values())[
         :3
     ]:
-        outcome = instance.answer(test, Asking(event_of(content)))
+        outcome = instance.answer(test, EventCalls(event_of(content)))
         if outcome.known:
             return
         failure = failure or (content, outcome)

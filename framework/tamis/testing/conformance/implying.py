@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tamis.calling.gateway import Asking
+from tamis.calling.event_calls import EventCalls
 from tamis.operators.asking import Call, Test
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.subject import Subject, event_of
@@ -24,10 +24,10 @@ def implications(subject: Subject) -> None:
         return
     texts = list(calls)
     for content in subject.events[: max(1, _MOST_CALLS // max(1, len(calls)))]:
-        asking = Asking(event_of(content))
+        event_calls = EventCalls(event_of(content))
         known: dict[int, bool] = {}
         for at, call in enumerate(calls.values()):
-            outcome = subject.instance.answer(call, asking)
+            outcome = subject.instance.answer(call, event_calls)
             if outcome.known:
                 known[at] = outcome.holds
         for literal in list(known.items()):

@@ -13,7 +13,8 @@ from functools import cached_property, partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tamis.calling.gateway import Asking, Gateway
+from tamis.calling.event_calls import EventCalls
+from tamis.calling.gateway import Gateway
 from tamis.calling.lanes import Lanes, LateError
 from tamis.catalog.resolve import Resolver
 from tamis.errors import PluginWarning, SubscriptionError, TamisError
@@ -104,35 +105,39 @@ class Instance:
         return test
 
     def ask(self, predicate: str, content: Mapping[str, Any], *, again: bool = True) -> Outcome:
-        """What comes of asking about an event."""
-        asking = Asking(event_of(content))
-        return self.answer(self.bind(predicate, again=again), asking)
+        """What comes of event_calls about an event."""
+        event_calls = EventCalls(event_of(content))
+        return self.answer(self.bind(predicate, again=again), event_calls)
 
-    def answer(self, test: Test, asking: Asking) -> Outcome:
+    def answer(self, test: Test, event_calls: EventCalls) -> Outcome:
         """What comes of a test, about an event that may have been asked about before."""
-        answer = self._waited(lambda: self.gateway.call(test.call, asking), test.text, asking)
+        answer = self._waited(
+            lambda: self.gateway.call(test.call, event_calls), test.text, event_calls
+        )
         if answer.failure is not None:  # no failure may sway what comes of the next call
             self.gateway = Gateway(DEFAULT_LIMITS)
-        return outcome_of(answer, test, asking.event)
+        return outcome_of(answer, test, event_calls.event)
 
-    def answer_together(self, tests: Sequence[Test], asking: Asking) -> list[Outcome]:
+    def answer_together(self, tests: Sequence[Test], event_calls: EventCalls) -> list[Outcome]:
         """What comes of tests that are asked together; `PluginWarning`s are errors here."""
         calls: list[Call] = [test.call for test in tests]
         with warnings.catch_warnings():
             warnings.simplefilter("error", PluginWarning)
             texts = " | ".join(call.text for call in calls)
-            answers = self._waited(lambda: self.gateway.call_together(calls, asking), texts, asking)
+            answers = self._waited(
+                lambda: self.gateway.call_together(calls, event_calls), texts, event_calls
+            )
         return [
-            outcome_of(answer, test, asking.event)
+            outcome_of(answer, test, event_calls.event)
             for answer, test in zip(answers, tests, strict=True)
         ]
 
-    def _waited(self, call: Callable[[], Any], texts: str, asking: Asking) -> Any:
+    def _waited(self, call: Callable[[], Any], texts: str, event_calls: EventCalls) -> Any:
         """What comes of calls, which have to end."""
         try:
             return _LANES.run(call, self._patience_seconds, self._name)
         except LateError as late:
-            raise does_not_end(texts, asking.event.content, late) from late
+            raise does_not_end(texts, event_calls.event.content, late) from late
 
 
 class Subject:

@@ -1,0 +1,114 @@
+"""Keeps what calls about one event share: its views, and its preparations, each made once.
+
+Invariant: a preparation has one value for an event, whoever needed it first, also where it was made
+together with those of other events; who needed it first pays for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+
+from tamis.calling.answers import Failure, failure_of
+from tamis.calling.isolation.pool import Pool, Stay
+from tamis.event import Event, EventView
+from tamis.operators.specification import Preparation, Specification
+
+
+class EventCalls:
+    """One event that operators are asked about."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.number = next(self._numbers)
+        """What worker processes know it by."""
+        self._stays: dict[Pool, Stay] = {}
+        self.prepared: dict[int, Prepared] = {}
+        self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}
+        self._lock = threading.Lock()
+
+    def view(self, specification: Specification) -> EventView:
+        """What the operator sees; with the outcome of its preparation."""
+        preparation = specification.preparation
+        if preparation is None:
+            return self.event.view(specification.visible)
+        key = (specification.visible, id(preparation))
+        view = self._views.get(key)
+        if view is None:
+            view = EventView(self.event, specification.visible)
+            view.prepared = self.prepared[id(preparation)].value
+            self._views[key] = view
+        return view
+
+    def before(self, preparation: Preparation) -> EventView:
+        """What a preparation sees; with what the one gave that it builds on."""
+        if preparation.after is None:
+            return self.event.view(preparation.visible)
+        view = EventView(self.event, preparation.visible)
+        view.prepared = self.prepared[id(preparation.after)].value
+        return view
+
+    def preparing(self, preparation: Preparation) -> Prepared:
+        """The place of what a preparation gives."""
+        with self._lock:
+            return self.prepared.setdefault(id(preparation), Prepared(preparation))
+
+    def next_preparation(self, specification: Specification) -> Preparation | None:
+        """The first preparation of an operator that is not made yet; none where one has failed."""
+        for preparation in specification.preparations:
+            prepared = self.prepared.get(id(preparation))
+            if prepared is None or not prepared.is_made:
+                return preparation
+            if isinstance(prepared.value, Failure):
+                return None
+        return None
+
+    def stay(self, pool: Pool) -> Stay:
+        """Where it stays among the workers of a class."""
+        stay = self._stays.get(pool)
+        if stay is None:
+            with self._lock:
+                stay = self._stays.setdefault(pool, Stay(self.number))
+        return stay
+
+
+class Prepared:
+    """What a preparation gave for an event, made by the first who needs it."""
+
+    def __init__(self, preparation: Preparation) -> None:
+        self.preparation = preparation
+        self.value: object | Failure = None
+        self.is_made = False
+        self._unpaid: float | None = None
+        self._lock = threading.Lock()
+
+    def make(self, make: Callable[[], object], timer: Callable[[], float]) -> float | None:
+        """Makes it; how long it took, `None` where somebody had paid for it before."""
+        with self._lock:
+            if self.is_made:
+                seconds, self._unpaid = self._unpaid, None
+                return seconds
+            started = timer()
+            try:
+                self.value = make()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as problem:
+                self.value = failure_of(problem)
+            self.is_made = True
+            return timer() - started
+
+    def put(self, value: object, seconds: float) -> None:
+        """Takes what was made together with those of other events, and an equal part of the time:
+        who needs it first pays."""
+        with self._lock:
+            if not self.is_made:
+                self.value, self._unpaid, self.is_made = value, seconds, True
+
+    def owe(self, seconds: float | None) -> None:
+        """Leaves what it took to whoever needs it first."""
+        with self._lock:
+            self._unpaid = seconds

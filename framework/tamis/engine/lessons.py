@@ -1,0 +1,82 @@
+"""Passes on what events and operators teach: to expectations, planners, the index and the catalog.
+
+Invariant: who changes subscriptions is never kept waiting; what cannot be told now is told later.
+Cost: that of `Learned.observe` an event; a planner that follows hears of it very seldom.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+from tamis.catalog import Catalog
+from tamis.catalog.sieve import Sieve
+from tamis.engine.decision import ContradictionError, Decision
+from tamis.engine.following import Following
+from tamis.engine.learned import Learned
+from tamis.errors import PluginWarning
+from tamis.log import log
+from tamis.numeric.locks import ReaderWriterLock
+
+
+class Lessons:
+    """What is taught to the parts of one matcher, which share two locks."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        sieve: Sieve,
+        following: Following,
+        changing: threading.Lock,
+        lock: ReaderWriterLock,
+    ) -> None:
+        self._catalog = catalog
+        self._sieve = sieve
+        self._following = following
+        self._changing = changing
+        self._lock = lock
+
+    def teach(self, learned: Learned, decision: Decision | None) -> None:
+        """Takes what an event has shown."""
+        if decision is not None:
+            learned.observe(decision)
+            if self._following.is_due(learned.events) and self._changing.acquire(blocking=False):
+                try:
+                    known = learned.statistics()
+                    with self._lock.writing():
+                        self._following.learned(known)
+                    self._following.warn_of_troubles()
+                finally:
+                    self._changing.release()
+        if self._sieve.is_restless and self._changing.acquire(blocking=False):
+            try:
+                with self._lock.writing():
+                    self._sieve.adapt()
+            finally:
+                self._changing.release()
+
+    def ask_implications(self) -> None:
+        """Asks operators what the answers to new calls mean for others."""
+        implications = self._catalog.implications
+        if not implications.pending:
+            return
+        with self._changing:
+            if not implications.pending:  # another thread has asked meanwhile
+                return
+            found, troubles = implications.asked()
+            with self._lock.writing():
+                for name in troubles:
+                    implications.distrust(name)
+                implications.take(found)
+                self._catalog.version += 1
+        for words in troubles.values():
+            warnings.warn(words, PluginWarning, stacklevel=4)
+
+    def contradicted(self, decision: Decision, found: ContradictionError) -> None:
+        """Stops using the declarations of an operator that contradicts them."""
+        name = decision.skeleton.tests[found.test].call.specification.name
+        with self._changing, self._lock.writing():
+            self._catalog.implications.distrust(name)
+            self._catalog.version += 1
+        log.warning("%s", found.words(decision))
+        warnings.warn(found.words(decision), PluginWarning, stacklevel=4)
