@@ -67,8 +67,6 @@ class Window(Generic[R]):
         What `begin` raises comes after the results of what had begun."""
         waiting: deque[tuple[T, bool]] = deque()
         for item in items:
-            while waiting and (self.is_full or not waiting[0][1]):
-                yield self._next(waiting)
             try:
                 pending = begin(item)
             except Exception:
@@ -78,6 +76,8 @@ class Window(Generic[R]):
             waiting.append((item, pending is not None))
             if pending is not None:
                 self.add(pending)
+            while waiting and (self.is_full or not waiting[0][1]):
+                yield self._next(waiting)
         while waiting:
             yield self._next(waiting)
 

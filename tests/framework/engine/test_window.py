@@ -236,7 +236,7 @@ def test_at_most_so_many_events_are_read_ahead() -> None:
     matcher.subscribe("seen(1)")
     for at, result in enumerate(matcher.match_many(events())):
         assert result.event == f"e{at}"
-        assert len(read) <= at + 6
+        assert len(read) <= at + 5
 
 
 @pytest.mark.parametrize("is_asynchronous", [False, True])
