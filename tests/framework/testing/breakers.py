@@ -232,6 +232,26 @@ def halting(event: View, level: float) -> bool:
     return a_number(event["loudness"]) > level
 
 
+@tamis.operator(
+    inputs=("loudness",),
+    samples=levels("swapping"),
+    solve_events=lambda events, lists: [
+        a_number(event["loudness"]) > at for event, (at,) in zip(events, lists, strict=True)
+    ][::-1],
+)
+def swapping(event: View, level: float) -> bool:
+    return a_number(event["loudness"]) > level
+
+
+@tamis.operator(
+    inputs=("loudness",),
+    samples=levels("skipping"),
+    solve_events=lambda events, lists: [True],
+)
+def skipping(event: View, level: float) -> bool:
+    return a_number(event["loudness"]) > level
+
+
 class Kinds(Operator):
     """Takes strings for what it answers with numbers."""
 
@@ -414,6 +434,7 @@ BROKEN: dict[str, list[tuple[object, str]]] = {
     "deterministic": [(chancy, "asked again, it answers otherwise")],
     "stateless": [(Remembering, "after other events")],
     "batches": [(backwards, "otherwise than solve"), (halting, "expected 3 answers, got 1")],
+    "events": [(swapping, "solve_events answers otherwise"), (skipping, "answers, got 1")],
     "outputs": [(Kinds, "count of kinds(?count) is a string")],
     "arguments": [(unkind, "not supported between"), (named, "bring down its check")],
     "check": [(usedUp, "used up or changed")],

@@ -14,6 +14,8 @@ from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import TOLERANCE, Outcome, alike, expected_outcome
 from tamis.testing.conformance.subject import Case, Instance, Subject, event_of
 
+_MOST_EVENTS = 6
+
 _SHOW = 'tamis.Sample("louderThan(3)", {"loudness": 7}, True)'
 
 
@@ -190,8 +192,41 @@ def batches(subject: Subject) -> None:
                     )
 
 
+def events(subject: Subject) -> None:
+    """solve_events gives the answers of one by one, whatever events come together, in any order"""
+    if not subject.instance.operator.answers_events or not subject.steady:
+        return
+    predicates = list(dict.fromkeys(case.predicate for case in subject.cases))
+    pairs = [
+        (subject.instance.bind(predicate), EventCalls(event_of(content)))
+        for content in subject.events[:_MOST_EVENTS]
+        for predicate in predicates[:_MOST_EVENTS]
+    ]
+    single = [subject.instance.answer(*each) for each in pairs]
+    for places in _splits(len(pairs)):
+        try:
+            found = subject.instance.answer_events([pairs[at] for at in places])
+        except PluginWarning as failed:
+            raise Breach(
+                "solve_events fails as a whole",
+                expected="an answer for each event, an exception in the place of a failure",
+                got=failed,
+                mend="return one answer an event; catch what fails and return the exception",
+            ) from failed
+        for at, got in zip(places, found, strict=True):
+            if not alike(single[at], got, TOLERANCE):
+                raise Breach(
+                    f"among {len(places)} events, solve_events answers otherwise than solve",
+                    predicate=pairs[at][0].text,
+                    event=pairs[at][1].event.content,
+                    expected=single[at],
+                    got=got,
+                    mend="give the answers in the order of the events, duplicates too",
+                )
+
+
 def _splits(count: int) -> list[Sequence[int]]:
-    """Ways of event_calls together: all, backwards, twice each, halves, pairs."""
+    """Ways of asking together: all, backwards, twice each, halves, pairs."""
     whole = list(range(count))
     ways: list[Sequence[int]] = [whole, whole[::-1], [*whole, *whole], whole[::2], whole[1::2]]
     ways += [[at, at] for at in whole[:3]]

@@ -54,6 +54,7 @@ _CHECKS: tuple[Callable[[Subject], None], ...] = (
     answering.deterministic,
     answering.stateless,
     answering.batches,
+    answering.events,
     answering.outputs,
     arguments.arguments,
     arguments.check,

@@ -105,7 +105,7 @@ class Instance:
         return test
 
     def ask(self, predicate: str, content: Mapping[str, Any], *, again: bool = True) -> Outcome:
-        """What comes of event_calls about an event."""
+        """What comes of asking about an event."""
         event_calls = EventCalls(event_of(content))
         return self.answer(self.bind(predicate, again=again), event_calls)
 
@@ -130,6 +130,19 @@ class Instance:
         return [
             outcome_of(answer, test, event_calls.event)
             for answer, test in zip(answers, tests, strict=True)
+        ]
+
+    def answer_events(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[Outcome]:
+        """What comes of tests, each about its event, that are asked together."""
+        calls = [(test.call, event_calls) for test, event_calls in asked]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PluginWarning)
+            answers = self._waited(
+                lambda: self.gateway.call_events(calls), calls[0][0].text, asked[0][1]
+            )
+        return [
+            outcome_of(answer, test, event_calls.event)
+            for answer, (test, event_calls) in zip(answers, asked, strict=True)
         ]
 
     def _waited(self, call: Callable[[], Any], texts: str, event_calls: EventCalls) -> Any:

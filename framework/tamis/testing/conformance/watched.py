@@ -109,6 +109,8 @@ class Watched(StandIn):
             self.solve = self._solve_async  # type: ignore[method-assign]
         if inspect.iscoroutinefunction(inner.solve_many):
             self.solve_many = self._solve_many_async  # type: ignore[method-assign]
+        if inspect.iscoroutinefunction(inner.solve_events):
+            self.solve_events = self._solve_events_async  # type: ignore[method-assign]
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """What the operator says of the arguments."""
@@ -135,6 +137,20 @@ class Watched(StandIn):
     async def _solve_many_async(self, event: Any, lists: Sequence[Sequence[Any]]) -> Any:
         with self._watching(event) as view:
             answers: Any = self.inner.solve_many(view, lists)
+            return await answers
+
+    def solve_events(self, events: Sequence[Any], lists: Sequence[Sequence[Any]]) -> Any:
+        """The operator's answers."""
+        with contextlib.ExitStack() as stack:
+            views = [stack.enter_context(self._watching(event)) for event in events]
+            return self.inner.solve_events(views, lists)
+
+    async def _solve_events_async(
+        self, events: Sequence[Any], lists: Sequence[Sequence[Any]]
+    ) -> Any:
+        with contextlib.ExitStack() as stack:
+            views = [stack.enter_context(self._watching(event)) for event in events]
+            answers: Any = self.inner.solve_events(views, lists)
             return await answers
 
     def _all_of(self, raw: Any) -> Any:
