@@ -58,6 +58,7 @@ from tamis.plugins.loader import installed
 from tamis.result import Result, Seen
 from tamis.result.explain import explain
 from tamis.result.graphs import chain_graph, subscription_graph
+from tamis.result.plan import Plan, plan_of
 from tamis.statistics import Statistics
 from tamis.words import counted
 
@@ -156,7 +157,7 @@ class Matcher:
         self._timer = timer
         self._skeleton: Skeleton | None = None
         self._expiry = Expiry()
-        self._event_numbers = itertools.count(1)
+        self._event_ids = map("event-{}".format, itertools.count(1))
 
     def close(self) -> None:
         """Ends the threads and worker processes; a later match begins those that it needs.
@@ -375,7 +376,7 @@ class Matcher:
         stages = StageClock(self._timer)
         self._notice_time()
         self._lessons.ask_implications()
-        made_up = self._made_up_event_id if default_id is None else lambda: default_id
+        made_up = partial(next, self._event_ids) if default_id is None else lambda: default_id
         taken = Event.of(event, made_up, self._derived, folder)
         catalog = self._catalog
         with self._lock.reading():
@@ -395,7 +396,7 @@ class Matcher:
             version=version,
             subscriptions=count,
             checked=checked,
-            candidates=len(np.unique(owners)),
+            owners=owners,
             plain=plain,
             decision=None,
             seconds=stages.seconds,
@@ -424,9 +425,6 @@ class Matcher:
             stages.log_if_slow(seen.event.id, slow_seconds, decision.call_seconds)
             seen = replace(seen, decision=decision)
         return Result(seen)
-
-    def _made_up_event_id(self) -> str:
-        return f"event-{next(self._event_numbers)}"
 
     def _problem(self, rows: Any) -> Skeleton:
         """The problem of these candidates; the last one when they are the same."""
@@ -477,6 +475,10 @@ class Matcher:
 
     # for people
 
+    def plan(self, event: Mapping[str, Any], *, folder: str = "", steps: int = 10) -> Plan:
+        """Shows how an event would be decided: what is free, and the first calls; makes none."""
+        return plan_of(self.begin(event, folder=folder), type(self.planner).__name__, steps)
+
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""
         with self._lock.reading():
@@ -484,10 +486,9 @@ class Matcher:
 
     def chains(self) -> networkx.DiGraph:
         """The linked chains for networkx (Figure 3), in the order of a planner that keeps one."""
+        known, following = self._catalog, self._following
         with self._changing:
-            return chain_graph(
-                self._catalog, self._following.statistics, self._following.in_order()
-            )
+            return chain_graph(known, following.statistics, following.in_order())
 
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading():

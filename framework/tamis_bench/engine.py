@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from tamis import Matcher, Statistics, operator
-from tamis_bench.options import Passes, Scale
+from tamis_bench import changing
+from tamis_bench.options import Passes, Scale, Seed
 from tamis_bench.report import Row, progress
 from tamis_bench.workloads import UNIFORM, Shape, Workload
 
@@ -27,8 +28,9 @@ _HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
 _LISTED = f"import sys, tamis; print(sum(each in sys.modules for each in {_HEAVY}))"
 
 
-def measured(*, passes: Passes = 7, scale: Scale = 1.0) -> Iterator[Row]:
+def measured(*, passes: Passes = 7, scale: Scale = 1.0, seed: Seed = 1) -> Iterator[Row]:
     """Yields a row for each figure; `scale` makes what is subscribed fewer."""
+    yield from changing.measured(scale, seed)
     figures: dict[str, tuple[str, Callable[[], float]]] = {
         "import tamis": ("s", lambda: _seconds_of("import tamis")),
         "tamis --help": ("s", lambda: _seconds(lambda: _run("-m", "tamis", "--help"))),

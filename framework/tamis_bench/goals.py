@@ -134,6 +134,13 @@ _ENGINE = tuple(
         ("one more inserted", 1),
         ("heavy libraries after import tamis", 0),
     )
+) + tuple(
+    most("engine", "ms", must, what=f"{what} left, warm", stage="all")
+    for what, must in (
+        ("20,000 subscriptions, 1%", 1.2),
+        ("200,000 subscriptions, 1%", 5),
+        ("200,000 subscriptions, 10%", 20),
+    )
 )
 _SPARK = (
     most("spark", "over_few", 1.5),

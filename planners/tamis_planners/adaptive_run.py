@@ -13,7 +13,7 @@ import numpy as np
 
 from tamis.kit import Floats
 from tamis.planning import Problem, Scenes
-from tamis_planners.adaptive_form import Form
+from tamis_planners.adaptive_form import INTERPRETED, Form
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, Shape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import (
@@ -36,6 +36,7 @@ from tamis_planners.adaptive_state import (
     UNIT,
     WEIGHTED,
     State,
+    benefit,
 )
 
 _FREE_OF_COST = 1e-9
@@ -156,6 +157,11 @@ class AdaptiveRun:
         self._tests += tests
         self._outcomes += outcomes
         self._decided += decided
+
+    def score(self, call: int) -> float:
+        """Returns the benefit of a call for its cost, as it is now."""
+        state = INTERPRETED.handle(self._state)
+        return benefit(state, call) / float(state.worth[call, COST])
 
 
 def exercise(form: Form) -> None:

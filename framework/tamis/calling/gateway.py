@@ -30,8 +30,8 @@ from tamis.calling.isolation import Isolation
 from tamis.calling.isolation.exchange import Outcome
 from tamis.calling.lanes import GRACE, Lanes, LateError, NoPlaceError, late
 from tamis.calling.solving import (
+    checked,
     prepared_together,
-    solved,
     solved_alone,
     solved_for_events,
     solved_together,
@@ -78,11 +78,15 @@ class Gateway:
         if call.asynchronous or not call.specification.is_bare:
             return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
-        name, began = call.specification.name, self._timer()
+        name, timer = call.specification.name, self._timer
+        began = timer()
         try:
             self._breakers.check(name)
-            view = event_calls.event.view(call.specification.visible)
-            found = solved(call, view, self._limits.solutions, None)
+            raw = call.operator.solve(event_calls.event.view(call.visible), *call.arguments)
+            if type(raw) is bool and not call.width:
+                found = None
+            else:
+                found = checked(call, raw, self._limits.solutions, None)
         except KeyboardInterrupt:
             raise
         except BaseException as problem:
@@ -90,9 +94,11 @@ class Gateway:
             made = failure.kind != REFUSED
             if made and not isinstance(problem, NoPlaceError):
                 self._breakers.note(name, failure)
-            return Answer(failure=failure, seconds=self._timer() - began, made=made)
+            return Answer(failure=failure, seconds=timer() - began, made=made)
         self._breakers.note(name, None)
-        return Answer(found.truth, found.solutions, None, found.cut, self._timer() - began)
+        if found is None:
+            return Answer(raw, None, None, False, timer() - began)
+        return Answer(found.truth, found.solutions, None, found.cut, timer() - began)
 
     def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""

@@ -25,13 +25,13 @@ from tamis.operators.specification import Preparation
 
 def solved(call: Call, view: EventView, most: int, seconds: float | None) -> Answer:
     """The answer to a call, with at most so many solutions; one that is `async` is cancelled."""
-    raw = call.operator.solve(view, *call.arguments)
+    return checked(call, call.operator.solve(view, *call.arguments), most, seconds)
+
+
+def checked(call: Call, raw: Any, most: int, seconds: float | None) -> Answer:
+    """A raw answer, awaited and read."""
     if inspect.iscoroutine(raw):
         raw = awaited(raw, seconds)
-    return _checked(call, raw, most)
-
-
-def _checked(call: Call, raw: Any, most: int) -> Answer:
     if call.width == 0:
         return Answer(raw if type(raw) is bool else truth_of(raw))
     solutions, cut = checked_solutions(raw, call.width, most)
@@ -90,7 +90,7 @@ def _answer(call: Call, raw: Any, most: int) -> Answer:
     try:
         if isinstance(raw, BaseException):
             return Answer(failure=failure_of(raw))
-        return _checked(call, raw, most)
+        return checked(call, raw, most, None)
     except KeyboardInterrupt:
         raise
     except BaseException as problem:

@@ -134,6 +134,11 @@ class Catalog:
             if self.alternative_flags[alternative]
         ]
 
+    @property
+    def subscription_rows(self) -> int:
+        """How many rows there are for subscriptions, in use or free."""
+        return len(self._ids)
+
     def id_of(self, row: int) -> str:
         """The id of a subscription row that is in use or under a lease."""
         return self._ids[row]

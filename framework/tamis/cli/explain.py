@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from tamis.cli import options
 from tamis.cli.failures import MisuseError
 from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
@@ -54,6 +56,10 @@ def explain(
             "beside it (OUT-chains).",
         ),
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Show how the event would be decided, without any call."),
+    ] = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -68,6 +74,10 @@ def explain(
     ids = _chosen(subscription, lines, subscriptions)
     if graph is not None:
         _write_graphs(matcher, graph)
+    if plan:
+        found = matcher.plan(document, folder=folder)
+        put_json(found.data) if json else put(f"{found}\n")
+        return
     with contextlib.redirect_stdout(sys.stderr):
         result = matcher.match(document, folder=folder)
     explanations = [result.explain(id) for id in ids]

@@ -22,6 +22,7 @@ from tamis.calling.executor import Executor
 from tamis.calling.memo import Memo, Shelf
 from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision, Taken
 from tamis.engine.guarded import GuardedRun
+from tamis.engine.rehearsal import Rehearsal
 from tamis.errors import PlannerError
 from tamis.operators.asking import Call
 from tamis.operators.specification import PROCESS, Preparation, Specification
@@ -119,6 +120,10 @@ class Underway:
         except StopIteration:
             self.due = None
 
+    def rehearsal(self) -> Rehearsal:
+        """Rehearses the event from its beginning, without a call."""
+        return self._course.rehearsal()
+
     # among other events
 
     def call(self, place: int) -> Call:
@@ -190,6 +195,15 @@ class Course:
         self._answered = answered
         self._most = most
         self._contradicted = contradicted
+
+    def rehearsal(self) -> Rehearsal:
+        """Rehearses the event from its beginning, without a call."""
+        now = self.decision
+        decision = Decision(now.skeleton, now.event, now.limits, now.stages)
+        known = _together(
+            [decision.begin(self._needless), *(decision.take(*each) for each in self._answered)]
+        )
+        return Rehearsal(self._planner, decision, known)
 
     def steps(self) -> Generator[Sequence[int], list[Answered], None]:
         """Yields the calls to make next, and is sent their answers."""

@@ -54,6 +54,14 @@ class GuardedRun:
         except Exception as failure:
             raise self._error("observe", failure) from failure
 
+    def score(self, call: int) -> float | None:
+        """What the planner makes of a call now, if it says so."""
+        score = getattr(self._run, "score", None)
+        try:
+            return None if score is None else float(score(call))
+        except Exception as failure:
+            raise self._error("score", failure) from failure
+
     def _error(self, where: str, failure: Exception) -> PlannerError:
         return PlannerError(
             f"planner {self._name} failed in {where}: {type(failure).__name__}: {failure}"

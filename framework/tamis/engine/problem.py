@@ -29,7 +29,7 @@ from tamis.planning import Expected, Problem, Standing
 from tamis.statistics import Statistics
 
 T = TypeVar("T")
-_SPARSE = 8
+_SPARSE = 32
 """So many numbers there may be for each that is used, for a table of them all to be made."""
 
 
@@ -64,8 +64,8 @@ class Skeleton:
         counts = catalog.edge_count[rows]
         places = stretches(catalog.edge_start[rows], counts)
         numbers, edge_test = _dense(catalog.edge_test[places], len(traits.call_of))
-        self.subscriptions, owner = np.unique(
-            catalog.alternative_subscription[rows], return_inverse=True
+        self.subscriptions, owner = _dense(
+            catalog.alternative_subscription[rows], catalog.subscription_rows
         )
         calls, test_call = _by_first_use(traits.call_of[numbers])
         preparations, call_group = _by_first_use(traits.preparation[calls])

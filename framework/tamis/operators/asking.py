@@ -109,6 +109,7 @@ class Call:
         "shipped",
         "specification",
         "text",
+        "visible",
         "width",
     )
 
@@ -129,6 +130,7 @@ class Call:
         self.answers_events = operator.answers_events and specification.isolation != PROCESS
         self.asynchronous_for_events = inspect.iscoroutinefunction(operator.solve_events)
         self.specification = specification
+        self.visible = specification.visible
         self.arguments = arguments
         self.width = width
         self.text = text

@@ -73,7 +73,8 @@ class Seen:
     version: int
     subscriptions: int
     checked: int
-    candidates: int
+    owners: NDArray[Any]
+    """The subscription of each alternative that the index left."""
     plain: NDArray[Any]
     """Subscription rows that match by their attributes alone."""
     decision: Decision | None
@@ -268,7 +269,7 @@ class Result:
             events=1,
             subscriptions=seen.subscriptions,
             checked=seen.checked,
-            candidates=seen.candidates,
+            candidates=len(np.unique(seen.owners)),
             matches=len(self.matches),
             undetermined=len(self.undetermined),
             seconds=dict(seen.seconds),
