@@ -33,7 +33,8 @@ class Ids:
         self._sorted: Ints = np.zeros(0, np.int64)
         self._gapless = False
         self._integers = Growing(np.int64)
-        self._names: dict[int, Id] = {}
+        self._names = Growing(object)
+        self._name_count = 0
         self._named = Growing(np.bool_)
         self._alive = Growing(np.bool_)
         self._free: list[int] = []
@@ -94,7 +95,8 @@ class Ids:
             self._integers = Growing(np.int64, self._sorted.copy())
             self._alive = Growing(np.bool_, np.ones(len(ids), np.bool_))
             self._named = Growing(np.bool_, np.zeros(len(ids), np.bool_))
-            self._rows, self._names, self._free, self._count = {}, {}, [], len(ids)
+            self._rows, self._free, self._count = {}, [], len(ids)
+            self._names, self._name_count = Growing(object), 0
             return np.arange(len(ids))
         taken = _checked(ids)
         known = set(taken)
@@ -137,7 +139,9 @@ class Ids:
             named = True
         self._named[rows] = named
         if named:
-            self._names.update(zip(rows.tolist(), ids, strict=True))
+            self._names.reserve(max(0, len(self._integers) - len(self._names)))
+            self._names[rows] = np.array(ids, object)
+            self._name_count += len(rows)
 
     def remove(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
         """The rows of ids, which have them no longer; `KeyError` if one is unknown."""
@@ -155,26 +159,25 @@ class Ids:
         if self._rows:
             for id in taken:
                 self._rows.pop(id, None)
-        rows = found.tolist()
-        if self._names:
-            for row in rows:
-                self._names.pop(row, None)
+        if self._name_count:
+            named = found[self._named.view[found]]
+            self._names[named] = None
+            self._name_count -= len(named)
         self._alive[found] = False
-        self._free.extend(rows)
-        self._count -= len(rows)
+        self._free.extend(found.tolist())
+        self._count -= len(found)
         return found
 
     def of(self, rows: Ints) -> NDArray[Any]:
         """The ids of rows that are there."""
-        integers: Ints = self._integers.view[rows]
-        if not self._names:
-            return integers
-        named = integers.astype(object)
-        for place, row in enumerate(rows.tolist()):
-            name = self._names.get(row)
-            if name is not None:
-                named[place] = name
-        return named
+        if not self._name_count:
+            return self._integers.view[rows]
+        if self._name_count == self._count:
+            return self._names.view[rows]
+        ids = self._integers.view[rows].astype(object)
+        named = np.flatnonzero(self._named.view[rows])
+        ids[named] = self._names.view[rows[named]]
+        return ids
 
     def save(self, path: Path) -> None:
         """Writes a file of JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -237,6 +238,30 @@ def test_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("kinds", [["s"], ["i"], ["s", "i", "large"]])
+def test_ids_of_all_kinds_come_and_go(kinds: list[str]) -> None:
+    chance = random.Random(7)
+    index = tamis.index.build("scan", [])
+    there: set[int | str] = set()
+    for first in range(0, 1_000, 10):
+        kind = chance.choice(kinds)
+        new: list[int | str] = []
+        for each in range(first, first + 10):
+            if first % 20:
+                kind = chance.choice(kinds)
+            named: dict[str, int | str] = {"s": f"s{each}", "i": each, "large": 10**30 + each}
+            new.append(named[kind])
+        index.insert_many((id, []) for id in new)
+        there.update(new)
+        gone = chance.sample(sorted(there, key=str), chance.randrange(min(len(there), 18)))
+        index.delete_many(gone)
+        there.difference_update(gone)
+        found = index.match({}).tolist()
+        assert sorted(found, key=str) == sorted(there, key=str)
+        assert {type(id) for id in found} <= {int, str}
+    assert len(index) == len(there) > 0
 
 
 def test_nbytes_grows_with_what_is_held() -> None:
