@@ -17,6 +17,7 @@ from tamis_bench.report import Row, cell, heading, table
 LANES, BLOOM, HASH = "lanes", "pstbloom", "psthash"
 INDEXES = (LANES, BLOOM, HASH)
 PORTABLE = "lanes portable"
+DICTS, FILLED = "dicts", "filled"
 JUDGED = "savings"
 """The planner that the goals are about: the default one."""
 _FAR = 9
@@ -103,6 +104,8 @@ _INDEX = (
     most("index", "delete_us", 1, 0.4, method=LANES, workload=_BOTH),
     most("index", "p99_over_mean", 2, 1.4, method=INDEXES, workload=WORKLOADS),
     most("index", "dict_us", 8, 5, method=INDEXES, workload=(*_BOTH, "mixed")),
+    least("index", "whole_x_compiled", 40, 80, method=(LANES, BLOOM), workload=DICTS),
+    most("index", "match_p99_over_mean", 2, method=INDEXES, workload=FILLED),
 )
 _PLANNERS = (
     most("planners", "over_bound", 1.015, planner=JUDGED, workload=ZIPF),

@@ -2,7 +2,8 @@
 
 A workload goes through two rounds: as built, and after a tenth of the subscriptions were replaced
 in batches, between which events are matched. In each round methods take turns (see `timing`).
-Every answer is compared with the compiled scan's, and a sample with plain Python.
+Every answer is compared with the compiled scan's, and a sample with plain Python. Last come what
+programs see (`uses`): from a dict to ids, and an index that is filled while it is matched.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from tamis.testing import satisfies
 from tamis_bench import begen, mixed
 from tamis_bench.boxes import SHAPES, Boxes, BoxShape
 from tamis_bench.coded import coded
-from tamis_bench.goals import LANES, PORTABLE
+from tamis_bench.goals import DICTS, FILLED, LANES, PORTABLE
 from tamis_bench.kernels import Ints
 from tamis_bench.options import Passes, Scale, Seed, count, names, several
 from tamis_bench.report import Row, progress
 from tamis_bench.scans import COMPILED, SCANS, chosen_scans, compiled_scan
 from tamis_bench.subjects import Source, Subject, source
 from tamis_bench.timing import Method, beyond, check, compare, time_all
+from tamis_bench.uses import USES, dicts, filled
 
-WORKLOADS = (*SHAPES, mixed.NAME)
+WORKLOADS = (*SHAPES, mixed.NAME, *USES)
 _BATCHES = 10
 _SAMPLE = 200
 _WARM = 2_000
@@ -67,7 +69,7 @@ def plans(
             for title, parameters in begen.combinations(table_1):
                 yield Plan(name, title + suffix, _scaled(begen.shape_of(parameters), scale))
         else:
-            shape = mixed.SHAPE if name == mixed.NAME else SHAPES[name]
+            shape = {**SHAPES, **USES, mixed.NAME: mixed.SHAPE}[name]
             yield Plan(name, name + suffix, _scaled(shape, scale))
 
 
@@ -170,8 +172,13 @@ def measured(
             raise typer.BadParameter("the parameters of Table 1 are those of --workloads begen")
     for plan in plans(workloads or WORKLOADS, given, scale):
         progress(f"{plan.title}: drawing")
-        run = _Run(plan, plan.draw(seed, events), passes)
-        yield from _measured(run, index, scans)
+        boxes = plan.draw(seed, events)
+        if plan.name == DICTS:
+            yield from dicts(boxes, plan.title, index, passes)
+        elif plan.name == FILLED:
+            yield from filled(boxes, plan.title, index)
+        else:
+            yield from _measured(_Run(plan, boxes, passes), index, scans)
 
 
 def _measured(

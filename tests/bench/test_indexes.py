@@ -67,6 +67,31 @@ def test_indexes_and_scans_side_by_side(name: str) -> None:
     assert "after 10% of the subscriptions were replaced" in shown
 
 
+def test_what_programs_see_is_measured_and_every_answer_compared() -> None:
+    rows = list(
+        index.measured(workloads=["dicts", "filled"], events=10, passes=2, scale=0.01, index=None)
+    )
+    whole, filled = (by_method(rows, each) for each in ("whole_x_compiled", "match_p99_over_mean"))
+    assert set(whole) == {"compiled scan", "lanes", "pstbloom"}
+    assert set(filled) == {"lanes", "pstbloom", "psthash"}
+    assert whole["compiled scan"]["whole_x_compiled"] == 1
+    for name, row in filled.items():
+        assert row["match_p99_over_mean"] >= 0.99
+        assert min(row["insert_us"], row["insert_most_ms"], row["match_us"]) > 0
+        assert row["match_most_us"] >= row["match_us"], name
+    assert "2,000 subscriptions whose ids are strings" in rows[0]["part"]
+    assert judged("index", rows) == []
+
+
+def test_a_wrong_id_from_a_dict_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = AttributeIndex.match
+    monkeypatch.setattr(AttributeIndex, "match", lambda self, event: right(self, event)[1:])
+    with pytest.raises(AssertionError, match=r"lanes is wrong on event \d of dicts at 0\.01"):
+        list(index.measured(workloads=["dicts"], events=5, passes=1, scale=0.01))
+    with pytest.raises(AssertionError, match="while it was filled"):
+        list(index.measured(workloads=["filled"], events=5, passes=1, scale=0.002))
+
+
 def _less(found: Any) -> Any:
     return found[:-1]
 
