@@ -9,8 +9,9 @@ Each index has its rule, all of them with the selectivities of statistics where 
 - `LANES`: the rarest dimension alone while that list is short, else a value, else a pair of rare
   dimensions.
 
-A range gives access through stretches of cells, as few as `most` allows, which widens it by less
-than the half; so no row is in more than a bounded number of buckets.
+A range gives access through up to `most` stretches of cells; where it is the only access, through
+more than one only if these let clearly fewer events in. So no row is in more than a bounded number
+of buckets.
 Cost: O(terms of a row).
 """
 
@@ -149,13 +150,18 @@ def node_share(store: Store, node: int) -> float:
             while where << level < 256:
                 level += 1
             low = (where << level) - 256
-            high = min(low + (1 << level), store.dimensions[dimension, CELLS])
-            first, cells = store.dimensions[dimension, CUTS], store.dimensions[dimension, CELLS]
-            begin = store.cuts[first + low - 1] if low else -np.inf
-            end = before(store.cuts[first + high - 1]) if high < cells else np.inf
-            share *= _known_share(store, dimension, begin, end)
+            share *= _share_of_cells(store, dimension, low, low + (1 << level))
         node = store.nodes[node] >> 32
     return share
+
+
+@inlined
+def _share_of_cells(store: Store, dimension: int, low: int, high: int) -> float:
+    """Returns the share of the events with a dimension that lie in cells from `low` to `high`."""
+    first, cells = store.dimensions[dimension, CUTS], store.dimensions[dimension, CELLS]
+    begin = store.cuts[first + low - 1] if low else -np.inf
+    end = before(store.cuts[first + high - 1]) if high < cells else np.inf
+    return _known_share(store, dimension, begin, end)
 
 
 @inlined
@@ -264,8 +270,9 @@ def _best_pair(store: Store, terms: Terms, first: int, last: int) -> tuple[int, 
 
 @inlined
 def _spaces_of(
-    store: Store, terms: Terms, term: int, code: int, whole: bool, most: int, spaces: Ints
-) -> int:
+    store: Store, terms: Terms, term: int, code: int, whole: bool, most: int, alone: bool,
+    spaces: Ints,
+) -> int:  # fmt: skip
     """The spaces through which a term gives access, disjoint for every event; how many."""
     dimension, low, width = dimension_of(code), low_of(code), width_of(code)
     if whole:
@@ -285,14 +292,33 @@ def _spaces_of(
         return np.int64(terms.high[term])
     level = 8
     if terms.op[term] == RANGE or terms.op[term] == IN:
-        level = 0
-        while ((low + width) >> level) - (low >> level) >= most:
-            level += 1
+        level = _level_of(store, dimension, low, low + width, most, alone)
     count = ((low + width) >> level) - (low >> level) + 1 if level < 8 else 1
     for stretch in range(count):
         where = (256 >> level) + (low >> level) + stretch if level < 8 else 1
         spaces[stretch] = space_number(store, 2 * dimension, where)
     return np.int64(count)
+
+
+@inlined
+def _level_of(store: Store, dimension: int, first: int, last: int, most: int, alone: bool) -> int:
+    """The level of the stretches through which a range of cells gives access.
+
+    Finer ones let fewer events in, and take more replicas. Where a row has no other access, what
+    they let in, squared and times their number, is to be half of that of coarser ones."""
+    best, least, level, count = 8, np.inf, 8, 1
+    cells = store.dimensions[dimension, CELLS]
+    is_known = _is_known(store, dimension)
+    while count <= most:
+        low, high = first >> level << level, ((last >> level) + 1) << level
+        inside = min(count << level, cells) / cells
+        if is_known:
+            inside = _share_of_cells(store, dimension, low, high)
+        if not alone or 2 * inside * inside * count < least:
+            best, least = level, inside * inside * count
+        level -= 1
+        count = (last >> level) - (first >> level) + 1 if level >= 0 else most + 1
+    return best
 
 
 @inlined
@@ -380,7 +406,7 @@ def _assign(
         while depth < count:
             term = picked[depth]
             counts[depth] = _spaces_of(
-                store, terms, term, batch.codes[term], whole[depth], most, spaces[depth]
+                store, terms, term, batch.codes[term], whole[depth], most, count < 2, spaces[depth]
             )
             if term - first < 63 and _is_implied(terms, term, whole[depth], counts[depth]):
                 skipped |= 1 << (term - first)
