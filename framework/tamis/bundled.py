@@ -23,11 +23,20 @@ def _scan() -> Index:
     return Scan()
 
 
-def _pstbloom(vector: bool | None = None, scan_up_to: int = MOST_SCANNED) -> Index:
-    def large() -> Index:
-        from tamis.index.pstbloom import PSTBloom
+def _pstbloom(
+    signature: str = "none", vector: bool | None = None, scan_up_to: int = MOST_SCANNED
+) -> Index:
+    from tamis.index.buckets.store import SIGNATURES
 
-        return PSTBloom(vector=vector)
+    if signature not in SIGNATURES:
+        raise ValueError(f"signature is one of {', '.join(SIGNATURES)}, not {signature!r}")
+
+    def large() -> Index:
+        from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
+
+        if signature == "none":
+            return PSTBloom(vector=vector)
+        return SignedPSTBloom(signature=signature, vector=vector)
 
     return _scan_first(large, scan_up_to)
 
@@ -92,7 +101,11 @@ def _compile(factory: Callable[..., Index]) -> None:
 def tamis_indexes() -> list[IndexRecord]:
     """The indexes of the core."""
     return [
-        _compiled("pstbloom", _pstbloom, "PS-Trees, one access predicate a row; the default"),
+        _compiled(
+            "pstbloom",
+            _pstbloom,
+            "PS-Trees, one access predicate a row; the default; signatures seldom pay",
+        ),
         _compiled("psthash", _psthash, "PS-Trees, several access predicates a row"),
         _compiled("lanes", _lanes, "a value or a pair of attributes, the least memory"),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),

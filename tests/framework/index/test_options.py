@@ -35,6 +35,8 @@ def test_a_matcher_takes_options_and_keeps_them(tmp_path: Path) -> None:
         ("psthash:accesses", "an option is NAME=VALUE"),
         ("psthash:accesses=99", "accesses is from 1 to 8, not 99"),
         ("psthash:look_up_rows=-1", "look_up_rows is 0 or more"),
+        ("pstbloom:signature=bloom", "signature is one of none, row, block, not 'bloom'"),
+        ("pstbloom:signature=3", "signature is one of none, row, block, not 3"),
         ("scan:vector=true", "it takes none"),
     ],
 )

@@ -16,7 +16,7 @@ from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.hashing import begin_chain
 from tamis.index.buckets.records import write_record
-from tamis.index.buckets.segments import columns_of, line_after, write_entry
+from tamis.index.buckets.segments import columns_of, line_after, numbers_of, write_entry
 from tamis.index.buckets.store import (
     BAG,
     CAPACITY,
@@ -48,18 +48,19 @@ from tamis.numeric.types import Ints
 Part = tuple[int, int, int, int]
 """Segments from the first to before the second, of each the entries from the third on."""
 
-_CLASSES = 128
+_CLASSES = 128 * SLOTS
 _AHEAD = 16
 
 
 @kernel
-def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int) -> Ints:
-    """The replicas sorted by node, recorded or not, and lanes."""
+def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int, keys: Ints) -> Ints:
+    """The replicas sorted by node, recorded or not, lanes, and by keys if there are any."""
     by_class, ordered = np.empty(len(row_of), np.int64), np.empty(len(row_of), np.int64)
     _sort(
         bare_batch(batch),
         row_of,
         node_of,
+        keys,
         np.zeros(nodes + 1 + _CLASSES, np.int64),
         by_class,
         ordered,
@@ -69,15 +70,15 @@ def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int) -> Ints:
 
 @inlined
 def _sort(
-    batch: Batch, row_of: Ints, node_of: Ints, ends: Ints, by_class: Ints, ordered: Ints
+    batch: Batch, row_of: Ints, node_of: Ints, keys: Ints, ends: Ints, by_class: Ints, ordered: Ints
 ) -> None:
     """Sorts by class, then by node, which leaves the classes in order."""
     for replica in range(len(row_of)):
-        ends[_class_of(batch, row_of[replica]) + 1] += 1
+        ends[_class_of(batch, row_of[replica], keys, replica) + 1] += 1
     for place in range(1, len(ends)):
         ends[place] += ends[place - 1]
     for replica in range(len(row_of)):
-        place = _class_of(batch, row_of[replica])
+        place = _class_of(batch, row_of[replica], keys, replica)
         by_class[ends[place]] = replica
         ends[place] += 1
     ends[:] = 0
@@ -91,8 +92,9 @@ def _sort(
 
 
 @inlined
-def _class_of(batch: Batch, row: int) -> int:
-    return 63 - batch.about[row, NEEDED] + (64 if batch.about[row, SIZE] else 0)
+def _class_of(batch: Batch, row: int, keys: Ints, replica: int) -> int:
+    kind = 63 - batch.about[row, NEEDED] + (64 if batch.about[row, SIZE] else 0)
+    return kind * SLOTS + keys[replica] if len(keys) else kind
 
 
 @kernel
@@ -130,6 +132,7 @@ def _lay_out(
         last, slots = first, 0
         while last < len(ordered):
             row = row_of[ordered[last]]
+            _fetch_rows(batch, ordered, row_of, last)
             if node_of[ordered[last]] != node or (about[row, SIZE] > 0) != (recorded > 0):
                 break
             if last > first and (last - first) % CHUNK == 0 and 4 * about[row, NEEDED] <= 3 * most:
@@ -157,7 +160,6 @@ def _lay_out(
             fields[DICTIONARY_CAPACITY] = slots
             begin_chain(store, node, segment)
             for entry in range(capacity):
-                _fetch_rows(batch, ordered, row_of, first + entry)
                 replica = ordered[first + entry]
                 row = row_of[replica]
                 if recorded and batch.about[row, RECORD] < 0:
@@ -166,7 +168,7 @@ def _lay_out(
                 segment_of[replica] = segment
         tops[TOP_SEGMENTS] += 1
         tops[TOP_LANES] += 3 * most * capacity
-        tops[TOP_ROWS] += (1 + recorded) * capacity
+        tops[TOP_ROWS] += numbers_of(store, recorded, capacity)
         tops[TOP_DICTIONARY] += slots
         first = last
 

@@ -99,4 +99,5 @@ def opened_scratch(handle: Ints) -> Scratch:
         _ints(handle, 13),
         _ints(handle, 14),
         _small_ints(handle, 15),
+        _small_ints(handle, 16),
     )

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from tamis.event import Event
-from tamis.index.buckets import access, arrays, bulk, segments
+from tamis.index.buckets import access, arrays, bulk, segments, signatures
 from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
 from tamis.index.buckets.cells import Cuts, cuts_of, encode, encode_all, find_cuts
 from tamis.index.buckets.handles import handle_of
-from tamis.index.buckets.matching import match_events
+from tamis.index.buckets.matching import match_events, match_signed
 from tamis.index.buckets.pool import ScratchPool
 from tamis.index.buckets.records import describe_rows
 from tamis.index.buckets.rehanging import (
@@ -48,6 +48,7 @@ from tamis.index.buckets.store import (
     LIVE,
     NEVER,
     ORDERED,
+    SIGNED,
     SLOTS,
     TOP_DICTIONARY,
     TOP_LANES,
@@ -55,6 +56,7 @@ from tamis.index.buckets.store import (
     TOP_RECORDS,
     TOP_ROWS,
     TOP_SEGMENTS,
+    UNSIGNED,
     WIDE,
     Store,
 )  # fmt: skip
@@ -81,11 +83,13 @@ class BucketIndex(Index):
     """Rows in buckets, under a rule for which predicates give access."""
 
     def __init__(
-        self, rule: int, accesses: int = 1, look: float = 0.0, *, vector: bool | None = None
-    ) -> None:
+        self, rule: int, accesses: int = 1, look: float = 0.0, *, signed: int = UNSIGNED,
+        vector: bool | None = None,
+    ) -> None:  # fmt: skip
         self._rule = rule
         self._accesses = accesses
         self._look = look
+        self._signed = signed
         self._vector = has_vectors() if vector is None else vector
         self._dimensions = Dimensions()
         self._keep(arrays.empty_store())
@@ -125,7 +129,7 @@ class BucketIndex(Index):
 
     def delete_many(self, rows: Ints) -> None:
         """Removes rows, which must be there."""
-        segments.remove(self._store, rows)
+        self._remove(rows)
         self._gone += len(rows)
         tops = self._store.tops
         lanes, records = int(tops[TOP_LANES] + 4 * tops[TOP_ROWS]), int(tops[TOP_RECORDS])
@@ -216,7 +220,7 @@ class BucketIndex(Index):
             left -= len(costs)
             moves = costs[:, 1] < FEWER * costs[:, 0]
             if moves.any():
-                segments.remove(self._store, batch.terms.rows[moves])
+                self._remove(batch.terms.rows[moves])
                 chosen = moves[row_of]
                 self._put(batch, row_of[chosen], node_of[chosen])
         self._keep(self._store)
@@ -224,6 +228,7 @@ class BucketIndex(Index):
     def _keep(self, store: Store) -> None:
         self._store = store
         self._handle = handle_of(store)
+        self._match_events = match_signed if store.tops[SIGNED] else match_events
 
     def _add(self, terms: Terms) -> None:
         wide = len(self._dimensions) > SLOTS and not self._store.tops[WIDE]
@@ -296,6 +301,7 @@ class BucketIndex(Index):
         store.tops[LIVE] = len(never)
         store.tops[WIDE] = count > SLOTS
         store.tops[ORDERED] = self._rule == access.LANES
+        store.tops[SIGNED] = self._signed
         self._store = store
         terms = self._without_empty(terms)
         cuts = find_cuts(terms, count)
@@ -311,7 +317,9 @@ class BucketIndex(Index):
             self._store.node_rows[:count] = np.bincount(node_of, minlength=count)
         self._store = store = arrays.trimmed(self._store)
         replicas = np.bincount(row_of, minlength=len(terms.rows))
-        ordered = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]))
+        nothing = np.zeros(0, np.int64)
+        keys = signatures.sort_keys(store, batch, row_of, node_of) if self._signed else nothing
+        ordered = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]), keys)
         segment_of = np.zeros_like(row_of)
         bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, False)
         tops = store.tops
@@ -327,6 +335,8 @@ class BucketIndex(Index):
         store = arrays.with_arenas(store, needed)
         bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, True)
         segments.write_places(store, terms, row_of, segment_of, len(row_of))
+        if self._signed:
+            signatures.sign(store, np.arange(tops[TOP_SEGMENTS]))
         self._store = store
         self._laid_out = len(self)
 
@@ -352,15 +362,7 @@ class BucketIndex(Index):
             room = rows - row + rows // 4 + access.MOST_REPLICAS
             row_of, node_of = np.empty(room, np.int64), np.empty(room, np.int64)
             row, filled = access.assign(
-                self._store,
-                batch,
-                row,
-                self._rule,
-                accesses,
-                self._look,
-                row_of,
-                node_of,
-                use,
+                self._store, batch, row, self._rule, accesses, self._look, row_of, node_of, use
             )
             parts.append((row_of[:filled], node_of[:filled]))
         describe_rows(batch)
@@ -384,10 +386,9 @@ class BucketIndex(Index):
         access.count_rarest(self._store, terms)
         self._put(batch, *self._assign(batch, self._accesses))
         tops = self._store.tops
-        coarse = self._store.dimensions[terms.dimension, COARSE] != 0
-        tops[IMPROVABLE] += int(
-            ((terms.op == RANGE) & (batch.codes & 1 << 16 == 0) & ~coarse).sum()
-        )
+        loose = np.flatnonzero((batch.codes & 1 << 16 == 0) & (terms.op == RANGE))
+        coarse = self._store.dimensions[terms.dimension[loose], COARSE]
+        tops[IMPROVABLE] += np.count_nonzero(coarse == 0)
         if tops[IMPROVABLE] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
             self._lay_out(self._read_back())
 
@@ -402,6 +403,12 @@ class BucketIndex(Index):
         replicas = np.bincount(row_of, minlength=1)
         self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
         segments.write_places(self._store, batch.terms, row_of, segment_of, len(row_of))
+        if self._store.tops[SIGNED]:
+            signatures.sign(self._store, np.unique(segment_of))
+
+    def _remove(self, rows: Ints) -> None:
+        """Takes rows out of their nodes."""
+        (signatures if self._store.tops[SIGNED] else segments).remove(self._store, rows)
 
     # matching
 
@@ -428,7 +435,7 @@ class BucketIndex(Index):
         scratch, handle = self._scratch.take(self._store, 1)
         before = scratch.tested[0]
         try:
-            if match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
+            if self._match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
                 rows = scratch.out[: scratch.ends[0]].astype(np.int64)
                 return Found(rows, int(scratch.tested[0] - before))
         finally:
@@ -443,7 +450,8 @@ class BucketIndex(Index):
         found: list[Rows] = []
         try:
             while len(found) < count:
-                done = match_events(self._handle, handle, readings, len(found), self._vector, ends)
+                first = len(found)
+                done = self._match_events(self._handle, handle, readings, first, self._vector, ends)
                 if not done:
                     scratch = roomier(scratch, readings, self._store)
                     handle = handle_of(scratch)

@@ -23,6 +23,7 @@ from tamis.index.buckets.hashing import find_node, find_space, pair_place, point
 from tamis.index.buckets.records import record_holds
 from tamis.index.buckets.scratch import QUEUE, Scratch
 from tamis.index.buckets.segments import fetch_header
+from tamis.index.buckets.signatures import next_run, sign_event
 from tamis.index.buckets.store import (
     CAPACITY,
     CHUNK,
@@ -48,7 +49,7 @@ from tamis.index.buckets.store import (
 from tamis.index.reading_kernels import opened_readings
 from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
-from tamis.numeric.types import Ints
+from tamis.numeric.types import Ints, SmallInts
 
 _AHEAD = 3
 _ALL_COUNTED, _EVERY = 1_024, 8
@@ -284,13 +285,16 @@ def _fetch_dictionary(store: Store, segment: int) -> None:
 
 @inlined
 def _match(
-    store: Store, readings: Readings, event: int, vectors: bool, use: Scratch, found: int
-) -> int:
+    store: Store, readings: Readings, event: int, vectors: bool, use: Scratch, found: int,
+    signature: SmallInts | None,
+) -> int:  # fmt: skip
     """Appends the rows that an event matches; how many there are now."""
     _read_lines(store, readings, event, use)
     count, roots = _spaces_of(store, readings, event, use)
     visits = _nodes_of(store, count, roots, use)
     queued = 0
+    if signature is not None:
+        sign_event(readings, event, signature)
     for visit in range(visits):
         if visit + 2 * _AHEAD < visits:
             fetch_header(store, use.visits[visit + 2 * _AHEAD])
@@ -304,13 +308,15 @@ def _match(
                     use.table[slot] = use.codes[store.dictionary[at + slot]]
             done, count = 0, fields[COUNT]
             while done < count:
-                entries = min(count - done, CHUNK * (QUEUE // 2))
+                first, done = done, min(count, done + CHUNK * (QUEUE // 2))
+                if signature is not None:
+                    first, done = next_run(store, segment, first, done, signature)
+                entries = done - first
+                use.tested[0] += entries
                 if queued + (entries + CHUNK - 1) // CHUNK > QUEUE:
                     found = _emit(store, readings, vectors, use, queued, found)
                     queued = 0
-                queued = _test(store, segment, done, entries, vectors, use, queued)
-                done += entries
-            use.tested[0] += count
+                queued = _test(store, segment, first, entries, vectors, use, queued)
             segment = fields[NEXT]
     _forget_lines(readings, event, use)
     return _emit(store, readings, vectors, use, queued, found)
@@ -324,27 +330,31 @@ def match_events(
 
     Store and scratch come as handles, readings packed. Rows are in the scratch's `out`, up to
     `ends` for each."""
-    return _match_events(
-        opened_store(store),
-        opened_scratch(scratch),
-        opened_readings(readings),
-        first,
-        vectors,
-        ends,
-    )
+    opened = opened_store(store), opened_scratch(scratch), opened_readings(readings)
+    return _match_events(*opened, first, vectors, ends, None)
+
+
+@kernel
+def match_signed(
+    store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints
+) -> int:
+    """The same where rows have signatures."""
+    opened = opened_store(store), opened_scratch(scratch), opened_readings(readings)
+    return _match_events(*opened, first, vectors, ends, opened[1].signature)
 
 
 @inlined
 def _match_events(
-    store: Store, use: Scratch, readings: Readings, first: int, vectors: bool, ends: Ints
-) -> int:
+    store: Store, use: Scratch, readings: Readings, first: int, vectors: bool, ends: Ints,
+    signature: SmallInts | None,
+) -> int:  # fmt: skip
     found, done = 0, 0
     for event in range(first, len(readings.line_start) - 1):
         if found + store.tops[LIVE] + 1 > len(use.out):
             break
         if not _has_room(store, readings, event, use):
             break
-        found = _match(store, readings, event, vectors, use, found)
+        found = _match(store, readings, event, vectors, use, found, signature)
         ends[done] = found
         done += 1
     return done

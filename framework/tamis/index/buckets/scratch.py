@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, TOP_NODES, Store
+from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, TOP_NODES, WORDS, Store
 from tamis.index.readings import most_at_once
 from tamis.numeric.types import Bytes, Floats, Ints, SmallInts, Words
 
@@ -39,6 +39,8 @@ class Scratch(NamedTuple):
     """Where the rows of a single event end."""
     seen: SmallInts
     """By cell, in the order of cuts: how many events were in it."""
+    signature: SmallInts
+    """A bit for each dimension that the event has, where rows are signed."""
 
 
 def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
@@ -60,6 +62,7 @@ def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
         tested=np.zeros(3, np.int64),
         ends=np.zeros(1, np.int64),
         seen=np.zeros(cells, np.int32),
+        signature=np.zeros(WORDS, np.int32),
     )
 
 

@@ -48,6 +48,7 @@ from tamis.index.buckets.store import (
     RECORDED,
     ROWS_AT,
     SEGMENT_FIELDS,
+    SIGNED,
     SLOTS,
     TOP_DICTIONARY,
     TOP_LANES,
@@ -89,6 +90,12 @@ def line_after(place: int) -> int:
 
 
 @inlined
+def numbers_of(store: Store, recorded: int, capacity: int) -> int:
+    """How many numbers come with so many entries: their rows, records and signatures."""
+    return (1 + recorded) * capacity + store.tops[SIGNED] * ((capacity + CHUNK - 1) >> 6)
+
+
+@inlined
 def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
     """Where the first column has an entry of a segment, and how far on the next one has it."""
     chunk = entry // CHUNK * CHUNK
@@ -97,7 +104,7 @@ def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
 
 
 @inlined
-def _access_dimensions(store: Store, node: int) -> tuple[int, int]:
+def access_dimensions(store: Store, node: int) -> tuple[int, int]:
     """The last dimensions of a node, -1 for none: events in the node have them for certain."""
     inner, outer = -1, -1
     if node:
@@ -114,7 +121,7 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
     first, last = batch.about[row, FIRST], lanes_end(batch, row)
-    inner, outer = _access_dimensions(store, fields[NODE])
+    inner, outer = access_dimensions(store, fields[NODE])
     written, before = 0, -1
     while written < batch.about[row, NEEDED]:
         best, least = -1, 1 << 62
@@ -151,15 +158,16 @@ def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
     """Moves a segment to where it has this room; whether there was space for that."""
     fields = store.segments[segment]
     old_lanes, old_capacity, count = fields[LANES], fields[CAPACITY], fields[COUNT]
-    per_entry = 1 + fields[RECORDED]
     lanes_at, rows_at = line_after(store.tops[TOP_LANES]), store.tops[TOP_ROWS]
+    numbers = numbers_of(store, fields[RECORDED], capacity)
     if lanes_at + 3 * capacity * lanes + CHUNK > len(store.lanes):
         return False
-    if rows_at + per_entry * capacity > len(store.rows):
+    if rows_at + numbers > len(store.rows):
         return False
     store.tops[TOP_LANES] = lanes_at + 3 * capacity * lanes
-    store.tops[TOP_ROWS] += per_entry * capacity
-    store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * per_entry * old_capacity
+    store.tops[TOP_ROWS] += numbers
+    dead = numbers_of(store, fields[RECORDED], old_capacity)
+    store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * dead
     _move(store, segment, capacity, lanes, store.lanes, lanes_at, store.rows, rows_at)
     for entry in range(count):
         _pad(store, segment, entry, old_lanes)
@@ -189,7 +197,7 @@ def _pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int
         if write:
             _move(store, segment, capacity, fields[LANES], lanes, lanes_at, rows, rows_at)
         lanes_at += 3 * fields[LANES] * capacity
-        rows_at += (1 + fields[RECORDED]) * capacity
+        rows_at += numbers_of(store, fields[RECORDED], capacity)
     return lanes_at, rows_at
 
 
@@ -204,6 +212,10 @@ def _move(
     for column in range(1 + fields[RECORDED]):
         old = fields[ROWS_AT] + column * fields[CAPACITY]
         copy(rows, rows_at + column * capacity, store.rows, old, count)
+    if store.tops[SIGNED]:
+        behind, old = (1 + fields[RECORDED]) * capacity, (1 + fields[RECORDED]) * fields[CAPACITY]
+        words = numbers_of(store, 0, count) - count
+        copy(rows, rows_at + behind, store.rows, fields[ROWS_AT] + old, words)
     for chunk in range(0, count, CHUNK):
         old, old_stride = columns_of(fields, chunk)
         place, stride = lanes_at + 3 * lanes * chunk, min(CHUNK, capacity - chunk)

@@ -40,7 +40,13 @@ DICTIONARY_AT, DICTIONARY_COUNT, DICTIONARY_CAPACITY, SEGMENT_FIELDS = range(8, 
 # places of `tops`: how much of each array is in use, and what is worth nothing any more
 TOP_SPACES, TOP_NODES, TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_RECORDS = range(6)
 TOP_DICTIONARY, TOP_MORE, DEAD_LANES, DEAD_RECORDS, LIVE, WIDE, ORDERED = range(6, 13)
-IMPROVABLE, KNOWN, TOPS = 13, 14, 15
+IMPROVABLE, KNOWN, SIGNED, TOPS = 13, 14, 15, 16
+
+WORDS = 4
+"""How many words of 32 bits the signature of a block has, and that of an event."""
+UNSIGNED, OF_ROWS, OF_BLOCKS = 0, 2 * CHUNK, WORDS
+"""What `tops[SIGNED]` says: how many words the signatures of a chunk have."""
+SIGNATURES = {"none": UNSIGNED, "row": OF_ROWS, "block": OF_BLOCKS}
 
 GONE = -1
 """The place of a row that is not there."""

@@ -14,7 +14,7 @@ from tamis import Matcher, Statistics
 from tamis.index.buckets import index as bucket_index
 from tamis.index.buckets import seen
 from tamis.index.lanes import Lanes
-from tamis.index.pstbloom import PSTBloom
+from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
 from tamis.index.psthash import PSTHash
 from tamis.testing.index_law import index_machine
 from tests.borders import borders
@@ -98,8 +98,15 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     "factory",
-    [PSTBloom, Lanes, lambda: PSTHash(look_up_rows=0), lambda: PSTHash(accesses=3, look_up_rows=0)],
-    ids=["pstbloom", "lanes", "pairs", "three"],
+    [
+        PSTBloom,
+        lambda: SignedPSTBloom(signature="row"),
+        lambda: SignedPSTBloom(signature="block"),
+        Lanes,
+        lambda: PSTHash(look_up_rows=0),
+        lambda: PSTHash(accesses=3, look_up_rows=0),
+    ],
+    ids=["pstbloom", "row", "block", "lanes", "pairs", "three"],
 )
 def test_answers_stay_what_they_are_while_rows_move(factory: Any) -> None:
     machine = index_machine(factory)

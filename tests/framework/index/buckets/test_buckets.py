@@ -12,11 +12,12 @@ import pytest
 
 import tamis
 from tamis.errors import IndexFolderError
+from tamis.event import Event
 from tamis.index import AttributeIndex, Columns
 from tamis.index.buckets.bits import has_vectors
-from tamis.index.buckets.store import MOST_CELLS, SLOTS, TOP_NODES
+from tamis.index.buckets.store import MOST_CELLS, SIGNED, SLOTS, TOP_NODES
 from tamis.index.lanes import Lanes
-from tamis.index.pstbloom import PSTBloom
+from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
 from tamis.index.psthash import PSTHash
 from tamis.testing import check_index, satisfies
 
@@ -27,6 +28,8 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("psthash", {"accesses": 2, "look_up_rows": 0}),
     ("psthash", {"accesses": 3, "look_up_rows": 0.1, "vector": False}),
     ("pstbloom", {"scan_up_to": 40}),
+    ("pstbloom", {"signature": "row", "vector": False}),
+    ("pstbloom", {"signature": "block"}),
 ]
 Clauses = list[tuple[str, str, Any]]
 
@@ -49,6 +52,8 @@ def form(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     [
         lambda: Lanes(vector=False),
         lambda: PSTBloom(vector=False),
+        lambda: SignedPSTBloom(signature="row"),
+        lambda: SignedPSTBloom(signature="block", vector=False),
         lambda: PSTHash(accesses=2, look_up_rows=0),
         lambda: PSTHash(accesses=3, look_up_rows=0.05, vector=False),
     ],
@@ -421,3 +426,50 @@ def test_memory_stays_in_proportion_after_shrinking_and_growing(name: str) -> No
     for id in range(2_200, 4_200):
         insert(id)
         assert index.nbytes < 20_000_000
+
+
+@pytest.mark.parametrize("vector", [False, None])
+def test_signatures_rule_out_chunks_whose_rows_need_what_the_event_lacks(
+    vector: bool | None,
+) -> None:
+    """Every row hangs in the same node, and needs one of a hundred other attributes."""
+    rows = [
+        (row, [("a", "between", (0, 1)), (f"b{row % 100}", "between", (row % 7, 50))])
+        for row in range(10_000)
+    ]
+    event, right = {"a": 1, "b3": 20}, [row for row, _ in rows if row % 100 == 3]
+    checked = {}
+    for signature in ("none", "row", "block"):
+        index = build("pstbloom", rows, signature=signature, vector=vector)
+        index.inform(tamis.Statistics.from_events([{"a": 1}, {f"b{at}": 9 for at in range(100)}]))
+        for gone in (0, 1_000, 2_500):
+            index.delete_many([row for row, _ in rows[:gone] if row in index])
+            assert sorted(index.match(event).tolist()) == [row for row in right if row >= gone]
+        index.insert_many(rows[:2_500])
+        found = index._index.search(Event.of(event, str, {}))
+        assert sorted(index.match(event).tolist()) == right
+        checked[signature] = found.checked
+    assert checked["block"] < checked["none"] / 2, checked
+    assert checked["row"] < checked["none"], checked
+
+
+def test_a_folder_from_before_signatures_is_one_without(tmp_path: Path) -> None:
+    index = build("pstbloom", [(row, [("a", "=", row % 9)]) for row in range(500)])
+    index.save(tmp_path)
+    tops = np.load(tmp_path / "tops.npy")
+    np.save(tmp_path / "tops.npy", tops[:SIGNED])
+    again = PSTBloom()
+    again.load(tmp_path)
+    found = again.match(Event.of({"a": 3}, str, {}))
+    assert sorted(found.tolist()) == list(range(3, 500, 9))
+
+
+def test_signatures_are_saved(tmp_path: Path) -> None:
+    rows = [(row, [("a", "<", 50), (f"b{row % 40}", ">", row % 7)]) for row in range(5_000)]
+    for signature in ("row", "block"):
+        build("pstbloom", rows, signature=signature).save(tmp_path / signature)
+        again = tamis.index.open(tmp_path / signature)
+        again.delete_many(range(0, 5_000, 3))
+        for event in ({"a": 1, "b3": 5}, {"a": 1}, {"b3": 5, "b4": 9, "a": 7}):
+            right = [row for row, asked in rows if row % 3 and satisfies(event, asked)]
+            assert sorted(again.match(event).tolist()) == right

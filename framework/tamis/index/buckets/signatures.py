@@ -1,0 +1,179 @@
+"""Rules out chunks of rows before they are tested, by signatures of what their rows need.
+
+A row needs the dimensions of its lanes: an event that lacks one of them does not match. The event's
+signature is a bit for each dimension that it has, one of 128.
+
+- `OF_ROWS` (PSTBloom, paper 5): a row has 64 bits, one for each dimension that it needs; a chunk is
+  tested when the event has all bits of one of its rows.
+- `OF_BLOCKS`: a chunk has 128 bits, which have for each row one dimension that it needs, beside
+  those of its node; it is tested when the event has one of them. Rows that are laid out are sorted
+  by their rarest dimension, so that a chunk has few.
+
+Signatures lie behind the rows of a segment, in words of 32 bits, chunk by chunk, and are made anew
+when rows came or went: all but what reserves their place is in kernels of their own.
+Invariant: a signature lets every event pass that a row of it matches.
+Cost: O(terms) of a segment to sign it; O(1) a chunk to ask.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamis.index.buckets import segments
+from tamis.index.buckets.bare import bare_batch, bare_store
+from tamis.index.buckets.batch import FIRST, Batch, lanes_end
+from tamis.index.buckets.segments import access_dimensions, columns_of
+from tamis.index.buckets.store import (
+    CAPACITY,
+    CHUNK,
+    COUNT,
+    DICTIONARY_AT,
+    EVERYTHING,
+    LANES,
+    NODE,
+    OF_BLOCKS,
+    RECORDED,
+    ROWS_AT,
+    SIGNED,
+    SLOTS,
+    WIDE,
+    WORDS,
+    Store,
+)  # fmt: skip
+from tamis.index.readings import Readings
+from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.types import Ints, SmallInts
+
+_EVERY = SLOTS - 1
+"""The bit that every event has, for rows that need nothing more."""
+
+
+@inlined
+def _words_at(store: Store, segment: int, chunk: int) -> int:
+    """Where the signatures of a chunk begin."""
+    fields = store.segments[segment]
+    behind = fields[ROWS_AT] + (1 + fields[RECORDED]) * fields[CAPACITY]
+    return behind + store.tops[SIGNED] * chunk
+
+
+def remove(store: Store, rows: Ints) -> None:
+    """Takes rows out that are there, and signs what they leave anew."""
+    changed = np.unique(_holding(store, rows))
+    segments.remove(store, rows)
+    sign(store, changed)
+
+
+@kernel
+def _holding(store: Store, rows: Ints) -> Ints:
+    """The segments where rows are, some of them several times."""
+    found, views = [np.int64(0) for _ in range(0)], bare_store(store)
+    for row in rows:
+        place = np.int64(views.places[row])
+        if place >= 0:
+            found.append(place)
+        elif place < -1 and -2 - place < len(views.more):
+            for replica in range(np.int64(views.more[-2 - place])):
+                found.append(np.int64(views.more[-1 - place + replica]))
+    return np.array(found)
+
+
+@kernel
+def sort_keys(store: Store, batch: Batch, row_of: Ints, node_of: Ints) -> Ints:
+    """The rank, one of `SLOTS`, of each replica's rarest dimension beside those of its node."""
+    keys, ranks = np.zeros(len(row_of), np.int64), np.zeros(len(store.presence), np.int64)
+    ranks[np.argsort(store.presence)] = np.arange(len(ranks)) * SLOTS // len(ranks)
+    views, batch_views = bare_store(store), bare_batch(batch)
+    for replica in range(len(row_of)):
+        keys[replica] = _rarest(views, batch_views, row_of[replica], node_of[replica], ranks)
+    return keys
+
+
+@inlined
+def _rarest(store: Store, batch: Batch, row: int, node: int, ranks: Ints) -> int:
+    inner, outer = access_dimensions(store, node)
+    rarest = np.int64(SLOTS - 1)
+    for term in range(batch.about[row, FIRST], lanes_end(batch, row)):
+        dimension = batch.terms.dimension[term]
+        if dimension not in (inner, outer):
+            rarest = min(rarest, ranks[dimension])
+    return rarest
+
+
+@kernel
+def sign(store: Store, those: Ints) -> None:
+    """Makes the signatures of segments anew."""
+    views = bare_store(store)
+    for segment in those:
+        fields = views.segments[segment]
+        for entry in range(fields[COUNT]):
+            _sign(views, segment, entry)
+
+
+@inlined
+def _sign(store: Store, segment: int, entry: int) -> None:
+    """Adds an entry to the signatures of its chunk."""
+    fields, words = store.segments[segment], _words_at(store, segment, entry // CHUNK)
+    of_blocks, own = store.tops[SIGNED] == OF_BLOCKS, words + entry % CHUNK
+    if not of_blocks:
+        store.rows[own], store.rows[own + CHUNK] = 0, 0
+    elif entry % CHUNK == 0:
+        store.rows[words : words + WORDS] = 0
+    inner, outer = access_dimensions(store, fields[NODE])
+    place, stride = columns_of(fields, entry)
+    rarest = -1
+    for at in range(place, place + 3 * fields[LANES] * stride, 3 * stride):
+        if store.lanes[at + 2 * stride] == EVERYTHING:
+            break
+        dimension = np.int64(store.lanes[at])
+        if store.tops[WIDE]:
+            dimension = np.int64(store.dictionary[fields[DICTIONARY_AT] + dimension])
+        if not of_blocks:
+            store.rows[own + CHUNK * (dimension >> 5 & 1)] |= 1 << (dimension & 31)
+        elif dimension not in (inner, outer):
+            if store.rows[words + (dimension >> 5 & 3)] >> (dimension & 31) & 1:
+                return
+            if rarest < 0 or store.presence[dimension] < store.presence[rarest]:
+                rarest = dimension
+    if of_blocks:
+        needed = rarest if rarest >= 0 else _EVERY
+        store.rows[words + (needed >> 5 & 3)] |= 1 << (needed & 31)
+
+
+@inlined
+def _is_ruled_out(store: Store, segment: int, first: int, event: SmallInts) -> bool:
+    """Whether no row of the chunk that begins at `first` matches an event of this signature."""
+    rows, words, met = store.rows, _words_at(store, segment, first // CHUNK), np.int32(0)
+    if store.tops[SIGNED] == OF_BLOCKS:
+        for word in range(WORDS):
+            met |= rows[words + word] & event[word]
+        return bool(met == 0)
+    low, high = ~(event[0] | event[2]), ~(event[1] | event[3])
+    lows, highs = rows[words : words + CHUNK], rows[words + CHUNK : words + 2 * CHUNK]
+    for entry in range(CHUNK):
+        met |= np.int32(((lows[entry] & low) | (highs[entry] & high)) == 0)
+    return bool(met == 0)
+
+
+@inlined
+def next_run(store: Store, segment: int, first: int, end: int, event: SmallInts) -> tuple[int, int]:
+    """The next entries to be tested, of those from `first` to before `end`: whole chunks."""
+    while first < end and _is_ruled_out(store, segment, first, event):
+        first += CHUNK
+    last = first + CHUNK
+    while last < end and not _is_ruled_out(store, segment, last, event):
+        last += CHUNK
+    return min(first, end), min(last, end)
+
+
+@inlined
+def sign_event(readings: Readings, event: int, signature: SmallInts) -> None:
+    """Notes the dimensions that an event has."""
+    signature[:] = 0
+    signature[_EVERY >> 5] = 1 << (_EVERY & 31)
+    for line in range(readings.line_start[event], readings.line_start[event + 1]):
+        dimension = np.int64(readings.line[line])
+        if readings.value[line] == readings.value[line]:
+            signature[dimension >> 5 & 3] |= 1 << (dimension & 31)
+    for bag in range(readings.bag_start[event], readings.bag_start[event + 1]):
+        dimension = np.int64(readings.bag[bag])
+        signature[dimension >> 5 & 3] |= 1 << (dimension & 31)
