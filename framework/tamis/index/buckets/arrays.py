@@ -89,14 +89,16 @@ def _shape(name: str, length: int) -> int | tuple[int, int]:
     return (length, fields) if fields else length
 
 
-def new_array(name: str, length: int, fill: int = 0) -> NDArray[Any]:
-    """An array for a store; it begins with a line of the caches, which chunks of lanes fill."""
+def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[Any]:
+    """An array for a store, filled from `first` on.
+
+    It begins with a line of the caches, which chunks of lanes fill."""
     shape, dtype = _shape(name, length), np.dtype(_TYPES[name][0])
     size = int(np.prod(shape)) * dtype.itemsize
     room = np.empty(size + CHUNK, np.uint8)
-    first = -room.ctypes.data % CHUNK
-    array = room[first : first + size].view(dtype).reshape(shape)
-    array[...] = fill
+    begin = -room.ctypes.data % CHUNK
+    array = room[begin : begin + size].view(dtype).reshape(shape)
+    array[first:] = fill
     return array
 
 
@@ -116,7 +118,7 @@ def empty_store() -> Store:
 
 
 def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
-    grown = new_array(name, length, fill)
+    grown = new_array(name, length, fill, len(array))
     grown[: len(array)] = array
     return grown
 
@@ -257,7 +259,7 @@ def save(store: Store, folder: Path) -> None:
 
 
 def load(folder: Path) -> Store:
-    """The store that `save` wrote, mapped into memory."""
+    """The store that `save` wrote, mapped into memory; what older ones lack of `tops` is zero."""
     arrays = {}
     for name, (dtype, fields) in _TYPES.items():
         path = folder / f"{name}.npy"
@@ -268,5 +270,5 @@ def load(folder: Path) -> Store:
         if array.dtype != dtype or array.ndim != (2 if fields else 1):
             raise IndexFolderError(f"{path} is damaged: it does not hold what its name says")
         arrays[name] = array
-    arrays["tops"] = arrays["tops"].copy()
+    arrays["tops"] = np.append(arrays["tops"], np.zeros(TOPS, np.int64))[:TOPS]
     return Store(**arrays)
