@@ -29,7 +29,7 @@ from tamis.errors import (
     WrongOption,
 )
 from tamis.event import DerivedAttribute, Event
-from tamis.limits import Limits
+from tamis.limits import Budget, Limits
 from tamis.operators import Implication, Operator, OperatorRecord, Sample, operator
 from tamis.operators.specification import (
     Parameter,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tamis.result import Match, Result
     from tamis.result.account import Account, OperatorAccount
     from tamis.result.explain import Explanation
+    from tamis.result.plan import Plan
     from tamis.statistics import Statistics
 
     __version__: str
@@ -61,6 +62,7 @@ _LAZY = {
     "Match": "result",
     "Matcher": "matcher",
     "OperatorAccount": "result.account",
+    "Plan": "result.plan",
     "Planner": "planning",
     "PlannerRecord": "planning",
     "Problem": "planning",
@@ -74,6 +76,7 @@ _SUBMODULES = ("index", "spark", "testing")
 __all__ = [
     "Account",
     "ArgumentError",
+    "Budget",
     "DerivedAttribute",
     "Event",
     "EventError",
@@ -92,6 +95,7 @@ __all__ = [
     "OperatorError",
     "OperatorRecord",
     "Parameter",
+    "Plan",
     "Planner",
     "PlannerError",
     "PlannerRecord",

@@ -41,4 +41,19 @@ class Limits:
                 raise TamisError(f"the limit {limit.name} is a whole number above 0, not {value!r}")
 
 
+@dataclass(frozen=True)
+class Budget:
+    """What matching an event may spend: expected seconds of operators, and their `cost`."""
+
+    seconds: float | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        for what in fields(self):
+            value = getattr(self, what.name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if value is not None and not (is_number and value >= 0):
+                raise TamisError(f"{what.name} of a budget is a number from 0, not {value!r}")
+
+
 DEFAULT_LIMITS = Limits()

@@ -12,15 +12,8 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,11 +30,12 @@ from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Accepted, Intake
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
-from tamis.engine.deciding import Decider, Underway
+from tamis.engine.deciding import Decider
 from tamis.engine.decision import Decision
 from tamis.engine.following import Following
 from tamis.engine.learned import Learned
 from tamis.engine.lessons import Lessons
+from tamis.engine.paying import checked_budget, checked_seconds
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.engine.window import Window, checked_in_flight, is_batched
@@ -49,7 +43,7 @@ from tamis.errors import StatisticsError, SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.indexing import spelled
 from tamis.language.condition import Language
-from tamis.limits import DEFAULT_LIMITS, Limits
+from tamis.limits import DEFAULT_LIMITS, Budget, Limits
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators import records_of
 from tamis.operators.asking import Operators
@@ -58,6 +52,7 @@ from tamis.plugins.loader import installed
 from tamis.result import Result, Seen
 from tamis.result.explain import explain
 from tamis.result.graphs import chain_graph, subscription_graph
+from tamis.result.pending import Pending
 from tamis.result.plan import Plan, plan_of
 from tamis.statistics import Statistics
 from tamis.words import counted
@@ -65,24 +60,12 @@ from tamis.words import counted
 if TYPE_CHECKING:
     import networkx
 
+    from tamis.engine.coming import Events
+
 
 DEFAULT_INDEX = "pstbloom"
 DEFAULT_PLANNER = "savings"
 IN_FLIGHT = 64
-
-
-@dataclass
-class Pending:
-    """An event that is being matched."""
-
-    ended: Callable[[Pending], Result]
-    seen: Seen
-    stages: StageClock
-    underway: Underway | None
-
-    def end(self) -> Result:
-        """Learns from it once it is decided, and makes its result."""
-        return self.ended(self)
 
 
 class Matcher:
@@ -336,13 +319,23 @@ class Matcher:
     # matching
 
     def match(
-        self, event: Mapping[str, Any], *, folder: str = "", default_id: str | None = None
+        self,
+        event: Mapping[str, Any],
+        *,
+        folder: str = "",
+        default_id: str | None = None,
+        deadline_seconds: float | None = None,
+        budget: Budget | None = None,
     ) -> Result:
         """Matches one event; `EventError` if it is none.
 
         `folder` is what a relative path in `image` is relative to, `default_id` names an event that
-        has no id; made up when not given."""
-        pending = self.begin(event, folder=folder, default_id=default_id)
+        has no id; made up when not given. What is not decided when `deadline_seconds` are over, or
+        when the next call is not within the `budget`, is undetermined, and in `result.possible`."""
+        pending = self.begin(
+            event, folder=folder, default_id=default_id,
+            deadline_seconds=deadline_seconds, budget=budget,
+        )  # fmt: skip
         if pending.underway is not None:
             self._decider.finish(pending.underway)
         return pending.end()
@@ -353,9 +346,7 @@ class Matcher:
             assert result is not None
             yield result
 
-    def results(
-        self, events: Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]]
-    ) -> AsyncIterator[Result]:
+    def results(self, events: Events) -> AsyncIterator[Result]:
         """Gives results as events come, for `async for`: at most `in_flight` are read ahead."""
         from tamis.engine.coming import results
 
@@ -370,10 +361,17 @@ class Matcher:
         return Window(checked_in_flight(most), self._decider, self._gateway)
 
     def begin(
-        self, event: Mapping[str, Any], *, folder: str = "", default_id: str | None = None
+        self,
+        event: Mapping[str, Any],
+        *,
+        folder: str = "",
+        default_id: str | None = None,
+        deadline_seconds: float | None = None,
+        budget: Budget | None = None,
     ) -> Pending:
         """Begins to match an event: reads it, finds its candidates, and what they ask first."""
         stages = StageClock(self._timer)
+        seconds, budget = checked_seconds(deadline_seconds), checked_budget(budget)
         self._notice_time()
         self._lessons.ask_implications()
         made_up = partial(next, self._event_ids) if default_id is None else lambda: default_id
@@ -408,7 +406,8 @@ class Matcher:
             decision = Decision(skeleton, taken, self.limits, stages)
             needless = skeleton.needless(plain) if len(plain) else ()
             stages.end("problem")
-            underway = self._decider.begin(planner, decision, EventCalls(taken), needless)
+            event_calls = EventCalls(taken, seconds)
+            underway = self._decider.begin(planner, decision, event_calls, needless, budget=budget)
         else:
             stages.end("problem")
         return Pending(self._end, seen, stages, underway)

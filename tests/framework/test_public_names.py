@@ -11,10 +11,10 @@ import tamis
 
 PUBLIC = {
     "tamis": """
-        Account ArgumentError DerivedAttribute Event EventError Explanation Implication Index
+        Account ArgumentError Budget DerivedAttribute Event EventError Explanation Implication Index
         IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator
-        OperatorAccount OperatorError OperatorRecord Parameter Planner PlannerError PlannerRecord
-        PluginError
+        OperatorAccount OperatorError OperatorRecord Parameter Plan Planner PlannerError
+        PlannerRecord PluginError
         PluginWarning Preparation Problem Resource Result Run Sample Shadows SparkError
         Specification Statistics
         StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError

@@ -17,6 +17,8 @@ from tamis.words import counted, shortened
 
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
 CRASHED, SWELLED, REFUSED = "crashed", "swelled", "not called"
+DEADLINE = "deadline"
+"""What ends a call although it might have answered in time: the event's own deadline."""
 """What only happens to workers; and what a breaker says while it is open."""
 MESSAGE = 500
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable
 
 from tamis.calling.answers import Failure, failure_of
@@ -21,14 +22,20 @@ class EventCalls:
 
     _numbers = itertools.count()
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: Event, seconds: float | None = None) -> None:
         self.event = event
+        self._deadline = None if seconds is None else time.monotonic() + seconds
         self.number = next(self._numbers)
         """What worker processes know it by."""
         self._stays: dict[Pool, Stay] = {}
         self.prepared: dict[int, Prepared] = {}
         self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}
         self._lock = threading.Lock()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long calls may take until the deadline of the event, if it has one."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     def view(self, specification: Specification) -> EventView:
         """What the operator sees; with the outcome of its preparation."""

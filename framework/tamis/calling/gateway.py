@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from tamis.calling.answers import (
+    DEADLINE,
     REFUSED,
+    TIMED_OUT,
     Answer,
     Failure,
     Preparing,
@@ -176,6 +178,8 @@ class Gateway:
             return _first_prepared(_failed(failure, count), prepared)
         outcome = self._invoke(calls, events)
         seconds, failure = outcome.seconds / count, outcome.failure
+        if failure is not None and failure.kind == TIMED_OUT and events[0].seconds_left == 0.0:
+            return _first_prepared(_failed(Failure(DEADLINE, str(failure)), count), prepared)
         answers = [each._replace(seconds=seconds) for each in outcome.answers]
         if failure is None or outcome.answered:
             self._breakers.note(name, failure)
@@ -205,7 +209,8 @@ class Gateway:
         """What comes of calls after all their attempts, with an answer to each."""
         specification, count = calls[0].specification, len(calls)
         timeout = specification.timeout and specification.timeout * count
-        attempts = Attempts(specification.retries, timeout)
+        bounds = [each for each in (timeout, events[0].seconds_left) if each is not None]
+        attempts = Attempts(specification.retries, min(bounds, default=None))
         try:
             outcome = self._attempt(calls, events, attempts)
         except NoPlaceError as problem:
@@ -230,7 +235,10 @@ class Gateway:
         began, left = self._timer(), attempts.left
         self._lanes.check(specification.name)  # before it holds a place
         throttle = self._throttles.of(specification)
-        patience = self._limits.queue_seconds if isolated else left
+        patience = left
+        if isolated:
+            waits = [each for each in (self._limits.queue_seconds, left) if each is not None]
+            patience = min(waits) if events[0].seconds_left is not None else waits[0]
         throttle.enter(patience, left if attempts.made else None)
         seconds = attempts.begin()
         try:
@@ -273,7 +281,8 @@ class Gateway:
             finally:
                 throttle.leave()
 
-        if not asynchronous and seconds is None and specification.isolation == "inline":
+        is_bounded = specification.timeout is not None or specification.isolation != "inline"
+        if not (asynchronous or is_bounded):
             return work()
         # a loop of the lane's own: what blocks or ends it harms no other call
         grace = GRACE if asynchronous else 0.0

@@ -22,8 +22,10 @@ from tamis.calling.executor import Executor
 from tamis.calling.memo import Memo, Shelf
 from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision, Taken
 from tamis.engine.guarded import GuardedRun
+from tamis.engine.paying import DEADLINE, Purse
 from tamis.engine.rehearsal import Rehearsal
 from tamis.errors import PlannerError
+from tamis.limits import Budget
 from tamis.operators.asking import Call
 from tamis.operators.specification import PROCESS, Preparation, Specification
 from tamis.planning import FALSE, Planner
@@ -89,11 +91,14 @@ class Decider:
         event_calls: EventCalls,
         needless: Sequence[int],
         known: Iterable[Answered] = (),
+        budget: Budget | None = None,
     ) -> Underway:
         """Leads an event on until it wants calls."""
         calls = EventAnswers(self, event_calls)
         answered = [*known, *calls.remembered(decision)]
-        course = Course(planner, decision, needless, answered, self.round, self.contradicted)
+        is_bounded = budget is not None or event_calls.seconds_left is not None
+        purse = Purse(decision.skeleton, budget, event_calls) if is_bounded else None
+        course = Course(planner, decision, needless, answered, self.round, self.contradicted, purse)
         return Underway(course, calls)
 
 
@@ -188,7 +193,9 @@ class Course:
         answered: list[Answered],
         most: int,
         contradicted: Contradicted,
+        purse: Purse | None,
     ) -> None:
+        self._purse = purse
         self.decision = decision
         self._planner = planner
         self._needless = needless
@@ -235,15 +242,23 @@ class Course:
                 if left_over is None:
                     break
                 calls = [left_over]
-            due = calls if are_all_due else self._due(decision, run, calls)
+            due: Sequence[int] = calls if are_all_due else self._due(decision, run, calls)
+            ends = None
+            if self._purse is not None:
+                due, ends = self._purse.pay(due)
             if due:
                 stages.end("planner")
                 answers = yield due
                 stages.end("operators")
+                if self._purse is not None:
+                    answers, ends = _in_time(answers, ends)
                 self._answered += answers
                 taken = _together([decision.take(*each) for each in answers])
                 stages.end("deciding")
                 run.observe(*taken)
+            if ends is not None:
+                decision.stop(ends)
+                break
         stages.end("planner")
 
     def _check(self, calls: Sequence[int], asked: set[int], count: int) -> None:
@@ -333,6 +348,16 @@ class EventAnswers:
         if len(calls) == 1:
             return [(gateway.call(calls[0], event_calls), CALLED)]
         return [(answer, CALLED) for answer in gateway.call_together(calls, event_calls)]
+
+
+def _in_time(answers: list[Answered], ends: str | None) -> tuple[list[Answered], str | None]:
+    """The answers that came before the deadline, and what ends the event."""
+    found = [each for each in answers if not _is_late(each[1])]
+    return found, ends if len(found) == len(answers) else DEADLINE
+
+
+def _is_late(answer: Answer) -> bool:
+    return answer.failure is not None and answer.failure.kind == DEADLINE
 
 
 def _together(several: Sequence[Taken]) -> Taken:

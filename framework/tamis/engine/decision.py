@@ -100,6 +100,10 @@ class Decision:
         self.cuts: dict[int, Failure] = {}
         self.missing: dict[int, str] = {}
         self.failed_conditions: dict[int, str] = {}
+        self.stopped: str | None = None
+        """Why it ended before all was decided: `budget` or `deadline`."""
+        self.left_open: frozenset[int] = frozenset()
+        """The alternatives that were open then."""
         self._form = skeleton.opening.form
         self._state = skeleton.opening.state()
         self._handle = self._form.handle(self._state)
@@ -403,6 +407,15 @@ class Decision:
             self._decide(alternative, UNKNOWN)
         return None
 
+    def stop(self, reason: str) -> None:
+        """Ends the event: what is open is unknown."""
+        left = np.flatnonzero(self._state.alternatives[:, VERDICT] == OPEN).tolist()
+        if not left:
+            return
+        self.stopped, self.left_open = reason, frozenset(left)
+        for alternative in left:
+            self._decide(alternative, UNKNOWN)
+
     def is_excluded(self, call: int) -> bool:
         """Whether declarations exclude all tests of a call."""
         return self.excluded.keys() >= set(self.skeleton.tests_of_call(call))
@@ -452,6 +465,10 @@ class Decision:
         found: list[int] = np.flatnonzero(self._state.alternatives[:, VERDICT] == UNKNOWN).tolist()
         return found
 
+    def killer(self, alternative: int) -> int:
+        """The test that made a false alternative false; -1 where it was none."""
+        return int(self._alternatives[alternative, KILLER])
+
     def implied_by(self, test: int) -> int:
         """The test whose outcome said what this one's is, called or not; -1 where none did."""
         return int(self._tests[test, SOURCE])
@@ -468,33 +485,3 @@ class Decision:
     def assignments(self, alternative: int) -> Assignments:
         """The assignments of a true alternative, at most the limit, and whether more were cut."""
         return self._joins.assignments(alternative, self.skeleton.plans[alternative])
-
-    def false_reason(self, alternative: int) -> str:
-        """What made an alternative false: a predicate as it is wanted, or what was lacking."""
-        skeleton = self.skeleton
-        if alternative in self.failed_conditions:
-            return self.failed_conditions[alternative]
-        killer = self._alternatives[alternative, KILLER]
-        if killer >= 0:
-            text = skeleton.tests[killer].text
-            return text if self.outcome[killer] == FALSE else f"not {text}"
-        for test in skeleton.tests_of(alternative):
-            call = skeleton.tests[test].call
-            absent = self.missing.get(int(skeleton.problem.test_call[test]))
-            if absent is not None:
-                return f"{call.text}: its input {absent} is absent"
-        constraints = [each.text() for each in skeleton.plans[alternative].constraints]
-        wanted = f" with {' and '.join(constraints)}" if constraints else ""
-        return f"no joint assignment{wanted}"
-
-    def unknown_reasons(self, alternative: int) -> list[tuple[str, Failure]]:
-        """Why an alternative is unknown: predicates in canonical text, and their failures."""
-        if alternative in self.cuts:
-            plan = self.skeleton.plans[alternative]
-            return [(", ".join(atom.test.text for atom in plan.atoms), self.cuts[alternative])]
-        tests = dict.fromkeys(self.skeleton.tests_of(alternative))
-        return [
-            (self.skeleton.tests[test].text, self.failures[test])
-            for test in tests
-            if test in self.failures
-        ]

@@ -206,6 +206,8 @@ def operator(
     outputs: Iterable[str] = (),
     cost_seconds: float | None = None,
     marginal_cost_seconds: float | None = None,
+    cost: float = 0.0,
+    marginal_cost: float | None = None,
     timeout: float | None = None,
     deterministic: bool = False,
     isolation: str = "inline",

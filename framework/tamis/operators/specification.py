@@ -28,7 +28,7 @@ _LONGEST_SECONDS = 1_000_000
 PROCESS = "process"
 ISOLATIONS = ("inline", "thread", PROCESS)
 _MOST_RETRIES = 100
-_MAY_BE_0 = ("cost_seconds", "marginal_cost_seconds", "wait_seconds")
+_MAY_BE_0 = ("cost_seconds", "marginal_cost_seconds", "cost", "marginal_cost", "wait_seconds")
 
 
 class Variable(NamedTuple):
@@ -108,6 +108,8 @@ class Preparation:
     """What it reads where the event has it."""
     retries: int = 0
     """How often it is made again after a `Transient`, within its timeout."""
+    cost: float = 0.0
+    """What it costs, in the unit of the user's budgets."""
     prepare_events: Callable[[Sequence[Any]], Sequence[object]] | None = None
     """Makes it for several events in flight at once; an exception in the place of a value is the
     failure of that event."""
@@ -127,7 +129,7 @@ class Preparation:
         object.__setattr__(self, "optional_inputs", optional)
         if self.after is not None and not isinstance(self.after, Preparation):
             raise OperatorError(f"the preparation {self.name} comes after a tamis.Preparation")
-        _check_numbers(self, self.name, "timeout", "cost_seconds")
+        _check_numbers(self, self.name, "timeout", "cost_seconds", "cost")
         _check_retries(self.retries, self.name)
         _check_batch(self, self.name)
 
@@ -157,6 +159,10 @@ class Specification:
     cost_seconds: float | None = None
     marginal_cost_seconds: float | None = None
     """Of one more argument list in `solve_many`; as much as a call of its own when not given."""
+    cost: float = 0.0
+    """What a call costs, in the unit of the user's budgets: money, tokens, joules."""
+    marginal_cost: float | None = None
+    """What one more in a batch costs; as much as a call of its own when not given."""
     timeout: float | None = None
     deterministic: bool = False
     """Whether equal inputs give equal answers for ever: then answers may be kept."""
@@ -198,7 +204,7 @@ class Specification:
                 )
         if len(set(self.outputs)) != len(self.outputs):
             raise OperatorError(f"{name} declares an output twice")
-        _check_numbers(self, name, "timeout", "cost_seconds", "marginal_cost_seconds")
+        _check_numbers(self, name, "timeout", *_MAY_BE_0)
         _check_batch(self, name)
         _check_limits(self, name)
         _check_retries(self.retries, name)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from tamis.engine.deciding import Underway
 from tamis.engine.decision import EXCLUDED, MEMO, Decision
 from tamis.engine.rehearsal import Step
 from tamis.engine.state import OPEN
-from tamis.result.result import Seen
+from tamis.result.pending import Pending
 from tamis.words import counted, duration
 
 _NAMED = 5
@@ -49,14 +48,7 @@ class Plan:
         return f"<plan of {self.data['event']}: {counted(self.data['calls'], 'call')} open>"
 
 
-class Begun(Protocol):
-    """An event that has begun."""
-
-    seen: Seen
-    underway: Underway | None
-
-
-def plan_of(begun: Begun, planner: str, most: int) -> Plan:
+def plan_of(begun: Pending, planner: str, most: int) -> Plan:
     """Makes the plan of an event that has begun."""
     seen, underway = begun.seen, begun.underway
     data: dict[str, Any] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -19,6 +19,7 @@ from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
 from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, Decision
 from tamis.engine.joining import distinct_assignments
+from tamis.engine.reasons import chance_of, false_reason, unknown_reasons
 from tamis.event import Event
 from tamis.language.values import Scalar
 from tamis.planning import FALSE, TRUE
@@ -54,6 +55,13 @@ class Undetermined(NamedTuple):
 
     subscription: str
     reason: str
+
+
+class Possible(NamedTuple):
+    """A subscription that was left open, and how probable it is that it matches."""
+
+    subscription: str
+    probability: float
 
 
 class Rejection(NamedTuple):
@@ -197,13 +205,29 @@ class Result:
         decision = self._seen.decision
         if decision is None:
             return []
-
-        def said(alternative: int) -> Iterator[str]:
-            for predicate, failure in decision.unknown_reasons(alternative):
-                yield f"{predicate}: {failure}"
-
-        found = self._reasons(decision, decision.unknown, said)
+        found = self._reasons(decision, decision.unknown, partial(unknown_reasons, decision))
         return [Undetermined(id, "; ".join(reasons)) for id, reasons in found]
+
+    @cached_property
+    def possible(self) -> list[Possible]:
+        """The subscriptions that a budget or a deadline left open, sorted by id, with how probable
+        it is that they match: their predicates are taken to be independent."""
+        decision = self._seen.decision
+        if decision is None or not decision.left_open:
+            return []
+        rejected: dict[int, float] = {}
+        for alternative in sorted(decision.left_open):
+            owner = decision.skeleton.owners[alternative]
+            if owner not in decision.matched:
+                chance = chance_of(decision, alternative)
+                rejected[owner] = rejected.get(owner, 1.0) * (1.0 - chance)
+        rows, plain = decision.skeleton.subscriptions, set(self._seen.plain.tolist())
+        name = self._seen.catalog.id_of
+        return sorted(
+            Possible(name(int(rows[owner])), 1.0 - chance)
+            for owner, chance in rejected.items()
+            if int(rows[owner]) not in plain
+        )
 
     @cached_property
     def rejections(self) -> list[Rejection]:
@@ -221,7 +245,7 @@ class Result:
         return [
             Rejection(id, tuple(reasons))
             for id, reasons in self._reasons(
-                decision, false, lambda alternative: [decision.false_reason(alternative)]
+                decision, false, lambda alternative: [false_reason(decision, alternative)]
             )
         ]
 

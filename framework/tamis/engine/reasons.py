@@ -1,0 +1,48 @@
+"""Says why alternatives are false or unknown, and how probable those are that were left open."""
+
+from __future__ import annotations
+
+from tamis.engine.decision import Decision
+from tamis.planning import FALSE, TRUE
+
+
+def false_reason(decision: Decision, alternative: int) -> str:
+    """What made an alternative false: a predicate as it is wanted, or what was lacking."""
+    skeleton = decision.skeleton
+    if alternative in decision.failed_conditions:
+        return decision.failed_conditions[alternative]
+    killer = decision.killer(alternative)
+    if killer >= 0:
+        text = skeleton.tests[killer].text
+        return text if decision.outcome[killer] == FALSE else f"not {text}"
+    for test in skeleton.tests_of(alternative):
+        absent = decision.missing.get(int(skeleton.problem.test_call[test]))
+        if absent is not None:
+            return f"{skeleton.tests[test].call.text}: its input {absent} is absent"
+    constraints = [each.text() for each in skeleton.plans[alternative].constraints]
+    wanted = f" with {' and '.join(constraints)}" if constraints else ""
+    return f"no joint assignment{wanted}"
+
+
+def unknown_reasons(decision: Decision, alternative: int) -> list[str]:
+    """Why an alternative is unknown: what ended the event, or predicates and their failures."""
+    skeleton = decision.skeleton
+    if decision.stopped is not None and alternative in decision.left_open:
+        return [decision.stopped]
+    if alternative in decision.cuts:
+        atoms = skeleton.plans[alternative].atoms
+        return [f"{', '.join(atom.test.text for atom in atoms)}: {decision.cuts[alternative]}"]
+    failures, tests = decision.failures, dict.fromkeys(skeleton.tests_of(alternative))
+    return [f"{skeleton.tests[test].text}: {failures[test]}" for test in tests if test in failures]
+
+
+def chance_of(decision: Decision, alternative: int) -> float:
+    """How probable it is that an open alternative is true, its tests taken as independent."""
+    problem, chance = decision.problem, 1.0
+    start, end = problem.alternative_start[alternative : alternative + 2].tolist()
+    signs = problem.edge_sign[start:end].tolist()
+    for test, sign in dict(zip(problem.edge_test[start:end].tolist(), signs, strict=True)).items():
+        if decision.outcome[test] not in (TRUE, FALSE):
+            share = float(problem.test_selectivity[test])
+            chance *= share if sign > 0 else 1.0 - share
+    return chance

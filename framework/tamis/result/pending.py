@@ -1,0 +1,25 @@
+"""Holds an event that is being matched, until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tamis.engine.deciding import Underway
+from tamis.engine.stages import StageClock
+from tamis.result.result import Result, Seen
+
+
+@dataclass
+class Pending:
+    """An event that is being matched."""
+
+    ended: Callable[[Pending], Result]
+    seen: Seen
+    stages: StageClock
+    underway: Underway | None
+    """Nothing where no operator is asked."""
+
+    def end(self) -> Result:
+        """Learns from it once it is decided, and makes its result."""
+        return self.ended(self)
