@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         view_of,
     )
     from tamis.numeric.lists import lists_by_number
-    from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallFloats, TinyInts
+    from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallFloats, SmallInts, TinyInts
     from tamis.numeric.views import bare, bare_at, bare_table_at, places_of
     from tamis.waiting import COMPILING, waiting_for
 
@@ -42,7 +42,8 @@ _HOMES = {
     ),
     "lists_by_number": "numeric.lists",
     **dict.fromkeys(
-        ("Bytes", "Flags", "Floats", "Ints", "SmallFloats", "TinyInts"), "numeric.types"
+        ("Bytes", "Flags", "Floats", "Ints", "SmallFloats", "SmallInts", "TinyInts"),
+        "numeric.types",
     ),
     **dict.fromkeys(("bare", "bare_at", "bare_table_at", "places_of"), "numeric.views"),
     **dict.fromkeys(("COMPILING", "waiting_for"), "waiting"),
@@ -63,6 +64,7 @@ __all__ = [
     "Needles",
     "Scalar",
     "SmallFloats",
+    "SmallInts",
     "Throttle",
     "TinyInts",
     "awaited",

@@ -14,19 +14,19 @@ portable_parts()
 @inlined
 def _views(places: Ints) -> State:
     return State(
-        bare_table_at(places, 0, np.int64),  # needs
-        bare_table_at(places, 1, np.int64),  # edges
-        bare_at(places, 2, np.int64),  # need_start
-        bare_at(places, 3, np.int64),  # test_edges
-        bare_at(places, 4, np.int64),  # call_needs
-        bare_at(places, 5, np.int64),  # owned
-        bare_at(places, 6, np.int64),  # call_tests
-        bare_at(places, 7, np.int64),  # implied
-        bare_at(places, 8, np.int64),  # unit_calls
-        bare_table_at(places, 9, np.int64),  # alternatives
-        bare_table_at(places, 10, np.int64),  # calls
-        bare_table_at(places, 11, np.int64),  # units
-        bare_at(places, 12, np.int64),  # siblings
+        bare_table_at(places, 0, np.int32),  # needs
+        bare_table_at(places, 1, np.int32),  # edges
+        bare_at(places, 2, np.int32),  # need_start
+        bare_at(places, 3, np.int32),  # test_edges
+        bare_at(places, 4, np.int32),  # call_needs
+        bare_at(places, 5, np.int32),  # owned
+        bare_at(places, 6, np.int32),  # call_tests
+        bare_at(places, 7, np.int32),  # implied
+        bare_at(places, 8, np.int32),  # unit_calls
+        bare_table_at(places, 9, np.int32),  # alternatives
+        bare_table_at(places, 10, np.int32),  # calls
+        bare_table_at(places, 11, np.int32),  # units
+        bare_at(places, 12, np.int32),  # siblings
         bare_at(places, 13, np.int8),  # stage
         bare_at(places, 14, np.int8),  # known
         bare_at(places, 15, np.int64),  # numbers

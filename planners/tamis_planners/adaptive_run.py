@@ -69,10 +69,10 @@ def opened(problem: Problem, shape: Shape, selectivity: Floats, weighted: bool) 
     calls, units = problem.calls, shape.units
     state = State(
         **{name: getattr(shape, name) for name in FIXED},
-        alternatives=np.zeros((problem.alternatives, 9), np.int64),
-        calls=np.zeros((calls, 8), np.int64),
-        units=np.zeros((units, 3), np.int64),
-        siblings=np.bincount(problem.alternative_subscription).astype(np.int64),
+        alternatives=np.zeros((problem.alternatives, 9), np.int32),
+        calls=np.zeros((calls, 8), np.int32),
+        units=np.zeros((units, 3), np.int32),
+        siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(problem.tests, np.int8),
         numbers=np.zeros(6, np.int64),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tamis.kit import Ints, TinyInts, lists_by_number, portable
+from tamis.kit import Ints, SmallInts, TinyInts, lists_by_number, portable
 from tamis.planning import Problem
 
 if TYPE_CHECKING:
@@ -29,19 +29,19 @@ class Shape(NamedTuple):
 
     Lists are those of `lists_by_number`."""
 
-    needs: Ints
+    needs: SmallInts
     """Of each need its alternative, its call, and the first of its edges; one more row ends it."""
-    edges: Ints
+    edges: SmallInts
     """Of each edge its need, its test, and the outcome that the alternative wants."""
-    need_start: Ints
+    need_start: SmallInts
     """By alternative."""
-    test_edges: Ints
-    call_needs: Ints
-    owned: Ints
-    call_tests: Ints
-    implied: Ints
+    test_edges: SmallInts
+    call_needs: SmallInts
+    owned: SmallInts
+    call_tests: SmallInts
+    implied: SmallInts
     """What outcomes decide beside themselves: outcome `o` of test `t` is the number `2 * t + o`."""
-    unit_calls: Ints
+    unit_calls: SmallInts
     """The calls of batches and preparations; units that are calls have none."""
     units: int
     batches: int
@@ -108,10 +108,10 @@ def shape_of(problem: Problem, form: Form) -> Shape:
     )
 
 
-def _sorted_lists(numbers: Ints, things: Ints, count: int) -> Ints:
+def _sorted_lists(numbers: Ints, things: Ints, count: int) -> SmallInts:
     """Lists of things that lie by their numbers already."""
     start = np.searchsorted(numbers, np.arange(count + 1)) + count + 1
-    return np.concatenate([start, things]).astype(np.int64)
+    return np.concatenate([start, things]).astype(np.int32)
 
 
 @portable
@@ -122,12 +122,12 @@ def needs_and_edges(
     test_call: Ints,
     group: Ints,
     batch: Ints,
-) -> tuple[Ints, Ints, Ints]:
+) -> tuple[SmallInts, SmallInts, SmallInts]:
     """Returns the needs and edges of a problem, and where each alternative's needs begin."""
     alternatives, made = len(start) - 1, 0
-    needs = np.empty((len(edge_test) + 1, 3), np.int64)
-    edges = np.empty((len(edge_test), 3), np.int64)
-    need_start = np.empty(alternatives + 1, np.int64)
+    needs = np.empty((len(edge_test) + 1, 3), np.int32)
+    edges = np.empty((len(edge_test), 3), np.int32)
+    need_start = np.empty(alternatives + 1, np.int32)
     seen = np.full(len(group), -1)
     place = np.empty(len(group), np.int64)
     for alternative in range(alternatives):

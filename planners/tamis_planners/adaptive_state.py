@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tamis.kit import Floats, Ints, TinyInts, portable
+from tamis.kit import Floats, Ints, SmallInts, TinyInts, portable
 from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED
 
 # alternatives; the last two columns are lists: of those of which one need is left that nothing can
@@ -53,19 +53,19 @@ NEVER = -1.0
 class State(NamedTuple):
     """One event: what never changes first, then what does."""
 
-    needs: Ints
-    edges: Ints
-    need_start: Ints
-    test_edges: Ints
-    call_needs: Ints
-    owned: Ints
-    call_tests: Ints
-    implied: Ints
-    unit_calls: Ints
-    alternatives: Ints
-    calls: Ints
-    units: Ints
-    siblings: Ints
+    needs: SmallInts
+    edges: SmallInts
+    need_start: SmallInts
+    test_edges: SmallInts
+    call_needs: SmallInts
+    owned: SmallInts
+    call_tests: SmallInts
+    implied: SmallInts
+    unit_calls: SmallInts
+    alternatives: SmallInts
+    calls: SmallInts
+    units: SmallInts
+    siblings: SmallInts
     """The open alternatives of each subscription."""
     stage: TinyInts
     known: TinyInts

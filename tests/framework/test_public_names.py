@@ -23,9 +23,9 @@ PUBLIC = {
     """,
     "tamis.kit": """
         Bytes COMPILING Flags Floats Found GRACE Growing Ints Lanes NUMBER Needles STRING Scalar
-        SmallFloats Throttle TinyInts awaited bare bare_at bare_table_at compiled did_you_mean
-        inlined is_address is_facts_path kernel kind_of late lists_by_number places_of portable
-        portable_parts view_of waiting_for
+        SmallFloats SmallInts Throttle TinyInts awaited bare bare_at bare_table_at compiled
+        did_you_mean inlined is_address is_facts_path kernel kind_of late lists_by_number
+        places_of portable portable_parts view_of waiting_for
     """,
     "tamis.planning": """
         Expected FALSE FollowingPlanner Planner PlannerRecord Problem Run Scenes Standing TRUE

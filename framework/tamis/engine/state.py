@@ -40,9 +40,9 @@ class State(NamedTuple):
     """One event: what never changes first, then what does."""
 
     edges: SmallInts
-    test_edges: Ints
+    test_edges: SmallInts
     """The edges of each test."""
-    owned: Ints
+    owned: SmallInts
     """The alternatives of each subscription."""
     fixed: SmallInts
     alternatives: SmallInts

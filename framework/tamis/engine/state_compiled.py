@@ -17,8 +17,8 @@ portable_parts()
 def _views(places: Ints) -> State:
     return State(
         bare_table_at(places, 0, np.int32),
-        bare_at(places, 1, np.int64),
-        bare_at(places, 2, np.int64),
+        bare_at(places, 1, np.int32),
+        bare_at(places, 2, np.int32),
         bare_table_at(places, 3, np.int32),
         bare_table_at(places, 4, np.int32),
         bare_table_at(places, 5, np.int32),

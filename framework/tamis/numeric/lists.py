@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.numeric.types import Ints
+from tamis.numeric.types import Ints, SmallInts
 
 _HALF = 1 << 16
 
 
-def lists_by_number(numbers: Ints, count: int) -> Ints:
+def lists_by_number(numbers: Ints, count: int) -> SmallInts:
     """Returns the places of each number below `count`, in ascending order."""
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(numbers, minlength=count), out=start[1:])
-    return np.concatenate([start + count + 1, _order(numbers, count)])
+    return np.concatenate([start + count + 1, _order(numbers, count)]).astype(np.int32)
 
 
 def _order(numbers: Ints, count: int) -> Ints:
