@@ -39,6 +39,10 @@ def measured(*, passes: Passes = 7, scale: Scale = 1.0, seed: Seed = 1) -> Itera
         "two threads over one, matches a second": ("times", two_threads(round(60 * scale) or 1)),
         "a subscription text, read": ("µs", _texts(round(20_000 * scale), are_read=True)),
         "the same subscribed, index included": ("µs", _texts(round(20_000 * scale))),
+        f"a join of {20_000 * scale:,.0f} by {20_000 * scale:,.0f} solutions": (
+            "s",
+            _join(round(20_000 * scale)),
+        ),
         f"{20_000 * scale:,.0f} over {5_000 * scale:,.0f} operators loaded": (
             "s",
             _loading(round(20_000 * scale), round(5_000 * scale)),
@@ -153,6 +157,27 @@ def _texts(count: int, *, are_read: bool = False) -> Callable[[], float]:
         return taken / count * 1e6
 
     return run
+
+
+def _join(solutions: int) -> Callable[[], float]:
+    """Measures the seconds of a match in which the solutions of two calls are joined."""
+    sides = [(at, at + 1) for at in range(solutions)], [(at, -at) for at in range(solutions)]
+
+    @operator(outputs=("here", "there"))
+    def left(event: Any, here: Any, there: Any) -> Any:
+        return sides[0]
+
+    @operator(outputs=("here", "there"))
+    def right(event: Any, here: Any, there: Any) -> Any:
+        return sides[1]
+
+    matcher = Matcher(operators=[left, right])
+    matcher.subscribe(f"left(?x, ?y) and right(?y, ?z) and ?z < {9 - solutions}")
+
+    def match() -> None:
+        assert len(matcher.match({}).matches[0].bindings) == min(9, solutions) - 1
+
+    return lambda: _seconds(match)
 
 
 def _loading(subscriptions: int, predicates: int) -> Callable[[], float]:

@@ -132,6 +132,7 @@ _ENGINE = tuple(
         ("around a call that does nothing", 15),
         ("a subscription text, read", 50),
         ("the same subscribed, index included", 50),
+        ("a join of 20,000 by 20,000 solutions", 0.05),
         ("20,000 over 5,000 operators loaded", 3),
         ("80,000 chains over 40,000, ordered", 10),
         ("one more inserted", 1),

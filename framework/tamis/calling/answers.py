@@ -133,6 +133,10 @@ _PLAIN = frozenset((bool, int, float, str))
 
 
 def _solution(raw: Any, width: int) -> Solution:
+    if type(raw) is tuple and len(raw) == width:
+        found = tuple(map(as_scalar, raw))
+        if None not in found:
+            return found  # type: ignore[return-value]
     if hasattr(raw, "tolist") and getattr(raw, "ndim", 0) == 1:
         raw = raw.tolist()
     values = raw if isinstance(raw, (tuple, list)) else (raw,)
