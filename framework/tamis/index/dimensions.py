@@ -61,6 +61,7 @@ _KINDS = {
     REVERSED: STRING,
     BOOLEANS: BOOLEAN,
 }
+_POINTS = ("=", "!=", "in", "not in")
 
 _Bounds = tuple[float, float]
 
@@ -76,6 +77,10 @@ class _Attribute:
 _Sorted = tuple[dict[str, int], dict[str, _Attribute], dict[str, _Attribute]]
 """Those asked about as numbers only, those looked up, and those asked for every time."""
 
+_Line = tuple[int, int, float, float, tuple[Stretches, list[int]] | None]
+"""A term as every row has it that holds the predicate: dimension, op and bounds; where it is to be
+labeled, the stretches and the terms."""
+
 
 class _Columns:
     """Terms as they are written down."""
@@ -88,7 +93,7 @@ class _Columns:
         self.low: list[float] = []
         self.high: list[float] = []
         self.members: list[float] = []
-        self.labeled: list[tuple[int, Stretches]] = []
+        self.labeled: list[tuple[Stretches, list[int]]] = []
 
     def add(self, dimension: int, op: int, low: float, high: float) -> None:
         """A term that is a range, or a place where its members are."""
@@ -103,14 +108,18 @@ class _Columns:
         self.add(dimension, op, len(self.members), len(ordered))
         self.members.extend(ordered)
 
-    def narrow(self, dimension: int, low: float, high: float) -> None:
-        """A range, intersected with one of the same row on the same dimension."""
-        for term in range(self.start[-1], len(self.dimension)):
-            if self.dimension[term] == dimension and self.op[term] == RANGE:
-                self.low[term] = max(low, self.low[term])
-                self.high[term] = min(high, self.high[term])
-                return
-        self.add(dimension, RANGE, low, high)
+    def add_line(self, line: _Line) -> None:
+        """A term; a range is intersected with one of the same row on the same dimension."""
+        dimension, op, low, high, labeled = line
+        if labeled is not None:
+            labeled[1].append(len(self.dimension))
+        elif op == RANGE and dimension in self.dimension[self.start[-1] :]:
+            for term in range(self.start[-1], len(self.dimension)):
+                if self.dimension[term] == dimension and self.op[term] == RANGE:
+                    self.low[term] = max(low, self.low[term])
+                    self.high[term] = min(high, self.high[term])
+                    return
+        self.add(dimension, op, low, high)
 
     def end(self, row: int) -> None:
         """What was added since the last row is this one."""
@@ -184,9 +193,17 @@ class Dimensions:
     def terms(self, entries: Iterable[Entry]) -> tuple[Terms, dict[int, Moved]]:
         """Rows as terms, and the labels that had to move to make room for new ones."""
         columns = _Columns()
+        known: dict[int, tuple[_Line, AttributePredicate]] = {}
         for row, predicates in entries:
             for predicate in predicates:
-                self._add(columns, predicate)
+                found = known.get(id(predicate))  # most are the very ones of rows before
+                if found is not None:
+                    columns.add_line(found[0])
+                    continue
+                line = self._line(columns, predicate)
+                if line is not None:
+                    known[id(predicate)] = line, predicate
+                    columns.add_line(line)
             columns.end(row)
         moved = self._label(columns)
         return columns.terms(), moved
@@ -200,12 +217,13 @@ class Dimensions:
         ops = np.zeros(len(of), np.uint8)
         return Terms(rows, columns.start, of, ops, columns.low, columns.high, np.zeros(0)), {}
 
-    def _add(self, columns: _Columns, predicate: AttributePredicate) -> None:
+    def _line(self, columns: _Columns, predicate: AttributePredicate) -> _Line | None:
+        """The term of a predicate; of one with members, which is added here, `None`."""
         attribute, comparison = predicate.attribute, predicate.comparison
         op, constants = comparison.op, comparison.constants
         if op in ("exists", "not exists"):
-            columns.narrow(self.number(attribute, PRESENT if op == "exists" else ABSENT), 1, 1)
-        elif op.startswith(("has", "not has")):
+            return self.number(attribute, PRESENT if op == "exists" else ABSENT), RANGE, 1, 1, None
+        if op.startswith(("has", "not has")):
             self._add_having(columns, attribute, op, constants)
         elif op.endswith(("contains", "matches")):
             number = self.number(attribute, NEEDLES if op.endswith("contains") else PATTERNS)
@@ -215,19 +233,20 @@ class Dimensions:
             number = self.number(attribute, ODD)
             columns.add_set(number, ANY, [self._bags[number].number(comparison)])
         elif (holds := _label_kind(comparison)) is not None:
-            number = self.number(attribute, holds)
             stretches = stretches_of(comparison)
             assert stretches is not None
-            columns.labeled.append((len(columns.dimension), stretches))
-            columns.add(number, RANGE, 0, 0)
+            columns.labeled.append((stretches, []))
+            line = self.number(attribute, holds), RANGE, 0.0, 0.0, columns.labeled[-1]
+            if len(stretches.parts) == 1:
+                return line
+            columns.add_line(line)
         else:
             number = self.number(attribute, _LINES[kind_of(constants[0])])
-            if op in ("in", "not in"):
-                _add_members(columns, number, op, [float(constant) for constant in constants])
-            elif op == "!=":
-                columns.add(number, OUTSIDE, float(constants[0]), float(constants[0]))
-            else:
-                columns.narrow(number, *_number_bounds(op, constants))
+            if op not in ("in", "not in") or len(constants) == 1:
+                low, high = _number_bounds("=" if op in _POINTS else op, constants)
+                return number, OUTSIDE if op in ("!=", "not in") else RANGE, low, high, None
+            columns.add_set(number, IN if op == "in" else NOT_IN, map(float, constants))
+        return None
 
     def _add_having(
         self, columns: _Columns, attribute: str, op: str, constants: Sequence[Scalar]
@@ -244,8 +263,8 @@ class Dimensions:
     def _label(self, columns: _Columns) -> dict[int, Moved]:
         """Gives strings and large numbers labels, and the terms about them their bounds."""
         wanted: dict[int, set[Any]] = {}
-        for term, stretches in columns.labeled:
-            values = wanted.setdefault(columns.dimension[term], set())
+        for stretches, terms in columns.labeled:
+            values = wanted.setdefault(columns.dimension[terms[0]], set())
             for part in stretches.parts:
                 values.update(cut.value for cut in part if cut is not None)
         moved = {}
@@ -253,16 +272,18 @@ class Dimensions:
             move = self._labels[number].add(values)
             if move is not None:
                 moved[number] = move
-        for term, stretches in columns.labeled:
-            labels, parts = self._labels[columns.dimension[term]], stretches.parts
-            if len(parts) > 1:
-                members = sorted(labels[first.value] for first, _ in parts if first is not None)
-                columns.op[term] = IN if stretches.is_inside else NOT_IN
-                columns.low[term], columns.high[term] = len(columns.members), len(members)
-                columns.members.extend(members)
+        for stretches, terms in columns.labeled:
+            labels, parts = self._labels[columns.dimension[terms[0]]], stretches.parts
+            if len(parts) == 1:
+                op = RANGE if stretches.is_inside else OUTSIDE
+                low, high = _labeled_bounds(parts[0], labels)
             else:
-                columns.op[term] = RANGE if stretches.is_inside else OUTSIDE
-                columns.low[term], columns.high[term] = _labeled_bounds(parts[0], labels)
+                members = sorted(labels[first.value] for first, _ in parts if first is not None)
+                op = IN if stretches.is_inside else NOT_IN
+                low, high = len(columns.members), len(members)
+                columns.members.extend(members)
+            for term in terms:
+                columns.op[term], columns.low[term], columns.high[term] = op, low, high
         return moved
 
     # events
@@ -444,15 +465,6 @@ def _number_bounds(op: str, constants: Sequence[Any]) -> _Bounds:
         -math.inf if first is None else first_double(first),
         math.inf if end is None else last_double(end),
     )
-
-
-def _add_members(columns: _Columns, number: int, op: str, members: list[float]) -> None:
-    if len(members) > 1:
-        columns.add_set(number, IN if op == "in" else NOT_IN, members)
-    elif op == "in":
-        columns.narrow(number, members[0], members[0])
-    else:
-        columns.add(number, OUTSIDE, members[0], members[0])
 
 
 def _labeled_bounds(part: Stretch, labels: Labels) -> _Bounds:
