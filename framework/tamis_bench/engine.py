@@ -25,6 +25,8 @@ from tamis_bench.report import Row, progress
 from tamis_bench.workloads import UNIFORM, Shape, Workload
 
 _HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
+_MANY = 2_100
+"""Subscriptions with which everything is compiled."""
 _LISTED = f"import sys, tamis; print(sum(each in sys.modules for each in {_HEAVY}))"
 
 
@@ -35,7 +37,8 @@ def measured(*, passes: Passes = 7, scale: Scale = 1.0, seed: Seed = 1) -> Itera
         "import tamis": ("s", lambda: _seconds_of("import tamis")),
         "tamis --help": ("s", lambda: _seconds(lambda: _run("-m", "tamis", "--help"))),
         "heavy libraries after import tamis": ("", lambda: float(_run("-c", _LISTED))),
-        "around a call that does nothing": ("µs", _around_a_call(100, round(200 * scale) or 1)),
+        "around a call that does nothing": ("µs", _around_a_call(_MANY, round(200 * scale) or 1)),
+        "the same, few subscriptions": ("µs", _around_a_call(0, round(200 * scale) or 1)),
         "two threads over one, matches a second": ("times", two_threads(round(60 * scale) or 1)),
         "a subscription text, read": ("µs", _texts(round(20_000 * scale), are_read=True)),
         "the same subscribed, index included": ("µs", _texts(round(20_000 * scale))),
@@ -84,9 +87,12 @@ def nothing(event: Any, number: int) -> bool:
     return True
 
 
-def _around_a_call(calls: int, matches: int) -> Callable[[], float]:
-    """Measures the microseconds of a call in a match of many calls, less the bare function."""
+def _around_a_call(others: int, matches: int, calls: int = 100) -> Callable[[], float]:
+    """Measures the microseconds of a call in a match of a hundred, less the bare function.
+
+    With many other subscriptions, which are no candidates, planner and engine are compiled."""
     matcher = Matcher(operators=[nothing])
+    matcher.subscribe_many({"where": f"other = {at} and nothing({at})"} for at in range(others))
     for first in range(0, calls, 10):
         matcher.subscribe(" and ".join(f"nothing({first + at})" for at in range(10)))
     event = {"id": "e"}

@@ -15,7 +15,7 @@ import numpy as np
 from tamis.kit import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
-from tamis_planners.adaptive_shape import needs_and_edges
+from tamis_planners.adaptive_shape import FIXED, needs_and_edges
 from tamis_planners.adaptive_state import State, weigh_all
 
 
@@ -26,15 +26,33 @@ class Form(NamedTuple):
     """Makes what the functions take of an array; both share the memory."""
     handle: Callable[[State], Any]
     """Makes what they take of a state."""
+    handle_again: Callable[[Any, State], Any]
+    """Makes that of a state which shares what never changes with another one."""
     needs_and_edges: Callable[..., Any]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
     advance: Callable[..., Any]
 
 
+CHANGING = tuple(at for at, name in enumerate(State._fields) if name not in FIXED)
+"""The places of the arrays of a state that outcomes change."""
+
+
+def _views(state: State) -> State:
+    return State(*(view_of(each) for each in state))
+
+
+def _views_again(views: State, state: State) -> State:
+    found = [*views]
+    for at in CHANGING:
+        found[at] = view_of(state[at])
+    return State._make(found)
+
+
 INTERPRETED = Form(
     view_of,
-    lambda state: State(*(view_of(each) for each in state)),
+    _views,
+    _views_again,
     needs_and_edges,
     weigh_all,
     learn_scene,
@@ -50,6 +68,7 @@ def compiled_form() -> Form:
     return Form(
         np.asarray,
         places_of,
+        lambda handle, state: places_of(state),
         compiled(needs_and_edges),
         weigh_all_compiled,
         compiled(learn_scene),

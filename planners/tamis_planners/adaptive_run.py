@@ -8,12 +8,13 @@ Cost: O(edges) to prepare a problem, a copy to begin an event.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tamis.kit import Floats
 from tamis.planning import Problem, Scenes
-from tamis_planners.adaptive_form import INTERPRETED, Form
+from tamis_planners.adaptive_form import CHANGING, INTERPRETED, Form
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, Shape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import (
@@ -57,11 +58,18 @@ class Prepared:
         if self._likelihood is not None:
             expected = self._likelihood.mixture
         self._state = opened(problem, self.shape, expected, weighted)
-        form.weigh_all(form.handle(self._state))
+        self._handle = form.handle(self._state)
+        form.weigh_all(self._handle)
 
     def run(self) -> AdaptiveRun:
         """A run for one event."""
-        return AdaptiveRun(self._state, self._likelihood, self._form)
+        arrays: list[Any] = [*self._state]
+        for at in CHANGING:
+            arrays[at] = arrays[at].copy()
+        state = State._make(arrays)
+        return AdaptiveRun(
+            state, self._form.handle_again(self._handle, state), self._likelihood, self._form
+        )
 
 
 def opened(problem: Problem, shape: Shape, selectivity: Floats, weighted: bool) -> State:
@@ -129,13 +137,13 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
 class AdaptiveRun:
     """One event being decided."""
 
-    def __init__(self, prepared: State, likelihood: Likelihood | None, form: Form) -> None:
+    def __init__(
+        self, state: State, handle: Any, likelihood: Likelihood | None, form: Form
+    ) -> None:
         self._form = form
-        self._state = State._make(
-            array if name in FIXED else array.copy() for name, array in prepared._asdict().items()
-        )
-        self._handle = form.handle(self._state)
-        picks = np.empty(len(prepared.calls), np.int64)
+        self._state = state
+        self._handle = handle
+        picks = np.empty(len(state.calls), np.int64)
         self._picks, self._picks_view = picks.data, form.view(picks)
         self._belief = None if likelihood is None else Belief(likelihood, form)
         self._tests: list[int] = []
