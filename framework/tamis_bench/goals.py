@@ -153,6 +153,7 @@ _SPARK = (
     least("spark", "x_process", 1.6),
 )
 _OTHERS = (
+    most("places", "over_index", 8),
     most("forms", "seconds", 1, what="first answer"),
     most("forms", "numba", 0, what="first answer"),
     most("isolation", "over_inline_us", 60, what=_begins("same", "new")),

@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
+from tamis_bench import districts
 from tamis_bench.options import Passes, Seed, count
 from tamis_bench.report import Row
 from tamis_bench.timing import alternating
@@ -26,10 +27,12 @@ def measured(
     *,
     points: Annotated[int, count("Positions that are asked for.")] = 400,
     regions: Annotated[int, count("Regions all over the city.")] = 1_000,
+    subscriptions: Annotated[int, count("Subscriptions of districts.")] = 200_000,
     passes: Passes = 7,
     seed: Seed = 1,
 ) -> Iterator[Row]:
-    """Yields a row for each operator in New York, and for many regions about a point."""
+    """Yields a row for each operator in New York, for many regions about a point, and for very
+    many subscriptions of districts."""
     chance = random.Random(seed)
     here = [[chance.uniform(-74.05, -73.75), chance.uniform(40.55, 40.9)] for _ in range(points)]
     for what, each_us in _medians(_new_york(here), passes, points).items():
@@ -40,6 +43,7 @@ def measured(
     for what, each_us in medians.items():
         over = each_us / medians["one query"]
         yield {"part": part, "what": what, "median_us": each_us, "over_one_query": over}
+    yield from districts.rows(max(1, subscriptions // 100), subscriptions, seed)
 
 
 def _medians(

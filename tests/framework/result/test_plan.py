@@ -97,3 +97,40 @@ def test_the_command_line_shows_it(
     assert "1. loud(): score" in capsys.readouterr().out
     assert main([*arguments, "--event", '{"id": "e"}', "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"][0]["predicate"] == "loud()"
+
+
+SURVEILLANCE = Path(__file__).parents[3] / "examples/surveillance"
+
+
+def test_the_plan_of_the_five_subscriptions_of_the_paper(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`locIn(Bronx)` is shared by three; calls that every planner must make come first."""
+    monkeypatch.chdir(SURVEILLANCE)
+    event = Path("events.jsonl").read_text().splitlines()[0]
+    files = ["--subscriptions", "subscriptions.jsonl", "--operators", "operators.py"]
+    assert main(["explain", *files, "--event", event, "--plan"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        "frame-1: 5 candidates among 5 subscriptions, 5 rows checked",
+        "  free: 0 matched by attributes alone",
+        "  open: 5 alternatives over 11 calls",
+        "  Savings would begin, if each answer is the likelier one:",
+    ]
+    assert lines[4] == (
+        "    1. locIn(Bronx): score 42.3, 10 µs, true of 50%; for S1, S2, S4; "
+        "if true goes on; if false rejects 3"
+    )
+    assert [line.partition(". ")[2].partition(": ")[0] for line in lines[4:14]] == [
+        "locIn(Bronx)",
+        "mobPattern(?1)",
+        "chasePattern(policeCar, anyCar)",
+        "locWithin(TimesSquare, 5000)",
+        "distanceFrom(StatueOfLiberty, ?1)",
+        "trafficPattern(congestion)",
+        "pedestrianCount(?1)",
+        "trafficPattern(accident)",
+        "policeCarCount(?1)",
+        "tourBoatCount(?1)",
+    ]
+    assert lines[14] == "       and so on"
