@@ -30,7 +30,10 @@ def test_it_names_operators_and_kinds() -> None:
 
 
 def test_the_bench_has_its_figures() -> None:
-    rows = list(places.measured(points=5, regions=50, passes=1, seed=2))
+    sizes = {"points": 5, "regions": 50, "subscriptions": 300}
+    *rows, districts = places.measured(**sizes, passes=1, seed=2)
     assert len(rows) == 7
     assert all(row["median_us"] > 0 for row in rows)
     assert rows[-2]["over_one_query"] == 1
+    assert 0 < districts["candidates"] <= 101
+    assert districts["calls"] == districts["needed"] <= 1
