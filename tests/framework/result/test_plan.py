@@ -88,11 +88,11 @@ def test_the_command_line_shows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("ops.py").write_text(
+    Path("loud_ops.py").write_text(
         "import tamis\n\n\n@tamis.operator\ndef loud(event):\n    raise SystemExit(event)\n"
     )
     Path("S.jsonl").write_text('{"id": "s", "where": "loud()"}\n')
-    arguments = ["explain", "--subscriptions", "S.jsonl", "--operators", "ops.py", "--plan"]
+    arguments = ["explain", "--subscriptions", "S.jsonl", "--operators", "loud_ops.py", "--plan"]
     assert main([*arguments, "--event", '{"id": "e"}']) == 0
     assert "1. loud(): score" in capsys.readouterr().out
     assert main([*arguments, "--event", '{"id": "e"}', "--json"]) == 0
