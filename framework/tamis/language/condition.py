@@ -84,7 +84,7 @@ class Language:
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
-        self.atoms: dict[str, tuple[Atom, ...]] = {}
+        self.atoms: dict[str, Atom] = {}
         """By their source text, those of common spellings."""
 
     def parse(
@@ -133,8 +133,8 @@ class _Parse(AtomReader):
     ) -> None:
         super().__init__(text, language.limits)
         self.look = look
-        self.joined = Token("end", "", -1, -1)
-        """The connective that was taken last."""
+        self.joined = (-1, -1)
+        """Where the connective that was taken last begins and ends."""
         self.leaves: list[Leaf] = []
         self.known = language.atoms
         self.branches: list[Branch] = []
@@ -181,7 +181,8 @@ class _Parse(AtomReader):
         while True:
             matched = _COMMON.match(self.text, self.at)
             if matched is not None:
-                self._leaf(frame, self._common(matched), matched.start("atom"))
+                if self._common(frame, matched):
+                    continue
                 return None
             token = self.peek()
             if token.kind in _CLOSING and not self._is_arithmetic(token):
@@ -190,8 +191,8 @@ class _Parse(AtomReader):
                 negated = frame.negated ^ (frame.signs & 1 == 1)
                 return _Frame(_CLOSING[token.kind], token.start, negated)
             if token.kind != "not":
-                if token.kind in _NO_OPERAND and self.at == self.joined.end:
-                    words = self.text[self.joined.start : self.joined.end]
+                if token.kind in _NO_OPERAND and self.at == self.joined[1]:
+                    words = self.text[slice(*self.joined)]
                     self.fail(f"expected a condition after '{words}', found {token}", token)
                 self._leaf(frame, self.read(), token.start)
                 return None
@@ -199,21 +200,31 @@ class _Parse(AtomReader):
             frame.signs += 1
             self._deeper(token)
 
-    def _common(self, matched: re.Match[str]) -> tuple[Atom, ...]:
-        """Takes an atom whose spelling is one of the common ones."""
-        source = matched["atom"]
-        atoms = self.known.get(source)
-        if atoms is None:
-            plain = _plain_comparison(matched)
-            atoms = self.read() if plain is None else (plain,)
-            if plain is None and self.at != matched.end():
-                return atoms
+    def _common(self, frame: _Frame, matched: re.Match[str]) -> bool:
+        """Takes an atom whose spelling is one of the common ones, and an `and` behind it; whether
+        there was one."""
+        source, joint = matched.group("atom", "joint")
+        start = matched.start("atom")
+        atom = self.known.get(source)
+        if atom is None:
+            atom = _plain_comparison(matched)
+            if atom is None:
+                atoms = self.read()
+                if self.at != matched.end() or len(atoms) > 1:
+                    self._leaf(frame, atoms, start)
+                    return False
+                atom = atoms[0]
             if len(self.known) >= _INTERNED:
                 self.known.clear()
-            self.known[source] = atoms
-        self.at = matched.end()
-        self._ahead = Token(*KINDS[matched["joint"].lower()], *matched.span("joint"))
-        return atoms
+            self.known[source] = atom
+        self._leaf(frame, (atom,), start)
+        kind, value = KINDS[joint.lower()]
+        if kind == "and":
+            self.joined, self._ahead = matched.span("joint"), None
+            self.at = self.joined[1]
+            return True
+        self.at, self._ahead = matched.end(), Token(kind, value, *matched.span("joint"))
+        return False
 
     def _deeper(self, place: Token) -> None:
         self.depth += 1
@@ -242,11 +253,14 @@ class _Parse(AtomReader):
                 if not isinstance(atom, OperatorPredicate)
                 for complement in atom.complement()
             )
-        leaves = [Leaf(atom, stays, start) for atom in atoms]
-        self.leaves += leaves
-        frame.factors.append(
-            leaves[0] if len(leaves) == 1 else self._branch(conjunction, [*leaves])
-        )
+        if len(atoms) == 1:
+            leaf = Leaf(atoms[0], stays, start)
+            self.leaves.append(leaf)
+            frame.factors.append(leaf)
+        else:
+            leaves = [Leaf(atom, stays, start) for atom in atoms]
+            self.leaves += leaves
+            frame.factors.append(self._branch(conjunction, [*leaves]))
         self._end_operand(frame)
 
     def _refuse_variables(self, atom: OperatorPredicate, start: int) -> None:
@@ -278,7 +292,8 @@ class _Parse(AtomReader):
 
     def _connective(self, frame: _Frame) -> Leaf | Branch | None:
         """Takes what follows an operand: `None` to go on in the frame, or the closed frame."""
-        token = self.joined = self.take()
+        token = self.take()
+        self.joined = token.start, token.end
         if token.kind in (")", "}"):
             return self._closed(frame, token)
         if token.kind == "end":

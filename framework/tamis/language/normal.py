@@ -28,14 +28,16 @@ class Leaf(NamedTuple):
 class Branch:
     """An `and` or an `or` of leaves and branches, and how many alternatives it stands for."""
 
-    __slots__ = ("alternatives", "conjunction", "expanded", "parts")
+    __slots__ = ("alternatives", "conjunction", "expanded", "has_branches", "parts")
 
     def __init__(self, conjunction: bool, parts: list[Leaf | Branch]) -> None:
         self.conjunction = conjunction
         self.parts = parts
         self.expanded: list[tuple[Leaf, ...]] = []
-        counts = [1 if isinstance(part, Leaf) else part.alternatives for part in parts]
-        self.alternatives: int = math.prod(counts) if conjunction else sum(counts)
+        counts = [part.alternatives for part in parts if isinstance(part, Branch)]
+        self.has_branches = bool(counts)
+        leaves = len(parts) - len(counts)
+        self.alternatives: int = math.prod(counts) if conjunction else leaves + sum(counts)
 
 
 def expanded(
@@ -58,6 +60,8 @@ def expanded(
 
 def _once(alternative: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
     """The leaves without those that are said twice."""
+    if len({id(leaf.atom) for leaf in alternative}) == len(alternative):
+        return alternative
     found: dict[object, Leaf] = {}
     for leaf in alternative:
         found.setdefault((id(leaf.atom), leaf.negated), leaf)
@@ -75,7 +79,7 @@ def _union(branch: Branch) -> list[tuple[Leaf, ...]]:
 
 def _product(branch: Branch) -> list[tuple[Leaf, ...]]:
     """Each choice of one alternative a part; runs of single ones are joined once."""
-    if all(type(part) is Leaf for part in branch.parts):
+    if not branch.has_branches:
         return [tuple(branch.parts)]  # type: ignore[arg-type]
     result: list[tuple[Leaf, ...]] = [()]
     run: list[Leaf] = []

@@ -51,6 +51,12 @@ class OperatorPredicate:
     arguments: tuple[Argument, ...]
     offsets: tuple[int, ...] = field(default=(), compare=False)
     """Where each argument begins, counted from the beginning of the atom."""
+    variables: tuple[str, ...] = field(init=False, repr=False)
+    """The names of its variables, each once, in order."""
+
+    def __post_init__(self) -> None:
+        names = [each.name for each in self.arguments if isinstance(each, VariableArgument)]
+        object.__setattr__(self, "variables", tuple(dict.fromkeys(names)))
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -74,17 +80,6 @@ class OperatorPredicate:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The names of its variables, each once, in order."""
-        return tuple(
-            dict.fromkeys(
-                argument.name
-                for argument in self.arguments
-                if isinstance(argument, VariableArgument)
-            )
-        )
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Canonical text, with its variables renamed when names are given."""
