@@ -96,10 +96,11 @@ class Catalog:
                 self._free_alternatives[-len(wanted) :], reverse=True
             )
         added = [(self._add_alternative(row, asked), asked) for asked in wanted]
-        chain = [alternative for alternative, _ in added]
-        self._first[row] = chain[0] if chain else _NONE
-        for alternative, following in zip(chain, [*chain[1:], _NONE], strict=False):
+        following = _NONE
+        for alternative, _ in reversed(added):
             self._next[alternative] = following
+            following = alternative
+        self._first[row] = following
         self.rows[id] = row
         self.version += 1
         self._added[row] = self.version
@@ -197,14 +198,15 @@ class Catalog:
         )
         self.edge_start[alternative] = len(self.edge_test)
         self.edge_count[alternative] = len(asked.edges)
-        for test in dict.fromkeys(test for test, _ in asked.edges):
+        tests = [test for test, _ in asked.edges]
+        for test in dict.fromkeys(tests):
             if self.tests.take(test):
                 self.declared_names.update(test.necessary.names)
                 if self.calls.take(test.call):
                     self.implications.add(test.call)
                     self.traits.put_call(test.call)
                 self.traits.put_test(test)
-        self.edge_test.extend([test.number for test, _ in asked.edges])
+        self.edge_test.extend([test.number for test in tests])
         self.edge_sign.extend([sign for _, sign in asked.edges])
         if asked.conditions:
             self.conditions[alternative] = asked.conditions

@@ -28,10 +28,18 @@ class Accepted(NamedTuple):
     id: str
     text: str
     data: str | None
-    alternatives: list[Asked]
-    warnings: list[SubscriptionWarning]
-    excluded: list[Asked]
-    """Alternatives that their attribute predicates exclude from every event."""
+    asked: list[Asked]
+    warnings: tuple[SubscriptionWarning, ...]
+
+    @property
+    def alternatives(self) -> list[Asked]:
+        """Its alternatives, without those that are excluded."""
+        return [each for each in self.asked if not each.empty]
+
+    @property
+    def excluded(self) -> list[Asked]:
+        """Alternatives that their attribute predicates exclude from every event."""
+        return [each for each in self.asked if each.empty]
 
 
 class Examined(NamedTuple):
@@ -100,14 +108,8 @@ class Intake:
             asked = [resolver.resolve(each, where) for each in condition.alternatives]
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__
-        return Accepted(
-            id,
-            where,
-            data,
-            [each for each in asked if not each.empty],
-            [_warning(id, each) for each in doubts(condition, asked)],
-            [each for each in asked if each.empty],
-        )
+        warnings = tuple(_warning(id, each) for each in doubts(condition, asked))
+        return Accepted(id, where, data, asked, warnings)
 
     def examined(self, where: str, resolver: Resolver) -> Examined:
         """All that there is to say of a text, every error at once."""

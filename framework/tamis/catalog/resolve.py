@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from tamis.catalog.declared import declared
@@ -35,8 +32,7 @@ from tamis.words import counted, shortened
 _SHOWN = 160
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """An alternative that is ready for the catalog."""
 
     predicates: tuple[AttributePredicate, ...]
@@ -52,12 +48,8 @@ class Asked:
     """Whether no event can satisfy it."""
     empty: bool
     """Whether its attribute predicates alone exclude every event."""
-
-    @cached_property
-    def necessary(self) -> tuple[AttributePredicate, ...]:
-        """What operators declare of the predicates that are wanted true, each declaration once."""
-        wanted = (test.necessary.predicates for test, sign in self.edges if sign > 0)
-        return tuple(dict.fromkeys(itertools.chain.from_iterable(wanted)))
+    necessary: tuple[AttributePredicate, ...] = ()
+    """What operators declare of the predicates that are wanted true, each declaration once."""
 
     @property
     def indexed(self) -> tuple[AttributePredicate, ...]:
@@ -98,17 +90,15 @@ class Resolver:
         """The alternative as it is asked; `SubscriptionError` where it cannot be."""
         predicates: list[AttributePredicate] = []
         constraints: list[tuple[Constraint, int]] = []
-        operators: list[Leaf] = []
-        for leaf in leaves:
-            if isinstance(leaf.atom, AttributePredicate):
-                predicates.append(leaf.atom)
-            elif isinstance(leaf.atom, Constraint):
-                constraints.append((leaf.atom, leaf.start))
+        operators: list[tuple[OperatorPredicate, bool, int]] = []
+        for atom, negated, start in leaves:
+            if isinstance(atom, AttributePredicate):
+                predicates.append(atom)
+            elif isinstance(atom, Constraint):
+                constraints.append((atom, start))
             else:
-                operators.append(leaf)
-        empty = _any_contradictory(
-            (predicate.attribute, predicate.comparison) for predicate in predicates
-        )
+                operators.append((atom, negated, start))
+        empty = _any_contradictory([(each.attribute, each.comparison) for each in predicates])
         if not operators and not constraints:
             return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)
@@ -129,16 +119,11 @@ class Resolver:
         self,
         predicates: list[AttributePredicate],
         constraints: list[tuple[Constraint, int]],
-        operators: list[Leaf],
+        operators: list[tuple[OperatorPredicate, bool, int]],
         text: str,
         empty: bool,
     ) -> Asked:
-        bound = {
-            name
-            for leaf in operators
-            if isinstance(leaf.atom, OperatorPredicate)
-            for name in leaf.atom.variables
-        }
+        bound = {name for predicate, _, _ in operators for name in predicate.variables}
         for constraint, start in constraints:
             _check_bound(constraint, bound, _Spot(text, start))
         only = [constraint for constraint, _ in constraints]
@@ -147,27 +132,29 @@ class Resolver:
         edges: dict[tuple[Test, int], None] = {}
         tests: dict[int, Test] = {}
         atoms: list[JoinAtom] = []
+        necessary: dict[AttributePredicate, None] = {}
         by_variable: dict[str, list[Constraint]] = {}
         for constraint in about:
             by_variable.setdefault(constraint.variables[0], []).append(constraint)
-        for leaf in operators:
-            assert isinstance(leaf.atom, OperatorPredicate)
-            names = leaf.atom.variables
+        for predicate, negated, start in operators:
+            names = predicate.variables
             guards = [
                 each
                 for name in names
                 for each in by_variable.get(name, ())
                 if set(each.variables).issubset(names)
             ]
-            test = tests[leaf.start] = self._test(leaf.atom, guards, _Spot(text, leaf.start))
-            edges[(test, -1 if leaf.negated else 1)] = None
+            test = tests[start] = self._test(predicate, guards, _Spot(text, start))
+            edges[(test, -1 if negated else 1)] = None
+            for declaration in () if negated else test.necessary.predicates:
+                necessary[declaration] = None
             if names and not any(atom.test is test and atom.names == names for atom in atoms):
                 atoms.append(JoinAtom(test, names))
         never = (
             empty
-            or any((test, -sign) in edges for test, sign in edges)
+            or (len(edges) > 1 and any((test, -sign) in edges for test, sign in edges))
             or (bool(only) and _any_contradictory(_lone_comparisons(only)))
-            or any(_compares_arithmetic_with_no_number(each) for each in only)
+            or any(map(_compares_arithmetic_with_no_number, only))
         )
         return Asked(
             tuple(predicates),
@@ -178,6 +165,7 @@ class Resolver:
             tuple(about),
             never,
             empty,
+            tuple(necessary),
         )
 
     def _test(self, predicate: OperatorPredicate, guards: list[Constraint], spot: _Spot) -> Test:
@@ -361,7 +349,7 @@ def _any_contradictory(comparisons: Iterable[tuple[object, Comparison]]) -> bool
     by_subject: dict[object, list[Comparison]] = {}
     for subject, comparison in comparisons:
         by_subject.setdefault(subject, []).append(comparison)
-    return any(contradictory(each) for each in by_subject.values())
+    return any(map(contradictory, by_subject.values()))
 
 
 def _compares_arithmetic_with_no_number(constraint: Constraint) -> bool:
@@ -382,11 +370,12 @@ class Doubt(NamedTuple):
 def doubts(condition: Condition, asked: Sequence[Asked | None]) -> list[Doubt]:
     """What is accepted of a text and probably not meant."""
     found = [Doubt(note, position) for note, position in condition.notes]
-    both = zip(condition.alternatives, asked, strict=True)
-    never = [leaves for leaves, each in both if each and each.never]
+    never = [at for at, each in enumerate(asked) if each and each.never]
     if never:
         whole = len(never) == len(asked)
         what = "never matches" if whole else "has an alternative that never holds"
-        words = shortened(" and ".join(leaf.text() for leaf in never[0]), _SHOWN)
+        words = shortened(
+            " and ".join(leaf.text() for leaf in condition.alternatives[never[0]]), _SHOWN
+        )
         found.append(Doubt(f"{what}: {words}"))
     return found
