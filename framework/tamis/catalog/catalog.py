@@ -100,10 +100,10 @@ class Catalog:
         for alternative, _ in reversed(added):
             self._next[alternative] = following
             following = alternative
-        self._first[row] = following
+        self._first.put(row, following)
         self.rows[id] = row
         self.version += 1
-        self._added[row] = self.version
+        self._added.put(row, self.version)
         return added
 
     def remove(self, id: str) -> list[int]:
@@ -182,8 +182,7 @@ class Catalog:
             self._ids[row] = id
             return row
         self._ids.append(id)
-        self._added.append(0)
-        return self._first.append(_NONE)
+        return len(self._ids) - 1
 
     def _add_alternative(self, row: int, asked: Asked) -> int:
         if not self._free_alternatives:

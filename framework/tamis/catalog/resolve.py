@@ -85,6 +85,8 @@ class Resolver:
         self._new_calls: dict[tuple[object, ...], Call] = {}
         self._new_tests: dict[tuple[object, ...], Test] = {}
         self._unguarded: dict[int, tuple[OperatorPredicate, Test]] = {}
+        self._edges: dict[tuple[Test, int], tuple[Test, int]] = {}
+        """Each once, so that alternatives share them."""
 
     def resolve(self, leaves: Sequence[Leaf], text: str) -> Asked:
         """The alternative as it is asked; `SubscriptionError` where it cannot be."""
@@ -145,7 +147,8 @@ class Resolver:
                 if set(each.variables).issubset(names)
             ]
             test = tests[start] = self._test(predicate, guards, _Spot(text, start))
-            edges[(test, -1 if negated else 1)] = None
+            edge = test, -1 if negated else 1
+            edges[self._edges.setdefault(edge, edge)] = None
             for declaration in () if negated else test.necessary.predicates:
                 necessary[declaration] = None
             if names and not any(atom.test is test and atom.names == names for atom in atoms):

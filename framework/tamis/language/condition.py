@@ -261,7 +261,8 @@ class _Parse(AtomReader):
             leaves = [Leaf(atom, stays, start) for atom in atoms]
             self.leaves += leaves
             frame.factors.append(self._branch(conjunction, [*leaves]))
-        self._end_operand(frame)
+        if frame.signs:
+            self._end_operand(frame)
 
     def _refuse_variables(self, atom: OperatorPredicate, start: int) -> None:
         if atom.variables:
