@@ -190,6 +190,7 @@ class Matcher:
     def _insert(
         self, entries: Iterable[Mapping[str, Any]], replace: bool, validity: float | None
     ) -> list[str]:
+        entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
         with self._changing:
             self._drop_expired()
             accepted = self._intake.accept(entries, replace)

@@ -15,12 +15,14 @@ from tamis.calling.answers import Answer
 class Flight:
     """A call on its way; without an answer when it has landed, it was given up."""
 
-    __slots__ = ("_landing", "_lock", "answer", "landed", "thread")
+    __slots__ = ("_landing", "_lock", "answer", "landed", "thread", "together")
 
     def __init__(self, lock: threading.Lock) -> None:
         self.thread = threading.get_ident()
         self.answer: Answer | None = None
         self.landed = False
+        self.together = 1
+        """How many calls are made with it, which may take so many times as long."""
         self._lock = lock
         self._landing: threading.Event | None = None
 

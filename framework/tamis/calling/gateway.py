@@ -175,6 +175,8 @@ class Gateway:
             except RefusedError as problem:
                 failure = failure_of(problem)
         if failure is not None:
+            if failure.kind == TIMED_OUT and events[0].seconds_left == 0.0:
+                failure = Failure(DEADLINE, str(failure))
             return _first_prepared(_failed(failure, count), prepared)
         outcome = self._invoke(calls, events)
         seconds, failure = outcome.seconds / count, outcome.failure
@@ -274,7 +276,10 @@ class Gateway:
         elif len(calls) > 1:
             solve, asynchronous = solved_together, first.asynchronous_together
 
+        begun: list[bool] = []
+
         def work() -> list[Answer]:
+            begun.append(True)
             try:
                 views = [each.view(specification) for each in events]
                 return solve(calls, views, most, seconds)
@@ -286,7 +291,13 @@ class Gateway:
             return work()
         # a loop of the lane's own: what blocks or ends it harms no other call
         grace = GRACE if asynchronous else 0.0
-        answers: list[Answer] = self._lanes.run(work, seconds, specification.name, grace)
+        try:
+            answers: list[Answer] = self._lanes.run(work, seconds, specification.name, grace)
+        except Exception as problem:
+            is_handed_in = isinstance(problem, LateError) and not isinstance(problem, NoPlaceError)
+            if not (begun or is_handed_in):  # no thread could be had
+                throttle.leave()
+            raise
         return answers
 
     def _note_failed_together(self, name: str, failure: Failure, method: str) -> None:
@@ -320,7 +331,10 @@ class Gateway:
     def _made(self, preparation: Preparation, event_calls: EventCalls) -> object:
         """What a preparation gives after all its attempts, where it runs: here or in a thread."""
         view = event_calls.before(preparation)
-        attempts = Attempts(preparation.retries, preparation.timeout)
+        timeout, left = preparation.timeout, event_calls.seconds_left
+        if timeout is not None and left is not None:
+            timeout = min(timeout, left)
+        attempts = Attempts(preparation.retries, timeout)
         if preparation.timeout is not None:
             self._breakers.check(preparation)
         while True:
@@ -334,7 +348,8 @@ class Gateway:
                 self._breakers.note(preparation, None)
                 return value
             except LateError as problem:
-                if seconds is not None and not isinstance(problem, NoPlaceError):
+                is_own = event_calls.seconds_left != 0.0 and not isinstance(problem, NoPlaceError)
+                if seconds is not None and is_own:
                     self._breakers.note(preparation, failure_of(problem))
                 raise
             except Transient as problem:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from tamis.calling.answers import TIMED_OUT, Answer, Failure
+from tamis.calling.answers import DEADLINE, TIMED_OUT, Answer, Failure
 from tamis.calling.digest import EventDigests
 from tamis.calling.flight import Flight
 from tamis.calling.sizes import Key, answer_bytes, shelf_bytes
@@ -325,14 +325,19 @@ class Shelf:
         memo = self._memo
         if memo._flights.get((self._key, call.key)) is flight:
             del memo._flights[self._key, call.key]
+        if answer is not None and answer.failure is not None and answer.failure.kind == DEADLINE:
+            answer = None  # it was the event that had no time left
         if answer is not None:
             memo._keep(self._operator, self._key, call.key, answer)
         flight.land(answer)
 
-    def _awaited(self, flight: Flight, deadline: float | None) -> Answer | None:
+    def _awaited(self, flight: Flight, began: float) -> Answer | None:
         """The answer of a flight once it has landed; `None` if it was given up."""
+        patience, deadline = self._operator.patience_seconds, None
+        if patience is not None:
+            patience *= flight.together
+            deadline = began + patience + _GRACE_SECONDS
         if not flight.wait(deadline):
-            patience = self._operator.patience_seconds
             words = f"the same call by another thread gave no answer within {patience} s"
             return Answer(failure=Failure(TIMED_OUT, words))
         if flight.answer is None:
@@ -356,19 +361,17 @@ def compute_for_several(wanted: Wanted, make: Make) -> list[Given]:
     would take the same time again, thread by thread. When the other thread was interrupted, one of
     those that wait makes the call. Equal calls about equal events are made once, for the first."""
     given: dict[int, Given] = {}
-    deadline = None
+    began: float | None = None
     open_ = list(range(len(wanted)))
     while open_:
         others = _make_own(wanted, open_, make, given)
-        patience = wanted[0][0]._operator.patience_seconds
-        if others and deadline is None and patience is not None:
-            deadline = time.monotonic() + patience + _GRACE_SECONDS
+        began = time.monotonic() if began is None else began
         for at, flight in others.items():
             if flight.is_own:
                 # the operator asks for what it is asked for: it waits for nobody else
                 given[at] = Given(make([at])[0], True)
                 continue
-            answer = wanted[at][0]._awaited(flight, deadline)
+            answer = wanted[at][0]._awaited(flight, began)
             if answer is not None:
                 given[at] = Given(answer, False)
         open_ = [at for at in open_ if at not in given]
@@ -397,6 +400,8 @@ def _make_own(
                     shelf._launch(call, own[at])
         if own:
             places = list(own)
+            for flight in own.values():
+                flight.together = len(own)
             answers = make(places)
             if len(answers) != len(places):
                 raise ValueError(f"{len(places)} calls have {len(answers)} answers")

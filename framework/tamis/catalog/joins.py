@@ -8,6 +8,7 @@ the same place for them. Cost: the sum of the atoms' solutions and the steps tak
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise, product
 
@@ -45,6 +46,7 @@ class Search:
         """Whether it stopped before its end."""
         self.found: list[Solution] = []
         self.more: Iterator[Solution] = iter(())
+        self._lock = threading.Lock()
 
     def first(self) -> Solution | None:
         """The first assignment, `None` if there is none or the search was cut."""
@@ -52,8 +54,9 @@ class Search:
 
     def first_of(self, count: int) -> list[Solution]:
         """So many assignments, or all that there are."""
-        self.found += islice(self.more, max(0, count - len(self.found)))
-        return self.found[:count]
+        with self._lock:
+            self.found += islice(self.more, max(0, count - len(self.found)))
+            return self.found[:count]
 
 
 class Join:

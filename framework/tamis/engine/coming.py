@@ -25,7 +25,13 @@ async def results(
     try:
         while True:
             if not window.is_full and await coming.within(await _patience(window)):
-                window.add(await asyncio.to_thread(begin, coming.take()))
+                try:
+                    pending = await asyncio.to_thread(begin, coming.take())
+                except Exception:
+                    while len(window):  # what had begun comes first
+                        yield await asyncio.to_thread(window.pop)
+                    raise
+                window.add(pending)
             elif len(window):
                 if not window.is_ready:
                     await asyncio.to_thread(window.step)

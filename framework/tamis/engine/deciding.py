@@ -82,6 +82,7 @@ class Decider:
         """Makes the calls that an event wants until it is decided."""
         while underway.due is not None:
             underway.take(underway.calls.answers(underway.decision, underway.due))
+        underway.check()
         return underway.decision
 
     def begin(
@@ -110,6 +111,7 @@ class Underway:
         self._course = course
         self._steps = course.steps()
         self._given: dict[int, Answered] = {}
+        self._problem: Exception | None = None
         self.due: Sequence[int] | None = next(self._steps, None)
         """The calls that it wants next; nothing when it is decided."""
 
@@ -124,6 +126,13 @@ class Underway:
             self.due = self._steps.send(answers)
         except StopIteration:
             self.due = None
+        except Exception as problem:
+            self.due, self._problem = None, problem
+
+    def check(self) -> None:
+        """Raises what ended the event before it was decided, if anything did."""
+        if self._problem is not None:
+            raise self._problem
 
     def rehearsal(self) -> Rehearsal:
         """Rehearses the event from its beginning, without a call."""
@@ -137,9 +146,13 @@ class Underway:
 
     def wanted(self) -> Iterator[tuple[int, Preparation | Specification | None]]:
         """Yields the calls that are wanted still, and what several events are asked for at once:
-        the preparation that is next, or the operator; nothing where a call is made by itself."""
+        the preparation that is next, or the operator; nothing where a call is made by itself, as
+        those about an event with a deadline are."""
+        has_deadline = self.calls.event_calls.seconds_left is not None
         for place in self.due or ():
-            if place not in self._given:
+            if place not in self._given and has_deadline:
+                yield place, None
+            elif place not in self._given:
                 call = self.call(place)
                 preparation = self._next_preparation(call.specification)
                 if preparation is not None:

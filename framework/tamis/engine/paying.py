@@ -14,8 +14,10 @@ from tamis.calling.event_calls import EventCalls
 from tamis.engine.problem import Skeleton
 from tamis.errors import TamisError
 from tamis.limits import Budget
+from tamis.operators.specification import Preparation
 
 BUDGET, DEADLINE = "budget", "deadline"
+_LONGEST_SECONDS = 1_000_000
 
 
 def checked_seconds(seconds: object) -> float | None:
@@ -24,7 +26,7 @@ def checked_seconds(seconds: object) -> float | None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
         raise TamisError(f"deadline_seconds is a number from 0, not {seconds!r}")
-    return float(seconds)
+    return float(seconds) if seconds < _LONGEST_SECONDS else None
 
 
 def checked_budget(budget: object) -> Budget | None:
@@ -43,7 +45,7 @@ class Purse:
         self._seconds = math.inf if budget.seconds is None else float(budget.seconds)
         self._cost = math.inf if budget.cost is None else float(budget.cost)
         self._event_calls = event_calls
-        self._prepared: set[int] = set()
+        self._prepared: set[Preparation] = set()
 
     def pay(self, calls: Sequence[int]) -> tuple[Sequence[int], str | None]:
         """Pays for calls; returns those that are paid, and what ends the event before the rest."""
@@ -74,8 +76,12 @@ class Purse:
                 cost = cost if specification.marginal_cost is None else specification.marginal_cost
             batches.add(batch)
         cost *= 1.0 + specification.retries * float(problem.call_failure[call])
-        if group >= 0 and group not in self._prepared:
-            self._prepared.add(group)
-            seconds += float(problem.group_price[group])
-            cost += sum(each.cost for each in specification.preparations)
+        if group >= 0:
+            chain = specification.preparations
+            unpaid = [each for each in chain if each not in self._prepared]
+            self._prepared.update(unpaid)
+            declared = sum(each.cost_seconds for each in chain)
+            part = sum(each.cost_seconds for each in unpaid) / declared if declared else 1.0
+            seconds += part * float(problem.group_price[group]) if unpaid else 0.0
+            cost += sum(each.cost for each in unpaid)
         return seconds, cost

@@ -43,6 +43,9 @@ class Pending(Protocol[R]):
     underway: Underway | None
     """Nothing where no operator is asked."""
 
+    def resume(self) -> None:
+        """Counts time to the event again: others were worked on."""
+
     def end(self) -> R:
         """Learns from the event, and returns its result."""
 
@@ -64,11 +67,15 @@ class Window(Generic[R]):
     ) -> Iterator[tuple[T, R | None]]:
         """Yields items in order, with the results of those of which an event begins.
 
-        What `begin` raises comes after the results of what had begun."""
+        What the items or `begin` raise comes after the results of what had begun."""
         waiting: deque[tuple[T, bool]] = deque()
-        for item in items:
+        coming = iter(items)
+        while True:
             try:
+                item = next(coming)
                 pending = begin(item)
+            except StopIteration:
+                break
             except Exception:
                 while waiting:
                     yield self._next(waiting)
@@ -99,8 +106,9 @@ class Window(Generic[R]):
         while not self.is_ready:
             self.step()
         first = self._pending.popleft()
+        first.resume()
         if first.underway is not None:
-            first.underway.decision.stages.restart()
+            first.underway.check()
         return first.end()
 
     @property
@@ -153,12 +161,17 @@ class Window(Generic[R]):
 
     def _make(self, batch: _Batch) -> None:
         """Asks for several events at once: a preparation, or the answers of an operator."""
-        calls = batch.calls[: batch.asked.batch]
+        calls, timer = batch.calls[: batch.asked.batch], self._decider.timer
         if isinstance(batch.asked, Preparation):
-            events = {id(each): each.calls.event_calls for each, _ in calls}
-            self._gateway.prepare_events(batch.asked, list(events.values()))
+            events = {id(each): each for each, _ in calls}
+            began = timer()
+            self._gateway.prepare_events(
+                batch.asked, [each.calls.event_calls for each in events.values()]
+            )
+            seconds = (timer() - began) / len(events)
+            for each in events.values():
+                each.decision.stages.add("operators", seconds)
             return
-        timer = self._decider.timer
         began = timer()
         found = self._answers(calls)
         seconds = (timer() - began) / len(calls)

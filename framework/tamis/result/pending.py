@@ -20,6 +20,10 @@ class Pending:
     underway: Underway | None
     """Nothing where no operator is asked."""
 
+    def resume(self) -> None:
+        """Counts time to the event again: others were worked on."""
+        self.stages.restart()
+
     def end(self) -> Result:
         """Learns from it once it is decided, and makes its result."""
         return self.ended(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -210,3 +211,62 @@ def test_a_budget_has_numbers(bad: Any) -> None:
         Budget(**bad)
     with pytest.raises(TamisError, match=r"budget is a tamis\.Budget"):
         Matcher([]).match({}, budget=3)  # type: ignore[arg-type]
+
+
+def test_a_deadline_without_end_is_none() -> None:
+    @tamis.operator(inputs=("bits",), isolation="thread")
+    def threaded(event: Any) -> bool:
+        return True
+
+    matcher = matcher_of("threaded()", operators=[threaded])
+    for seconds in (float("inf"), 1e12):
+        assert matcher.match({"bits": 0}, deadline_seconds=seconds).matches
+
+
+def test_a_chain_of_preparations_is_paid_once() -> None:
+    first = Preparation("first", lambda event: 1, inputs=("bits",), cost=10.0)
+    second = Preparation("second", lambda event: 1, inputs=("bits",), cost=1.0, after=first)
+
+    @tamis.operator(inputs=("bits",), preparation=first, cost=1.0)
+    def early(event: Any) -> bool:
+        return True
+
+    @tamis.operator(inputs=("bits",), preparation=second, cost=1.0)
+    def late(event: Any) -> bool:
+        return True
+
+    matcher = matcher_of("early()", "late()", operators=[early, late])
+    assert matcher.match({"bits": 0}, budget=Budget(cost=12.9)).possible
+    assert len(matcher.match({"bits": 0}, budget=Budget(cost=13)).matches) == 2
+
+
+def test_a_deadline_ends_a_preparation_in_a_thread() -> None:
+    slow = Preparation("slow", lambda event: time.sleep(20), inputs=("bits",), timeout=30)
+
+    @tamis.operator(inputs=("bits",), preparation=slow)
+    def needy(event: Any) -> bool:
+        return True
+
+    began = time.monotonic()
+    result = matcher_of("needy()", operators=[needy]).match({"bits": 0}, deadline_seconds=0.05)
+    assert [each.reason for each in result.undetermined] == ["deadline"]
+    assert time.monotonic() - began < 15
+
+
+def test_another_thread_makes_the_call_that_a_deadline_ended() -> None:
+    runs: list[int] = []
+
+    @tamis.operator(inputs=("bits",), timeout=30, deterministic=True)
+    def slowly(event: Any) -> bool:
+        runs.append(1)
+        time.sleep(1.5 if len(runs) == 1 else 0.0)
+        return True
+
+    matcher = matcher_of("slowly()", operators=[slowly])
+    hurried = threading.Thread(target=lambda: matcher.match({"bits": 0}, deadline_seconds=0.3))
+    hurried.start()
+    while not runs:
+        time.sleep(0.01)
+    assert matcher.match({"bits": 0}).matches
+    hurried.join()
+    assert len(runs) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -293,3 +294,81 @@ def test_what_is_no_event_is_raised_in_its_place() -> None:
 def test_in_flight_is_a_number_of_events(count: Any) -> None:
     with pytest.raises(TamisError, match="in_flight is a whole number from 1"):
         Matcher([], in_flight=count)
+
+
+def test_what_had_begun_comes_before_what_goes_wrong() -> None:
+    def events() -> Iterator[dict[str, Any]]:
+        yield from numbered(2)
+        raise OSError("gone")
+
+    matcher = Matcher([counting_batches([])])
+    matcher.subscribe("seen(1)")
+    found: list[str] = []
+    with pytest.raises(OSError, match="gone"):
+        found.extend(each.event for each in matcher.match_many(events()))
+    assert found == ["e0", "e1"]
+
+    async def gathered() -> None:
+        found.clear()
+        async for result in matcher.results([*numbered(2), "no event"]):  # type: ignore[list-item]
+            found.append(result.event)
+
+    with pytest.raises(tamis.EventError):
+        asyncio.run(gathered())
+    assert found == ["e0", "e1"]
+
+
+def test_a_planner_that_fails_for_one_event_keeps_the_others() -> None:
+    begun: list[int] = []
+
+    class Failing:
+        def begin(self, problem: Any) -> Any:
+            begun.append(1)
+            return Run(len(begun))
+
+    class Run:
+        def __init__(self, number: int) -> None:
+            self.number, self.calls = number, [0]
+
+        def next(self, limit: int) -> list[int]:
+            return [self.calls.pop()] if self.calls else []
+
+        def observe(self, tests: object, outcomes: object, decided: object) -> None:
+            if self.number == 3:
+                raise ValueError("lost")
+
+    matcher = Matcher([counting_batches([])], planner=Failing())
+    matcher.subscribe("seen(1)")
+    found: list[str] = []
+    with pytest.raises(tamis.PlannerError, match="lost"):
+        found.extend(each.event for each in matcher.match_many(numbered(6)))
+    assert found == ["e0", "e1"]
+
+
+def test_each_event_of_a_window_has_its_own_deadline() -> None:
+    sizes: list[int] = []
+    matcher = Matcher([counting_batches(sizes)])
+    matcher.subscribe("seen(1)", id="s")
+    window = matcher.window(8)
+    for seconds in (0.0, None, 60.0, None):
+        window.add(matcher.begin({}, deadline_seconds=seconds))
+    found = [window.pop() for _ in range(4)]
+    assert [len(each.matches) for each in found] == [0, 1, 1, 1]
+    assert [each.reason for each in found[0].undetermined] == ["deadline"]
+    assert sorted(sizes) == [1, 2]
+
+
+def test_an_event_without_operators_waits_in_no_stage() -> None:
+    def slow(events: Sequence[Any], lists: Sequence[Any]) -> list[bool]:
+        time.sleep(0.2)
+        return [True for _ in events]
+
+    @tamis.operator(solve_events=slow)
+    def sleepy(event: Any) -> bool:
+        return True
+
+    matcher = Matcher([sleepy])
+    matcher.subscribe("sleepy() and k = 1")
+    matcher.subscribe("k = 2")
+    _, quick = matcher.match_many([{"k": 1}, {"k": 2}])
+    assert sum(quick.account.seconds.values()) < 0.15
