@@ -382,12 +382,12 @@ class Matcher:
             rows, checked = self._sieve.search(taken)
             stages.end("index")
             owners = catalog.alternative_subscription[rows]
-            event_calls = catalog.alternative_flags[rows] != 0
+            asks = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
-            skeleton = self._problem(np.sort(rows[event_calls])) if event_calls.any() else None
+            skeleton = self._problem(np.sort(rows[asks])) if asks.any() else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
-        plain = np.unique(owners[~event_calls])
+        plain = np.unique(owners[~asks])
         seen = Seen(
             event=taken,
             catalog=catalog,

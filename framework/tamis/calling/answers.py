@@ -1,4 +1,4 @@
-"""What a call gave, and what counts as an answer: everything else is nonsense, with a reason.
+"""Tell answers of a call from nonsense, which is unknown with a reason.
 
 Shared by all places where operators run, so that an answer is the same wherever it was made.
 """

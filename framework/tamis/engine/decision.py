@@ -171,7 +171,7 @@ class Decision:
             broken = skeleton.tests[test].necessary.broken(event)
             if broken is not None and int(call_of[test]) not in self.missing:
                 self.excluded[test] = broken
-                self._know(test, FALSE, state.EXCLUDED)
+                state.settle(self._views, test, FALSE, state.EXCLUDED)
         if self.excluded:
             self.problem = skeleton.after(tuple(self.excluded))
 
@@ -210,19 +210,11 @@ class Decision:
         told = [test for test in queue if not self._tests[test, RESCUED]]
         return Taken(told, [self._tests[test, OUTCOME] for test in told], self._newly_decided())
 
-    def _know(self, test: int, outcome: int, how: int) -> None:
-        """Gives a test its first outcome; what follows comes later."""
-        place = self._numbers[KNOWN]
-        self._tests[test, OUTCOME] = outcome
-        self._tests[test, HOW] = how
-        self._tests[place, IN_KNOWN] = test
-        self._numbers[KNOWN] = place + 1
-
     def _settle(self, test: int, outcome: int, how: int, queue: list[int]) -> None:
         """What an answer says of a test, whatever was concluded of it before."""
         known = self._tests[test, OUTCOME]
         if known == OPEN:
-            self._know(test, outcome, how)
+            state.settle(self._views, test, outcome, how)
             queue.append(test)
         elif outcome == UNKNOWN:
             self.failures.pop(test, None)
@@ -236,7 +228,7 @@ class Decision:
         known = self._tests[other, OUTCOME]
         if known in (OPEN, UNKNOWN):
             if known == OPEN:
-                self._know(other, conclusion, state.IMPLIED)
+                state.settle(self._views, other, conclusion, state.IMPLIED)
             else:
                 self._tests[other, OUTCOME] = conclusion
                 self._tests[other, HOW] = state.IMPLIED

@@ -1,4 +1,4 @@
-"""How planners are made and run: what fails in one is a `PlannerError` that names it."""
+"""Make and run planners: what fails in one is a `PlannerError` that names it."""
 
 from __future__ import annotations
 

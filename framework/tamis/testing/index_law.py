@@ -50,10 +50,9 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
     """
     factory = installed().index(index).factory if isinstance(index, str) else index
     documents, asking = events(operators=False), clauses()
-    values = st.composite(draw_value)()
-    rule = stateful.rule
+    values, rule = st.composite(draw_value)(), stateful.rule
 
-    class IndexMachine(stateful.RuleBasedStateMachine):
+    class IndexMachine(_TrialOwner, stateful.RuleBasedStateMachine):
         """What may be done to an index."""
 
         def __init__(self) -> None:
@@ -101,11 +100,15 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
             """It knows how many rows it has, and what it holds."""
             self.trial.check_size()
 
-        def teardown(self) -> None:
-            """Removes what was saved."""
-            self.trial.folders.close()
-
     return IndexMachine
+
+
+class _TrialOwner:
+    trial: Trial
+
+    def teardown(self) -> None:
+        """Removes what was saved."""
+        self.trial.folders.close()
 
 
 class Trial:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 import tamis
+from tamis import Transient
+from tamis.calling import attempts
 
 INLINE: dict[str, Any] = {}
 THREAD: dict[str, Any] = {"isolation": "thread", "timeout": 60}
@@ -15,6 +19,33 @@ PROCESS: dict[str, Any] = {"isolation": "process", "timeout": 60}
 KINDS = ("inline", "thread", "async", "process")
 NEVER_SECONDS = 10_000.0
 """A wait that fits into no timeout."""
+
+
+class Waits:
+    """The waits between attempts, which take no time and do what is asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds: list[float] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+        monkeypatch.setattr(attempts, "pause", self._pause)
+
+    def _pause(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        self.meanwhile()
+
+
+def busy(**settings: Any) -> tamis.Operator:
+    """An operator that is busy, the first `times` for so many seconds of an event."""
+    asked: dict[str, int] = {}
+
+    @tamis.operator(**settings)
+    def busily(event: Any, number: int) -> bool:
+        asked[event.id] = asked.get(event.id, 0) + 1
+        if asked[event.id] <= event.get("times", 99):
+            raise Transient("busy", event.get("after"))
+        return True
+
+    return busily
 
 
 class Final(NamedTuple):

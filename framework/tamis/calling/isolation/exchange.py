@@ -1,4 +1,4 @@
-"""How calls go to a worker and come back, step by step, and what becomes of them when it fails.
+"""Send calls to a worker and read their answers, step by step, whatever becomes of the worker.
 
 They wait for a worker of their class, then for their operator to be made there, then for what has
 to be prepared, then for the answer; each has its own bound, and the deadline of an operator holds

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tamis.calling.event_calls import EventCalls
 from tamis.errors import PluginWarning, TamisError
 from tamis.language.text import constant_text, name_text
 from tamis.language.values import Scalar
 from tamis.operators import Sample
+from tamis.operators.asking import Test
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import TOLERANCE, Outcome, alike, expected_outcome
 from tamis.testing.conformance.subject import Case, Instance, Subject, event_of
@@ -161,68 +162,62 @@ def stateless(subject: Subject) -> None:
 
 def batches(subject: Subject) -> None:
     """solve_many gives the answers of one by one, whatever is asked together, in any order"""
-    if not subject.instance.operator.answers_many or not subject.steady:
-        return
-    predicates = list(dict.fromkeys(case.predicate for case in subject.cases))
-    tests = [subject.instance.bind(predicate) for predicate in predicates]
-    for content in subject.events:
-        event_calls = EventCalls(event_of(content))
-        single = [subject.instance.answer(test, event_calls) for test in tests]
-        for places in _splits(len(tests)):
-            try:
-                found = subject.instance.answer_together([tests[at] for at in places], event_calls)
-            except PluginWarning as failed:
-                raise Breach(
-                    "solve_many fails as a whole",
-                    predicate=" | ".join(predicates[at] for at in places),
-                    event=content,
-                    expected="an answer for each list, an exception in the place of a failure",
-                    got=failed,
-                    mend="return one answer a list; catch what fails and return the exception",
-                ) from failed
-            for at, got in zip(places, found, strict=True):
-                if not alike(single[at], got, TOLERANCE):
-                    raise Breach(
-                        f"among {len(places)} lists, solve_many answers otherwise than solve",
-                        predicate=predicates[at],
-                        event=content,
-                        expected=single[at],
-                        got=got,
-                        mend="give the answers in the order of the lists, duplicates too",
-                    )
+    instance = subject.instance
+    if instance.operator.answers_many and subject.steady:
+        for content in subject.events:
+            _check_together(subject, [content], "solve_many", "lists", instance.answer_together)
 
 
 def events(subject: Subject) -> None:
     """solve_events gives the answers of one by one, whatever events come together, in any order"""
-    if not subject.instance.operator.answers_events or not subject.steady:
-        return
+    instance = subject.instance
+    if instance.operator.answers_events and subject.steady:
+        several = subject.events[:_MOST_EVENTS]
+        _check_together(subject, several, "solve_events", "events", instance.answer_events)
+
+
+def _check_together(
+    subject: Subject,
+    contents: Sequence[Mapping[str, object]],
+    method: str,
+    things: str,
+    answer: Callable[[list[tuple[Test, EventCalls]]], list[Outcome]],
+) -> None:
+    """Compares the answers about the cases' predicates on some events with those of one by one."""
     predicates = list(dict.fromkeys(case.predicate for case in subject.cases))
-    pairs = [
-        (subject.instance.bind(predicate), EventCalls(event_of(content)))
-        for content in subject.events[:_MOST_EVENTS]
-        for predicate in predicates[:_MOST_EVENTS]
-    ]
+    if len(contents) > 1:
+        predicates = predicates[:_MOST_EVENTS]
+    tests = [subject.instance.bind(predicate) for predicate in predicates]
+    pairs = [(test, calls) for calls in map(_event_calls, contents) for test in tests]
     single = [subject.instance.answer(*each) for each in pairs]
     for places in _splits(len(pairs)):
+        asked = [pairs[at] for at in places]
         try:
-            found = subject.instance.answer_events([pairs[at] for at in places])
+            found = answer(asked)
         except PluginWarning as failed:
             raise Breach(
-                "solve_events fails as a whole",
-                expected="an answer for each event, an exception in the place of a failure",
+                f"{method} fails as a whole",
+                predicate=" | ".join(dict.fromkeys(test.text for test, _ in asked)),
+                event=contents[0] if len(contents) == 1 else None,
+                expected=f"an answer for each of the {things}, an exception in the place of a "
+                "failure",
                 got=failed,
-                mend="return one answer an event; catch what fails and return the exception",
+                mend="return as many answers; catch what fails and return the exception",
             ) from failed
-        for at, got in zip(places, found, strict=True):
+        for at, (test, calls), got in zip(places, asked, found, strict=True):
             if not alike(single[at], got, TOLERANCE):
                 raise Breach(
-                    f"among {len(places)} events, solve_events answers otherwise than solve",
-                    predicate=pairs[at][0].text,
-                    event=pairs[at][1].event.content,
+                    f"among {len(places)} {things}, {method} answers otherwise than solve",
+                    predicate=test.text,
+                    event=calls.event.content,
                     expected=single[at],
                     got=got,
-                    mend="give the answers in the order of the events, duplicates too",
+                    mend=f"give the answers in the order of the {things}, duplicates too",
                 )
+
+
+def _event_calls(content: Mapping[str, object]) -> EventCalls:
+    return EventCalls(event_of(content))
 
 
 def _splits(count: int) -> list[Sequence[int]]:

@@ -23,7 +23,7 @@ from tamis.language.condition import Language
 from tamis.language.predicate import OperatorPredicate
 from tamis.limits import DEFAULT_LIMITS
 from tamis.operators import Operator, OperatorRecord, Sample, record_of
-from tamis.operators.asking import Call, Operators, Test
+from tamis.operators.asking import Operators, Test
 from tamis.operators.specification import Specification
 from tamis.plugins.loader import installed
 from tamis.testing.conformance.breach import Breach
@@ -118,28 +118,24 @@ class Instance:
             self.gateway = Gateway(DEFAULT_LIMITS)
         return outcome_of(answer, test, event_calls.event)
 
-    def answer_together(self, tests: Sequence[Test], event_calls: EventCalls) -> list[Outcome]:
-        """What comes of tests that are asked together; `PluginWarning`s are errors here."""
-        calls: list[Call] = [test.call for test in tests]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", PluginWarning)
-            texts = " | ".join(call.text for call in calls)
-            answers = self._waited(
-                lambda: self.gateway.call_together(calls, event_calls), texts, event_calls
-            )
-        return [
-            outcome_of(answer, test, event_calls.event)
-            for answer, test in zip(answers, tests, strict=True)
-        ]
+    def answer_together(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[Outcome]:
+        """What comes of tests of one event that are asked together."""
+        calls = [test.call for test, _ in asked]
+        return self._outcomes(asked, lambda: self.gateway.call_together(calls, asked[0][1]))
 
     def answer_events(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[Outcome]:
         """What comes of tests, each about its event, that are asked together."""
         calls = [(test.call, event_calls) for test, event_calls in asked]
+        return self._outcomes(asked, lambda: self.gateway.call_events(calls))
+
+    def _outcomes(
+        self, asked: Sequence[tuple[Test, EventCalls]], answer: Callable[[], Any]
+    ) -> list[Outcome]:
+        """What comes of tests that are answered together; `PluginWarning`s are errors here."""
+        texts = " | ".join(dict.fromkeys(test.text for test, _ in asked))
         with warnings.catch_warnings():
             warnings.simplefilter("error", PluginWarning)
-            answers = self._waited(
-                lambda: self.gateway.call_events(calls), calls[0][0].text, asked[0][1]
-            )
+            answers = self._waited(answer, texts, asked[0][1])
         return [
             outcome_of(answer, test, event_calls.event)
             for answer, (test, event_calls) in zip(answers, asked, strict=True)
