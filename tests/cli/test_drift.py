@@ -32,7 +32,8 @@ def test_for_people(tamis: Tamis, folders: tuple[str, str]) -> None:
     assert ended.status == 0, ended.err
     lines = ended.out.splitlines()
     assert lines[1].split() == [
-        *("selectivity", "10.00%", "30.00%"), lines[1].split()[3], "100", "ms", "louderThan(3)",
+        *("selectivity", "10.00%", "30.00%"), lines[1].split()[3], "100", "ms",
+        "louderThan(3)",
     ]  # fmt: skip
     assert "1 thing moved, by 4 comparisons" in ended.out
     assert "louderThan(9)" not in ended.out
@@ -41,7 +42,8 @@ def test_for_people(tamis: Tamis, folders: tuple[str, str]) -> None:
 def test_for_programs(tamis: Tamis, folders: tuple[str, str]) -> None:
     found = strict(tamis("drift", *folders, "--json").out)
     [moved] = found["moved"]
-    assert (moved["name"], moved["what"]) == ("louderThan(3)", "selectivity")
+    assert (moved["predicate"], moved["what"]) == ("louderThan(3)", "selectivity")
+    assert (found["old"], found["new"], found["new_predicates"]) == (*folders, [])
     assert moved["significance"] < 0.01
     assert found["compared"] == 4
 

@@ -25,17 +25,22 @@ def drift(
     significance: Annotated[
         float, option("SHARE", "The share of false alarms that is accepted, between 0 and 1.")
     ] = 0.01,
+    ignore: Annotated[
+        str | None, option("NAME,…", "Attributes that may move, such as that of the day.")
+    ] = None,
     fail_on_drift: Annotated[
         bool, typer.Option("--fail-on-drift", help="Exit status 1 if anything moved.")
     ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show which predicates moved between two statistics, those first that cost most.
+    """Show which attributes and operators moved between two statistics, the dearest first.
 
-    Shares are compared by counts, with the share of false alarms among all that is shown held at
-    SHARE. Costs have no recorded spread: those are shown that doubled or halved. The exit status is
-    0 whatever moved, unless --fail-on-drift is given.
+    What subscriptions read is compared by counts, with the share of false alarms among all that is
+    shown held at SHARE; each is named once, with its worst predicate. Times, identifiers and what
+    follows from time move by themselves: only their presence is compared. Costs have no recorded
+    spread: those are shown that doubled or halved. The exit status is 0 whatever moved, unless
+    --fail-on-drift is given.
     """
     from tamis.advising.drift import drift as compare
     from tamis.statistics import Statistics
@@ -43,7 +48,7 @@ def drift(
     if not 0 < significance < 1:
         raise MisuseError(f"--significance is between 0 and 1, not {significance:g}")
     before, after = Statistics.load(old), Statistics.load(new)
-    found = compare(before, after, significance)
+    found = compare(before, after, significance, ignore.split(",") if ignore else ())
     if as_json:
         head = {"old": old, "new": new, "significance": significance}
         put_json(head | found.as_dict())
@@ -68,8 +73,8 @@ def _lines(found: Drift, significance: float) -> list[str]:
         )
     )
     for words, names in (
-        ("new predicates", found.new),
-        ("predicates that are gone", found.vanished),
+        ("new predicates", found.new_predicates),
+        ("predicates that are gone", found.vanished_predicates),
         ("new attributes", found.new_attributes),
         ("attributes that are gone", found.vanished_attributes),
         (
@@ -96,5 +101,7 @@ def _row(moved: Moved) -> tuple[object, ...]:
         old, new = f"{moved.old:.2%}", f"{moved.new:.2%}"
     chance = "-" if moved.significance is None else f"{moved.significance:.1g}"
     effect = "-" if moved.effect_seconds is None else duration(moved.effect_seconds)
-    name = moved.name if moved.of != "attribute" else f"attribute {moved.name}"
+    name = moved.predicate or f"{moved.of} {moved.name}"
+    if moved.predicates > 1:
+        name += f" (worst of {moved.predicates:,})"
     return moved.what, old, new, chance, effect, name

@@ -72,6 +72,14 @@ class Lesson:
         """The versions of the operators that are asked."""
         return {each.specification.name: each.specification.version for each in self.operators}
 
+    @property
+    def reads(self) -> list[str]:
+        """The attributes that subscriptions and the operators in them read."""
+        names = set(self.questions.marks) | set(_declared_marks(self.tests))
+        names.update(name for test in self.tests for name in test.attributes)
+        names.update(name for each in self.operators for name in each.specification.visible or ())
+        return sorted(names)
+
     def statistics(self, counts: Counts) -> Statistics:
         """What counts say."""
         learned = Statistics()

@@ -75,6 +75,7 @@ def about(lesson: Lesson, counts: Counts) -> dict[str, Any]:
         "learned": now,
         "tamis": metadata.version("tamis"),
         "operators": lesson.versions,
+        "reads": lesson.reads,
         "sources": [
             {
                 "learned": now,

@@ -384,6 +384,8 @@ class Statistics:
         if "operators" in self.about or "operators" in other.about:
             versions = [each.about.get("operators", {}) for each in (self, other)]
             merged.about["operators"] = {**versions[0], **versions[1]}
+        if "reads" in self.about and "reads" in other.about:
+            merged.about["reads"] = sorted({*self.about["reads"], *other.about["reads"]})
         sources = [*self.about.get("sources", ()), *other.about.get("sources", ())]
         if sources:
             merged.about["sources"] = sources

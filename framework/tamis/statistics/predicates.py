@@ -8,8 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
 
 from tamis.language.predicate import AttributePredicate
+
+if TYPE_CHECKING:
+    from tamis.language.condition import Language
 
 CERTAINTY = 1.96
 """Standard errors to either side of an interval that holds the share 19 times in 20."""
@@ -116,13 +121,19 @@ def _certainty(share: float) -> tuple[float, float]:
 def attribute_predicate(text: str) -> AttributePredicate | None:
     """Returns the attribute predicate that a canonical text is, if it is one."""
     from tamis.errors import SubscriptionError
-    from tamis.language.condition import Language
 
     try:
-        [[leaf]] = Language().parse(text).alternatives
+        [[leaf]] = _language().parse(text).alternatives
     except (SubscriptionError, ValueError):
         return None
     return leaf.atom if isinstance(leaf.atom, AttributePredicate) else None
+
+
+@cache
+def _language() -> Language:
+    from tamis.language.condition import Language
+
+    return Language()
 
 
 def given_shares(predicates: Mapping[str, PredicateStatistics]) -> dict[AttributePredicate, float]:

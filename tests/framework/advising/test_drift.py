@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from tamis import Statistics
 from tamis.advising.drift import Drift, drift
 from tamis.errors import StatisticsError
+from tamis.learning.learner import Learner
+from tamis.learning.lesson import Lesson
 from tamis.statistics import PredicateStatistics
 
 
@@ -25,7 +30,7 @@ def counted(
 
 
 def seen(found: Drift) -> list[tuple[str, str]]:
-    return [(moved.name, moved.what) for moved in found.moved]
+    return [(moved.predicate or moved.name, moved.what) for moved in found.moved]
 
 
 def test_the_dearest_come_first() -> None:
@@ -58,7 +63,7 @@ def test_costs_move_by_a_factor_and_are_never_significant() -> None:
     old = known(a=counted(100, 50, cost=0.1, measured=50), b=counted(9, 3, cost=0.1, measured=4))
     new = known(a=counted(100, 50, cost=0.3, measured=50), b=counted(9, 3, cost=0.9, measured=4))
     [moved] = drift(old, new).moved
-    assert (moved.name, moved.what, moved.significance) == ("a(1)", "cost", None)
+    assert (moved.name, moved.what, moved.significance) == ("a", "cost", None)
     assert moved.effect_seconds == pytest.approx(0.2)
     assert seen(drift(old, known(a=counted(100, 50, cost=0.15, measured=50)))) == []
 
@@ -83,7 +88,11 @@ def test_new_gone_and_uncounted() -> None:
     new = Statistics(selectivity={"b(1)": 0.9, "c(1)": 0.3})
     old.about, new.about = {"operators": {"a": "1", "b": "1"}}, {"operators": {"b": "2"}}
     found = drift(old, new)
-    assert (found.new, found.vanished, found.uncounted) == (["c(1)"], ["a(1)"], 1)
+    assert (found.new_predicates, found.vanished_predicates, found.uncounted) == (
+        ["c(1)"],
+        ["a(1)"],
+        1,
+    )
     assert found.moved == []
     assert found.versions == {"b": ("1", "2")}
 
@@ -134,8 +143,8 @@ def test_the_share_of_false_alarms_is_held() -> None:
             events = 400
             for statistics, mean in ((old, share), (new, later)):
                 satisfied = sum(chance.random() < mean for _ in range(events))
-                statistics.predicates[f"p({at})"] = counted(events, satisfied)
-        alarms = [int(moved.name[2:-1]) for moved in drift(old, new, 0.1).moved]
+                statistics.predicates[f"p{at}(1)"] = counted(events, satisfied)
+        alarms = [int(moved.name[1:]) for moved in drift(old, new, 0.1).moved]
         wrong = sum(at >= 20 for at in alarms)
         shares.append(wrong / len(alarms) if alarms else 0.0)
         false_alarms += wrong
@@ -163,3 +172,81 @@ def test_where_nothing_moved_hardly_anything_is_reported() -> None:
 def test_a_significance_is_a_share(significance: float) -> None:
     with pytest.raises(StatisticsError, match="between 0 and 1"):
         drift(Statistics(), Statistics(), significance)
+
+
+MONTH = Lesson(
+    [
+        *(f"altitude < {at * 5}" for at in range(1, 100)),
+        *(f"speed > {at / 3} and camera = c{at % 7}" for at in range(60)),
+        *(f'day = "2026-01-{day:02}"' for day in range(1, 31)),
+        "time.hour > 12 and time.weekday < 6 and frame > 1000 and epoch > 1767500000",
+        'id starts with "event-1" and serial starts with "a" and tags has fire and exists(rare)',
+    ],
+    [],
+)
+
+
+def month(chance: random.Random, **changes: Any) -> Iterator[dict[str, Any]]:
+    """Events of thirty days, of one kind but for the clock, the calendar and the counters."""
+    for at in range(2_000):
+        time = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=at * 21.6)
+        yield {
+            "id": f"event-{at}",
+            "time": time.isoformat(),
+            "day": time.date().isoformat(),
+            "epoch": time.timestamp(),
+            "frame": at * 40,
+            "serial": f"{chance.getrandbits(64):x}",
+            "camera": f"c{chance.randrange(7)}",
+            "altitude": chance.uniform(0, 500),
+            "speed": round(chance.expovariate(0.1)),
+            "tags": ["fire"] if chance.random() < 0.02 else [],
+            "rare": True if chance.random() < 0.004 else None,
+            "unread": at // 100,
+        } | {name: change(chance) for name, change in changes.items() if at >= 1_000}
+
+
+def halves(events: Iterator[dict[str, Any]]) -> tuple[Statistics, Statistics]:
+    """What the first half and the second half of some events say."""
+    learned = []
+    known = list(events)
+    for half in (known[: len(known) // 2], known[len(known) // 2 :]):
+        learner = Learner(MONTH.task)
+        for event in half:
+            learner.document(event)
+        learned.append(MONTH.statistics(learner.finish()))
+        learned[-1].about["reads"] = MONTH.reads
+    return learned[0], learned[1]
+
+
+@pytest.mark.long
+def test_halves_of_stationary_months_raise_no_alarm() -> None:
+    alarms = [drift(*halves(month(random.Random(seed)))).moved for seed in range(100)]
+    assert sum(map(bool, alarms)) <= 5, [moved for moved in alarms if moved]
+
+
+@pytest.mark.parametrize(
+    ("changes", "moved"),
+    [
+        ({"altitude": lambda chance: chance.uniform(60, 560)}, "altitude"),
+        ({"speed": lambda chance: chance.expovariate(0.08)}, "speed"),
+        ({"camera": lambda chance: chance.choice(["c0", "c1"])}, "camera"),
+        ({"tags": lambda chance: ["fire"] if chance.random() < 0.2 else []}, "tags"),
+        ({"rare": lambda chance: chance.random() < 0.05 or None}, "rare"),
+        ({"time": lambda chance: None}, "time.hour"),
+        ({"altitude": lambda chance: str(chance.uniform(0, 500))}, "altitude"),
+    ],
+)
+def test_real_changes_are_named_once(changes: dict[str, Any], moved: str) -> None:
+    names = [each.name for each in drift(*halves(month(random.Random(3), **changes))).moved]
+    assert moved in names
+    assert len(names) == len(set(names))
+    assert set(names) <= {moved, "time.hour", "time.weekday"}
+
+
+def test_what_is_ignored_and_what_nobody_reads_may_move() -> None:
+    changes = {"altitude": lambda chance: 900, "unread": lambda chance: chance.random()}
+    old, new = halves(month(random.Random(5), **changes))
+    [altitude] = drift(old, new).moved
+    assert altitude.predicates > 50
+    assert drift(old, new, ignored=["altitude"]).moved == []
