@@ -43,6 +43,7 @@ from tamis.plugins.hookspecs import hookimpl
 if TYPE_CHECKING:
     from tamis import index, spark, testing
     from tamis.advising.shadow import Shadows
+    from tamis.engine.forecasting import Forecast
     from tamis.indexing import Index, IndexRecord
     from tamis.matcher import Matcher
     from tamis.planning import Planner, PlannerRecord, Problem, Run
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Account": "result.account",
     "Explanation": "result.explain",
+    "Forecast": "engine.forecasting",
     "Index": "indexing",
     "IndexRecord": "indexing",
     "Match": "result",
@@ -81,6 +83,7 @@ __all__ = [
     "Event",
     "EventError",
     "Explanation",
+    "Forecast",
     "Implication",
     "Index",
     "IndexFolderError",

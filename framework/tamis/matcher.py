@@ -33,13 +33,14 @@ from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import Decision
 from tamis.engine.following import Following
+from tamis.engine.forecasting import Forecast, Forecaster
 from tamis.engine.learned import Learned
 from tamis.engine.lessons import Lessons
 from tamis.engine.paying import checked_budget, checked_seconds
-from tamis.engine.problem import Skeleton
+from tamis.engine.problem import Problems
 from tamis.engine.stages import StageClock
 from tamis.engine.window import Window, checked_in_flight, is_batched
-from tamis.errors import StatisticsError, SubscriptionError, TamisError
+from tamis.errors import SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.indexing import spelled
 from tamis.language.condition import Language
@@ -54,7 +55,7 @@ from tamis.result.explain import explain
 from tamis.result.graphs import chain_graph, subscription_graph
 from tamis.result.pending import Pending
 from tamis.result.plan import Plan, plan_of
-from tamis.statistics import Statistics
+from tamis.statistics import Statistics, checked_statistics
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -105,9 +106,8 @@ class Matcher:
         plugins = installed()
         records = plugins.operators.values() if operators is None else records_of(operators)
         records = list(records)
-        self._statistics = statistics if statistics is not None else Statistics()
+        self._statistics = Statistics() if statistics is None else checked_statistics(statistics)
         self.limits = limits
-        _check_statistics(self._statistics)
         if not isinstance(limits, Limits):
             raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
         self._gateway = Gateway(limits, timer, clock, records)
@@ -138,7 +138,10 @@ class Matcher:
         )
         self._clock = clock
         self._timer = timer
-        self._skeleton: Skeleton | None = None
+        self._problems = Problems(self._catalog)
+        self._forecaster = Forecaster(
+            self._intake, self._catalog, self._sieve, self._lock.reading, self._derived
+        )
         self._expiry = Expiry()
         self._event_ids = map("event-{}".format, itertools.count(1))
 
@@ -254,10 +257,9 @@ class Matcher:
 
     @statistics.setter
     def statistics(self, statistics: Statistics) -> None:
-        _check_statistics(statistics)
         with self._changing, self._lock.writing():
-            self._statistics = statistics
-            self._skeleton = None
+            self._statistics = checked_statistics(statistics)
+            self._problems.forget()
             self._sieve.inform(statistics)
             self._learned = None if self._learned is None else Learned(statistics)
             self._following.reset(statistics)
@@ -384,7 +386,8 @@ class Matcher:
             owners = catalog.alternative_subscription[rows]
             asks = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
-            skeleton = self._problem(np.sort(rows[asks])) if asks.any() else None
+            known = self._learned or self._statistics
+            skeleton = self._problems.of(np.sort(rows[asks]), known) if asks.any() else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
         plain = np.unique(owners[~asks])
@@ -419,22 +422,13 @@ class Matcher:
         decision = None if underway is None else underway.decision
         if self._learned is not None:
             self._lessons.teach(self._learned, decision)
+            self._forecaster.recent.add(seen.event, decision)
             stages.end("learning")
         if decision is not None:
             slow_seconds = self.limits.slow_event_seconds
             stages.log_if_slow(seen.event.id, slow_seconds, decision.call_seconds)
             seen = replace(seen, decision=decision)
         return Result(seen)
-
-    def _problem(self, rows: Any) -> Skeleton:
-        """The problem of these candidates; the last one when they are the same."""
-        skeleton = self._skeleton
-        if skeleton is None or not skeleton.fits(self._catalog, rows):
-            known = self._learned or self._statistics
-            skeleton = self._skeleton = Skeleton(self._catalog, rows, known)
-        elif self._learned is not None and skeleton.stamp != self._learned.stamp:
-            skeleton = self._skeleton = skeleton.expecting(self._learned)
-        return skeleton
 
     # folders
 
@@ -479,6 +473,14 @@ class Matcher:
         """Shows how an event would be decided: what is free, and the first calls; makes none."""
         return plan_of(self.begin(event, folder=folder), type(self.planner).__name__, steps)
 
+    def forecast(self, where: str, *, events_per_day: float | None = None) -> Forecast:
+        """Forecasts what a text would add to what is subscribed: calls, seconds and cost."""
+        self._notice_time()
+        self._lessons.ask_implications()
+        return self._forecaster.forecast(
+            where, self._statistics, self._learned, self._following, events_per_day
+        )
+
     def graph(self) -> networkx.Graph:
         """The subscription graph for networkx: who holds which predicate (Figure 1)."""
         with self._lock.reading():
@@ -493,8 +495,3 @@ class Matcher:
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading():
             return explain(result, id, self._language, self._intake.resolver())
-
-
-def _check_statistics(statistics: object) -> None:
-    if not isinstance(statistics, Statistics):
-        raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")

@@ -85,6 +85,11 @@ class Intake:
             raise errors[0] if len(errors) == 1 else SubscriptionErrors(errors)
         return list(accepted.values())
 
+    def alone(self, where: str) -> Accepted:
+        """Reads a text as if nothing else were subscribed: its calls and tests are its own."""
+        catalog = Catalog(self.language.limits.implications)
+        return Intake(self.language, self._operators, catalog).accept([{"where": where}], False)[0]
+
     def _id_of(
         self, entry: Entry, taken: Container[str], reserved: Container[str], replace: bool
     ) -> str:

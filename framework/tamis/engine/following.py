@@ -48,6 +48,12 @@ class Following:
         follows = hasattr(self.planner, "subscribed")
         return cast(FollowingPlanner, self.planner) if follows else None
 
+    def stranger(self) -> Planner:
+        """Returns a planner for what is not subscribed: one that follows does not know of it."""
+        if self._follower is None:
+            return self.planner
+        return made_planner(self._plugins, self._instead)
+
     def replace(self, planner: str | Planner | PlannerRecord) -> None:
         """Takes another planner; the one before stays if this one fails to follow."""
         before, self.planner = self.planner, made_planner(self._plugins, planner)

@@ -45,7 +45,8 @@ class Purse:
         self._seconds = math.inf if budget.seconds is None else float(budget.seconds)
         self._cost = math.inf if budget.cost is None else float(budget.cost)
         self._event_calls = event_calls
-        self._prepared: set[Preparation] = set()
+        self.prepared: set[Preparation] = set()
+        """What is paid already."""
 
     def pay(self, calls: Sequence[int]) -> tuple[Sequence[int], str | None]:
         """Pays for calls; returns those that are paid, and what ends the event before the rest."""
@@ -58,14 +59,14 @@ class Purse:
         return calls, None
 
     def _pay(self, call: int, batches: set[int]) -> bool:
-        seconds, cost = self._price(call, batches)
+        seconds, cost = self.price(call, batches)
         if seconds > self._seconds or cost > self._cost:
             return False
         self._seconds -= seconds
         self._cost -= cost
         return True
 
-    def _price(self, call: int, batches: set[int]) -> tuple[float, float]:
+    def price(self, call: int, batches: set[int]) -> tuple[float, float]:
         """What a call is expected to take and to cost, with what has to be prepared for it."""
         problem, specification = self._skeleton.problem, self._skeleton.calls[call].specification
         batch, group = int(problem.call_batch[call]), int(problem.call_group[call])
@@ -78,8 +79,8 @@ class Purse:
         cost *= 1.0 + specification.retries * float(problem.call_failure[call])
         if group >= 0:
             chain = specification.preparations
-            unpaid = [each for each in chain if each not in self._prepared]
-            self._prepared.update(unpaid)
+            unpaid = [each for each in chain if each not in self.prepared]
+            self.prepared.update(unpaid)
             declared = sum(each.cost_seconds for each in chain)
             part = sum(each.cost_seconds for each in unpaid) / declared if declared else 1.0
             seconds += part * float(problem.group_price[group]) if unpaid else 0.0

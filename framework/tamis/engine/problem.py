@@ -129,6 +129,13 @@ class Skeleton:
         other.problem = replace(self.problem, implications=self.problem.implications[:0])
         return other
 
+    def without_joins(self) -> Skeleton:
+        """The same, but that an alternative with variables holds where each of its tests does."""
+        other = copy(self)
+        other.plans = {}
+        vars(other).pop("opening", None)
+        return other
+
     def after(self, excluded: tuple[int, ...]) -> Problem:
         """The problem of an event for which these tests are false without a call.
 
@@ -266,6 +273,27 @@ class Skeleton:
             (names, np.flatnonzero(self._call_inputs == at))
             for at, names in enumerate(self._inputs)
         ]
+
+
+class Problems:
+    """Makes the problem of each event; the last one serves again for the same candidates."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._last: Skeleton | None = None
+
+    def of(self, rows: NDArray[Any], known: Statistics | Learned) -> Skeleton:
+        """Returns the problem of these alternatives, with what is expected by now."""
+        last = self._last
+        if last is None or not last.fits(self._catalog, rows):
+            last = self._last = Skeleton(self._catalog, rows, known)
+        elif last.stamp != known.stamp:
+            last = self._last = last.expecting(known)
+        return last
+
+    def forget(self) -> None:
+        """Makes the next problem anew."""
+        self._last = None
 
 
 def _starts(counts: NDArray[Any]) -> Ints:

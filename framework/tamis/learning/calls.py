@@ -30,6 +30,7 @@ from tamis.numeric.types import Bytes, Flags, Floats, Ints
 from tamis.operators.asking import Call, Operators, Test
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.statistics.answers import CallAnswers
+from tamis.statistics.sample import brief
 
 Bits = bytes
 
@@ -54,8 +55,8 @@ class CallCounts:
     measured: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     seconds: Floats = field(default_factory=lambda: np.zeros(0))
     answers: dict[int, CallAnswers] = field(default_factory=dict)
-    observed: list[tuple[int, Bits, Bits]] = field(default_factory=list)
-    """Hashes of events, what was true of each as packed bits, and what was known."""
+    observed: list[tuple[int, Bits, Bits, str]] = field(default_factory=list)
+    """Hashes of events, what was true of each as packed bits, what was known, their content."""
     prepared: dict[str, tuple[int, float]] = field(default_factory=dict)
     """How often each preparation was made, and what that took."""
 
@@ -154,7 +155,8 @@ class Observer:
         counts.test_satisfied += outcomes == TRUE
         counts.test_failed += (outcomes == UNKNOWN) & ~excluded
         true, known = np.packbits(outcomes == TRUE), np.packbits(outcomes != UNKNOWN)
-        counts.observed.append((number, true.tobytes(), known.tobytes()))
+        content = brief(event.content)
+        counts.observed.append((number, true.tobytes(), known.tobytes(), content))
         if len(counts.observed) >= 2 * MOST_EVENTS:
             counts.observed = sorted(counts.observed)[:MOST_EVENTS]
 

@@ -31,7 +31,7 @@ from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.statistics import PredicateStatistics, Statistics
-from tamis.statistics.sample import Sample
+from tamis.statistics.sample import Kept, Sample
 
 
 class Lesson:
@@ -121,9 +121,14 @@ class Lesson:
 
     def _sample(self, counts: CallCounts) -> Sample:
         width = len(self.tests)
-        rows = [np.frombuffer(each, np.uint8) for _, *both in counts.observed for each in both]
-        bits = np.unpackbits(np.array(rows), axis=1, count=width).view(np.bool_)
-        return Sample.from_arrays(self.task.tests, bits[0::2].T, bits[1::2].T)
+        _, *bits, _ = zip(*counts.observed, strict=True)
+        true, known = (
+            np.unpackbits(np.frombuffer(b"".join(each), np.uint8).reshape(len(each), -1), axis=1,
+                          count=width).view(np.bool_).T
+            for each in bits
+        )  # fmt: skip
+        kept = [Kept(number, content) for number, *_, content in counts.observed]
+        return Sample.from_arrays(self.task.tests, true, known, kept)
 
 
 def _declared_marks(tests: Iterable[Test]) -> dict[str, Marks]:

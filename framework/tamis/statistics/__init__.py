@@ -6,7 +6,7 @@ Others may import what stands here, and from `answers`, `averages`, `costs`, `co
 
 from __future__ import annotations
 
-from tamis.statistics.history import PRIOR_SELECTIVITY, Statistics
+from tamis.statistics.history import PRIOR_SELECTIVITY, Statistics, checked_statistics
 from tamis.statistics.predicates import PredicateStatistics
 
-__all__ = ["PRIOR_SELECTIVITY", "PredicateStatistics", "Statistics"]
+__all__ = ["PRIOR_SELECTIVITY", "PredicateStatistics", "Statistics", "checked_statistics"]

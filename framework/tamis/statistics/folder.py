@@ -49,7 +49,7 @@ def save(statistics: Statistics, folder: Path) -> None:
     if statistics.answers:
         write_columns(folder / "answers", answer_rows(statistics.answers), ANSWER_COLUMNS)
     if statistics.sample is not None:
-        write_sample(folder / "sample", statistics.sample)
+        write_sample(folder / "sample", folder / "events", statistics.sample)
     tables = {
         "attributes": statistics.attributes,
         "cells": statistics.spaces,
@@ -95,5 +95,6 @@ def load(folder: Path) -> Statistics:
     statistics.prepared = {name: (made, spent) for name, (made, spent) in prepared.items()}
     statistics.about = {name: value for name, value in manifest.items() if name not in _OWN_FIELDS}
     if manifest.get("sample") is not None:
-        statistics.sample = read_sample(folder / "sample", manifest["sample"])
+        count = manifest["sample"]
+        statistics.sample = read_sample(folder / "sample", folder / "events", count)
     return statistics

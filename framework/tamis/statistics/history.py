@@ -439,5 +439,12 @@ class Statistics:
         return load(Path(path))
 
 
+def checked_statistics(statistics: object) -> Statistics:
+    """Returns statistics; `StatisticsError` where something else was given."""
+    if not isinstance(statistics, Statistics):
+        raise StatisticsError(f"statistics are a tamis.Statistics, not {statistics!r:.80}")
+    return statistics
+
+
 def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else one + other

@@ -1,18 +1,50 @@
-"""A sample of fully observed events: which predicates were true of each, as bits.
+"""Keeps a sample of fully observed events: what each held, and which predicates were true of it.
 
 A row of bits a predicate, a column an event; what was unknown of an event is marked so. Predicates
-that an event does not name are unknown of it. Cost: two bits a predicate and event.
+that an event does not name are unknown of it. Pictures and long values are not kept.
+Cost: two bits a predicate and event, some hundred bytes an event.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamis.numeric.types import Bytes, Flags
+
+KEPT_COLUMNS = {"event": "uint64", "content": "string"}
+_LONGEST = 500
+_LEFT_OUT = "…"
+
+
+class Kept(NamedTuple):
+    """An event of the sample: its hash, and its content as JSON."""
+
+    event: int
+    content: str
+
+
+_NOT_KEPT = Kept(0, "")
+
+
+def brief(content: Mapping[str, Any]) -> str:
+    """Writes an event as JSON; what is long, or no JSON, is there as an ellipsis.
+
+    >>> brief({"altitude": 120, "image": b"..."})
+    '{"altitude": 120, "image": "…"}'
+    """
+    kept = {}
+    for name, value in content.items():
+        try:
+            text = json.dumps(value, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            text = ""
+        kept[name] = value if 0 < len(text) <= _LONGEST else _LEFT_OUT
+    return json.dumps(kept, ensure_ascii=False)
 
 
 class Sample:
@@ -25,8 +57,17 @@ class Sample:
     ([[True, False], [False, False]], [[True, True], [False, False]])
     """
 
-    def __init__(self, predicates: Sequence[str], events: int, true: Bytes, known: Bytes) -> None:
+    def __init__(
+        self,
+        predicates: Sequence[str],
+        events: int,
+        true: Bytes,
+        known: Bytes,
+        kept: Sequence[Kept] = (),
+    ) -> None:
         self.predicates = tuple(predicates)
+        self.kept = tuple(kept) or (_NOT_KEPT,) * events
+        """The events themselves, where they were kept."""
         self._events = events
         self._true = true
         self._known = known
@@ -46,10 +87,12 @@ class Sample:
         return cls.from_arrays(tuple(place), true, known)
 
     @classmethod
-    def from_arrays(cls, predicates: Sequence[str], true: Flags, known: Flags) -> Sample:
+    def from_arrays(
+        cls, predicates: Sequence[str], true: Flags, known: Flags, kept: Sequence[Kept] = ()
+    ) -> Sample:
         """A sample from arrays of a row a predicate and a column an event."""
         bits = (np.packbits(true & known, axis=1), np.packbits(known, axis=1))
-        return cls(predicates, true.shape[1], *bits)
+        return cls(predicates, true.shape[1], *bits, kept)
 
     def __len__(self) -> int:
         """How many events there are."""
@@ -84,13 +127,13 @@ class Sample:
             columns = slice(first, first + len(sample))
             true[rows, columns] = sample.truths().T
             known[rows, columns] = sample.knowns().T
-        return Sample.from_arrays(tuple(place), true, known)
+        return Sample.from_arrays(tuple(place), true, known, (*self.kept, *other.kept))
 
     def latest(self, events: int) -> Sample:
         """So many of the events, those that came last."""
         first = max(0, len(self) - events)
         true, known = self.truths()[first:].T, self.knowns()[first:].T
-        return Sample.from_arrays(self.predicates, true, known)
+        return Sample.from_arrays(self.predicates, true, known, self.kept[first:])
 
     def columns(self) -> dict[str, list[Any]]:
         """As columns of a table: a row a predicate, bits as bytes, the highest first."""
@@ -101,7 +144,9 @@ class Sample:
         }
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, Sequence[Any]], events: int) -> Sample:
+    def from_columns(
+        cls, columns: Mapping[str, Sequence[Any]], events: int, kept: Sequence[Kept] = ()
+    ) -> Sample:
         """What `columns` gave; `ValueError` where bits are lacking."""
         width = (events + 7) // 8
         arrays = []
@@ -111,4 +156,4 @@ class Sample:
                 raise ValueError(f"the column {name!r} does not hold {events} bits a predicate")
             flat = np.frombuffer(b"".join(rows), np.uint8)
             arrays.append(flat.reshape(len(rows), width))
-        return cls(columns["predicate"], events, arrays[0], arrays[1])
+        return cls(columns["predicate"], events, arrays[0], arrays[1], kept)

@@ -11,7 +11,7 @@ from tamis.errors import StatisticsError
 from tamis.files import parquet
 from tamis.files.manifest import replace_file
 from tamis.statistics.predicates import PredicateStatistics
-from tamis.statistics.sample import Sample
+from tamis.statistics.sample import KEPT_COLUMNS, Kept, Sample
 
 COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
 _ALL = (*COLUMNS, "measured")
@@ -51,16 +51,19 @@ def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
     return dict(zip(texts, found, strict=True))
 
 
-def write_sample(folder: Path, sample: Sample) -> None:
-    """A row of bits a predicate."""
+def write_sample(folder: Path, events_folder: Path, sample: Sample) -> None:
+    """A row of bits a predicate, and a row an event, in the order of the bits."""
     write_table(folder, require_arrow().table(sample.columns()))
+    write_columns(events_folder, (each._asdict() for each in sample.kept), KEPT_COLUMNS)
 
 
-def read_sample(folder: Path, events: int) -> Sample:
-    """So many fully observed events."""
+def read_sample(folder: Path, events_folder: Path, events: int) -> Sample:
+    """So many fully observed events; older folders do not have the events themselves."""
     columns = read_table(folder, ("predicate", "true", "known")).to_pydict()
+    rows = read_rows(events_folder, list(KEPT_COLUMNS)) if events_folder.is_dir() else []
+    kept = [Kept(row["event"], row["content"]) for row in rows]
     try:
-        return Sample.from_columns(columns, events)
+        return Sample.from_columns(columns, events, kept if len(kept) == events else ())
     except (KeyError, ValueError) as bad:
         raise StatisticsError(f"{folder} is damaged: {bad}") from None
 
