@@ -42,6 +42,7 @@ from tamis.engine.stages import StageClock
 from tamis.engine.window import Window, checked_in_flight, is_batched
 from tamis.errors import SubscriptionError, TamisError
 from tamis.event import Event
+from tamis.event.clock import derived_in, zone_of
 from tamis.indexing import spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits
@@ -98,6 +99,7 @@ class Matcher:
         memo_bytes: int = DEFAULT_BYTES,
         memo_seconds: float | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        time_zone: str | None = None,
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -121,7 +123,7 @@ class Matcher:
         record = plugins.index(self._index_name)
         self._sieve = Sieve(partial(record.made, {}), self._catalog)
         self._sieve.inform(self._statistics)
-        self._derived = plugins.attributes
+        self._derived = derived_in(plugins.attributes, zone_of(time_zone))
         self._language = Language(limits)
         self._intake = Intake(self._language, self.operators, self._catalog)
         self.memo = Memo(memo_bytes, memo_seconds, clock)

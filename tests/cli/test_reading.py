@@ -36,18 +36,18 @@ def day(folder: Path) -> Path:
 
 
 def test_a_folder_is_its_files_by_name(day: Path) -> None:
-    assert documents("day") == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]
+    assert documents("day") == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4, "hour": 2}]
 
 
 def test_a_pattern_is_the_files_it_matches(day: Path) -> None:
     assert documents("day/*.jsonl") == [{"n": 3}]
     assert documents("day/[ab].jsonl*") == [{"n": 1}, {"n": 2}, {"n": 3}]
-    assert documents("day/**") == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]
+    assert documents("day/**") == [{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4, "hour": 2}]
     assert documents("day/no*.txt") == [None]
     with pytest.raises(ReadingError, match=r"no file, folder or pattern day/no\*"):
         documents("day/no*")
-    assert documents("day/hour=*") == [{"n": 4}]
-    assert documents("day/b.jsonl", "day/hour=2") == [{"n": 3}, {"n": 4}]
+    assert documents("day/hour=*") == [{"n": 4, "hour": 2}]
+    assert documents("day/b.jsonl", "day/hour=2") == [{"n": 3}, {"n": 4, "hour": 2}]
 
 
 def test_a_file_is_what_it_is_named_whatever_its_name(folder: Path) -> None:

@@ -27,6 +27,7 @@ from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
 from tamis.catalog.resolve import Asked
 from tamis.errors import SubscriptionWarning, TamisError
+from tamis.event.clock import derived_in, zone_of
 from tamis.indexing import Entry
 from tamis.language.condition import Language
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
@@ -107,9 +108,17 @@ class Advisor:
         entries: Iterable[Mapping[str, Any]],
         operators: Iterable[object] | None = None,
         statistics: Statistics | None = None,
+        time_zone: str | None = None,
     ) -> None:
         self.plugins: Plugins = installed()
-        self.matcher = Matcher(operators, planner=Everything(), statistics=statistics, memo_bytes=0)
+        self.derived = derived_in(self.plugins.attributes, zone_of(time_zone))
+        self.matcher = Matcher(
+            operators,
+            planner=Everything(),
+            statistics=statistics,
+            memo_bytes=0,
+            time_zone=time_zone,
+        )
         listed = list(entries)
         self.ids = self.matcher.subscribe_many(listed)
         asked = _asked(self.matcher, listed)
@@ -127,7 +136,7 @@ class Advisor:
 
     def sample(self, budget: Budget) -> Sample:
         """What chooses among the events of a history."""
-        return Sample(budget.share, budget.events, self.attributes, self.plugins.attributes)
+        return Sample(budget.share, budget.events, self.attributes, self.derived)
 
     def advice(
         self, sample: Sample, budget: Budget, progress: Callable[[int, float], None] | None = None
@@ -145,7 +154,7 @@ class Advisor:
         indexes = IndexTrial(
             self.entries,
             documents,
-            self.plugins.attributes,
+            self.derived,
             self.matcher.learned(),
             _INDEX_SHARE * budget.seconds,
         )

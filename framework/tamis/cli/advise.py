@@ -13,10 +13,13 @@ from tamis.cli.options import (
     History,
     Json,
     Operators,
+    Rename,
     SampleShare,
     StatisticsFolder,
     Subscriptions,
+    TimeZone,
     option,
+    renamed_of,
 )
 from tamis.cli.progress import bar
 from tamis.cli.saying import put, put_json, say
@@ -45,6 +48,8 @@ def advise(
             min=0.1,
         ),
     ] = 60.0,
+    time_zone: TimeZone = None,
+    rename: Rename = None,
     workers: Annotated[int, option("N", "How many workers to think of.", min=1, max=4_096)] = 4,
     as_json: Json = False,
     debug: Debug = False,
@@ -61,12 +66,12 @@ def advise(
     from tamis.statistics import Statistics
 
     refuse_two_inputs(subscriptions, *events)
-    source = reading.Events(events)
+    source = reading.Events(events, renamed_of(rename))
     known = None if statistics is None else Statistics.load(statistics)
     records = [found.record for found in find_operators(operators).values()]
     advisor = taken(
         read_subscriptions(subscriptions),
-        lambda entries: Advisor(entries, records, known),
+        lambda entries: Advisor(entries, records, known, time_zone),
         len(records),
         "no advice is given",
     )

@@ -48,6 +48,7 @@ def explain(
     index: options.Index = None,
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
+    time_zone: options.TimeZone = None,
     graph: Annotated[
         str | None,
         option(
@@ -67,7 +68,7 @@ def explain(
     from tamis.catalog.subscription_lines import read_subscriptions
 
     refuse_two_inputs(subscriptions, event.removeprefix(_FILE), option="--event")
-    matcher = Setup(operators, index, planner, statistics).matcher()
+    matcher = Setup(operators, index, planner, statistics, time_zone=time_zone).matcher()
     lines = read_subscriptions(subscriptions)
     document, folder = _event(event)
     subscribe(matcher, lines)

@@ -20,10 +20,13 @@ from tamis.cli.options import (
     Master,
     Operators,
     Rejects,
+    Rename,
     SampleShare,
     SparkHistory,
     Subscriptions,
+    TimeZone,
     option,
+    renamed_of,
 )
 from tamis.cli.saying import put, say, say_rejects
 from tamis.words import agreed, counted
@@ -48,6 +51,8 @@ def learn(
     ] = None,
     until: Annotated[str | None, option("TIME", "Only events before this time.")] = None,
     rejects: Rejects = None,
+    time_zone: TimeZone = None,
+    rename: Rename = None,
     master: Master = None,
     debug: Debug = False,
 ) -> None:
@@ -63,7 +68,7 @@ def learn(
 
     require_spark()
     refuse_two_inputs(subscriptions, *events)
-    window = _window(since, until)
+    window, renamed = _window(since, until, time_zone), renamed_of(rename)
     before = None
     if append and os.path.exists(os.path.join(output, "manifest.json")):
         before = Statistics.load(output)
@@ -72,7 +77,14 @@ def learn(
         _check_places(output, rejects, [subscriptions, *files, *(operators or ())])
         lesson = taken(
             read_subscriptions(subscriptions),
-            lambda entries: Lesson(entries, records, sample=sample, window=window),
+            lambda entries: Lesson(
+                entries,
+                records,
+                sample=sample,
+                window=window,
+                time_zone=time_zone,
+                renamed=renamed,
+            ),
             len(records),
             "nothing was learned",
         )
@@ -135,13 +147,13 @@ def _summary(lesson: Lesson, counts: Counts, learned: Statistics, output: str) -
     return f"{words[0]}: {', '.join(words[1:])}; {output}"
 
 
-def _window(since: str | None, until: str | None) -> Any:
-    from tamis.event.clock import moment
+def _window(since: str | None, until: str | None, time_zone: str | None) -> Any:
+    from tamis.event.clock import moment, zone_of
     from tamis.learning.learner import Window
 
     bounds = []
     for name, text in (("--since", since), ("--until", until)):
-        found = None if text is None else moment(text if "T" in text else f"{text}T00:00:00Z")
+        found = None if text is None else moment(text, zone_of(time_zone))
         if text is not None and found is None:
             raise MisuseError(f"{name} is a time such as 2026-01-31T12:00:00Z, not {text!r}")
         bounds.append(None if found is None else float(found.epoch))

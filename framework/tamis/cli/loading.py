@@ -86,6 +86,7 @@ class Setup:
     statistics: str | None
     workers: int = 1
     in_flight: int | None = None
+    time_zone: str | None = None
 
     @property
     def names(self) -> Names:
@@ -108,7 +109,9 @@ class Setup:
         installed().planner(names["planner"])
         records = [found.record for found in find_operators(self.operators).values()]
         learned = None if self.statistics is None else Statistics.load(self.statistics)
-        return Matcher(records, statistics=learned, workers=workers, **names)
+        return Matcher(
+            records, statistics=learned, workers=workers, time_zone=self.time_zone, **names
+        )
 
     def compiled(self, matcher: Matcher, shards: int) -> Compiled:
         """The matcher as it travels to the workers of Spark."""
@@ -119,6 +122,7 @@ class Setup:
             statistics=matcher.statistics,
             workers=self.workers,
             in_flight=self.in_flight,
+            time_zone=self.time_zone,
             shards=shards,
             **self.names,
         )

@@ -48,6 +48,8 @@ def match(
     output: Annotated[str, option("FILE", "Where the results go; - for standard output.")] = "-",
     report: Annotated[str | None, option("FILE", "Where the totals go, as JSON.")] = None,
     rejects: options.Rejects = None,
+    time_zone: options.TimeZone = None,
+    rename: options.Rename = None,
     on: Annotated[str, option("local|spark", "Where to match: here, or on Spark.")] = "local",
     master: options.Master = None,
     shards: options.Shards = 1,
@@ -62,8 +64,9 @@ def match(
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
-    setup = Setup(operators, index, planner, statistics, workers, in_flight)
-    run = Run(subscriptions, events, setup, output, report, rejects)
+    setup = Setup(operators, index, planner, statistics, workers, in_flight, time_zone)
+    renamed = options.renamed_of(rename)
+    run = Run(subscriptions, events, setup, output, report, rejects, renamed)
     if _is_on_spark(on, master, shards, shadow):
         from tamis.cli.match_on_spark import match_on_spark
 
@@ -93,7 +96,7 @@ def _match_here(run: Run, shadow: bool) -> None:
     if shadow and run.report is None:
         raise MisuseError("--shadow writes its figures to the report: give --report FILE")
     shadows = Shadows(matcher) if shadow else None
-    source = reading.Events(run.events)
+    source = reading.Events(run.events, run.renamed)
     run.check(source.files)
     run.subscribe(matcher)
     seen = run.output == "-" and sys.stdout.isatty()

@@ -45,7 +45,7 @@ def match_on_spark(run: Run, master: str | None, shards: int) -> None:
         try:
             written, master = on_spark(
                 lambda spark: (
-                    match_files(spark, files, compiled, job, names=names),
+                    match_files(spark, files, compiled, job, names=names, renamed=run.renamed),
                     str(spark.sparkContext.master),
                 ),
                 master,

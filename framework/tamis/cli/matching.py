@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from tamis.cli.failures import MisuseError, UnusableRunError
 from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
 from tamis.cli.saying import say, say_rejects
+from tamis.words import counted
 
 if TYPE_CHECKING:
+    from tamis.files.naming import Renamed
     from tamis.matcher import Matcher
     from tamis.result.totals import Totals
 
@@ -30,6 +32,7 @@ class Run:
     output: str
     report: str | None
     rejects: str | None
+    renamed: Renamed = ()
     started: float = field(default_factory=time.perf_counter)
 
     def check(self, files: Sequence[str]) -> None:
@@ -73,6 +76,9 @@ class Run:
     def conclude(self, totals: Totals, subscriptions: int, **facts: object) -> None:
         """Ends a run: notes, the report, and a failure where no line held an event."""
         say_rejects(totals.rejected, totals.first_reject, kept=self.rejects is not None)
+        if totals.unread_times:
+            times = counted(totals.unread_times, "time")
+            say(f"note: {times} cannot be read, the first: {totals.first_unread_time}")
         if totals.undetermined:
             first = totals.first_undetermined
             say(f"note: {totals.undetermined:,} undetermined, the first: {first}")

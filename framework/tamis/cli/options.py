@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tamis.cli.failures import MisuseError
+
 
 def option(metavar: str, says: str, *names: str, **more: Any) -> Any:
     """An option: what stands for its value, and what it is for."""
@@ -59,6 +61,22 @@ SampleShare = Annotated[
         max=1.0,
     ),
 ]
+TimeZone = Annotated[
+    str | None,
+    option(
+        "ZONE",
+        "By whose clock time.hour and time.weekday go, as America/New_York; by the offset of each "
+        "event when not given.",
+    ),
+]
+Rename = Annotated[
+    str | None,
+    option(
+        "FROM=TO,…",
+        "Keys of events, or paths into their objects, each with the name that it gets before "
+        "anything else.",
+    ),
+]
 Rejects = Annotated[
     str | None, option("FILE", "Where lines go that hold no event, with the reason.")
 ]
@@ -84,5 +102,17 @@ InFlight = Annotated[
     ),
 ]
 Master = Annotated[str | None, option("URL", "Where Spark runs: local[*] when not given.")]
+
+
+def renamed_of(given: str | None) -> tuple[tuple[str, str], ...]:
+    """What is to be renamed; `MisuseError` if it does not say."""
+    pairs = [each.partition("=") for each in (given or "").split(",") if each.strip()]
+    found = tuple((name.strip(), new.strip()) for name, _, new in pairs)
+    for name, new in found:
+        if not name or not new or [each for _, each in found].count(new) > 1:
+            raise MisuseError(f"--rename is FROM=TO,… with each TO once, not {given}")
+    return found
+
+
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -50,6 +50,8 @@ def stream(
     files_a_batch: Annotated[
         int | None, option("N", "At most so many files a batch.", min=1)
     ] = None,
+    time_zone: options.TimeZone = None,
+    rename: options.Rename = None,
     master: options.Master = None,
     debug: options.Debug = False,
 ) -> None:
@@ -69,7 +71,7 @@ def stream(
         raise MisuseError("--subscriptions of a stream is a file: it is read again")
     _check_apart(events=events, output=output, checkpoint=checkpoint)
 
-    setup = Setup(operators, index, planner, statistics)
+    setup = Setup(operators, index, planner, statistics, time_zone=time_zone)
 
     def compiled(lines: SubscriptionLines) -> Compiled:
         matcher = setup.matcher()
@@ -79,7 +81,7 @@ def stream(
     _run(
         master, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
         format=format, trigger=_trigger(available_now, trigger_seconds),
-        files_a_batch=files_a_batch, say=_tell,
+        files_a_batch=files_a_batch, renamed=options.renamed_of(rename), say=_tell,
     )  # fmt: skip
 
 

@@ -155,6 +155,10 @@ class Event:
             value = self._known[name] = as_scalar(self.value(name))
             return value
 
+    def lacks(self, name: str) -> bool:
+        """Whether the attribute of that name was asked for, and is none."""
+        return self._known.get(name, name) is None
+
     def array(self, name: str) -> tuple[Scalar, ...] | None:
         """The array of scalars of that name, without absent elements; `None` if it is none."""
         value = self.value(name)

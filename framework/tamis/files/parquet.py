@@ -1,4 +1,4 @@
-"""Reads the rows of a Parquet file as events: plain values, times as RFC 3339 text.
+"""Reads the rows of a Parquet file as events: plain values, times as RFC 3339 text in UTC.
 
 pyarrow is imported when the first such file is read. Cost: one batch of rows in memory.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tamis.errors import TamisError
@@ -39,7 +39,7 @@ def rows(file: str) -> Iterator[tuple[float, dict[str, Any]]]:
     try:
         with arrow.parquet.ParquetFile(file) as table:
             total = table.metadata.num_rows or 1
-            for batch in table.iter_batches(_BATCH):
+            for batch in batches_of(table, _BATCH):
                 for row in dicts(batch):
                     done += 1
                     yield done / total, row
@@ -48,8 +48,37 @@ def rows(file: str) -> Iterator[tuple[float, dict[str, Any]]]:
         raise ReadingError(f"{file} cannot be read as Parquet{place}: {bad}") from bad
 
 
+def batches_of(table: Any, rows: int, groups: Iterable[int] | None = None) -> Iterator[Any]:
+    """The batches of an open file, or of some of its row groups; times of 96 bits are in UTC.
+
+    Spark, Hive and Impala write these, and they are moments, which Arrow does not say."""
+    arrow = require_arrow()
+    leaves = range(len(table.schema))
+    batches = table.iter_batches(rows, row_groups=groups)
+    if not any(table.schema.column(at).physical_type == "INT96" for at in leaves):
+        yield from batches
+        return
+    schema = arrow.schema(
+        [each.with_type(_in_utc(arrow, each.type)) for each in table.schema_arrow]
+    )
+    for batch in batches:
+        yield batch.cast(schema, safe=False)
+
+
+def _in_utc(arrow: Any, kind: Any) -> Any:
+    """A type whose times, as those of 96 bits are read, are in UTC."""
+    if kind == arrow.timestamp("ns"):
+        return arrow.timestamp("us", "UTC")
+    if arrow.types.is_struct(kind):
+        return arrow.struct([each.with_type(_in_utc(arrow, each.type)) for each in kind])
+    if arrow.types.is_list(kind):
+        return arrow.list_(kind.value_field.with_type(_in_utc(arrow, kind.value_type)))
+    return kind
+
+
 def dicts(batch: Any) -> list[dict[str, Any]]:
-    """The rows of a batch as events; times are cut to the microseconds that Python has."""
+    """The rows of a batch as events; times are cut to the microseconds that Python has, and those
+    that are moments are in UTC, whatever the zone of a table or of a session of Spark."""
     arrow = require_arrow()
     for at, field in enumerate(batch.schema):
         shorter = _microseconds(arrow, field.type)
@@ -75,6 +104,8 @@ def _microseconds(arrow: Any, kind: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """A value as JSON would have it, where JSON has it: text for times, numbers for decimals."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC)
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

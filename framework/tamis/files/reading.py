@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from tamis.errors import EventError, TamisError
+from tamis.files.naming import Renamed, namings_of
 
 STANDARD_INPUT = "-"
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
@@ -54,8 +55,9 @@ class Line(NamedTuple):
 class Events:
     """The lines of files, folders and patterns, in order; `-` is standard input."""
 
-    def __init__(self, places: Sequence[str]) -> None:
+    def __init__(self, places: Sequence[str], renamed: Renamed = ()) -> None:
         self.files = [file for place in places for file in _files(place)]
+        self._namings = namings_of({file: file for file in self.files}, renamed)
         if self.files.count(STANDARD_INPUT) > 1:
             raise ReadingError("standard input (-) can be read only once")
         if any(is_table(file) for file in self.files):
@@ -85,7 +87,8 @@ class Events:
 
     def __iter__(self) -> Iterator[Line]:
         for self._finished, file in enumerate(self.files):  # noqa: B020 (read while it counts)
-            yield from self._rows(file) if is_table(file) else self._lines(file)
+            lines = self._rows(file) if is_table(file) else self._lines(file)
+            yield from self._namings[file].lines(lines)
             self._share = lambda: 0.0
         self._finished = len(self.files)
 
@@ -213,7 +216,7 @@ def _files(place: str) -> list[str]:
     if place == STANDARD_INPUT:
         return [place]
     if os.path.isdir(place):
-        found = list(_in_folder(place))
+        found = list(files_in(place))
         if not found:
             raise ReadingError(f"the folder {place} holds no {', '.join(SUFFIXES)} file")
         return found
@@ -234,12 +237,12 @@ def _matching(pattern: str) -> Iterator[str]:
         if choosy and any(step[:1] in ("_", ".") for step in name[fixed:].split(os.sep)):
             continue
         if os.path.isdir(name):
-            yield from _in_folder(name)
+            yield from files_in(name)
         elif name.endswith(SUFFIXES) or not choosy:
             yield name
 
 
-def _in_folder(folder: str) -> Iterator[str]:
+def files_in(folder: str) -> Iterator[str]:
     """The files of events below a folder; names that begin with `.` or `_` are passed over."""
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] not in "._")

@@ -8,11 +8,12 @@ Cost: files of lines are read once to count their lines, at the speed of memory.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
-from tamis.files.parquet import dicts, require_arrow
+from tamis.files.naming import UNNAMED, Naming
+from tamis.files.parquet import batches_of, dicts, require_arrow
 from tamis.files.reading import (
     Line,
     ReadingError,
@@ -45,6 +46,7 @@ class Chunk(NamedTuple):
     """About how much there is to read, in bytes."""
     folder: str = ""
     """What a relative path in an event is relative to."""
+    naming: Naming = UNNAMED
 
     def elsewhere(self, name: str | None = None) -> Chunk:
         """The same for a process that may stand in another folder."""
@@ -56,14 +58,15 @@ class Chunk(NamedTuple):
         )
 
 
-def chunks_of(files: Iterable[str], most_bytes: int) -> list[Chunk]:
+def chunks_of(
+    files: Iterable[str], most_bytes: int, namings: Mapping[str, Naming] | None = None
+) -> list[Chunk]:
     """The parts of files, none much larger than so many bytes where it can be cut."""
     chunks: list[Chunk] = []
     for file in files:
-        if is_table(file):
-            chunks += _row_groups(file, most_bytes)
-        else:
-            chunks += _stretches(file, most_bytes)
+        cut = _row_groups if is_table(file) else _stretches
+        naming = (namings or {}).get(file, UNNAMED)
+        chunks += (each._replace(naming=naming) for each in cut(file, most_bytes))
     return chunks
 
 
@@ -98,7 +101,12 @@ def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
         with _batches(chunk, ROWS) as batches:
             for first, batch in batches:
                 yield from learn_batch(
-                    learner, batch, name=chunk.name, first=first, folder=chunk.folder
+                    learner,
+                    batch,
+                    name=chunk.name,
+                    first=first,
+                    folder=chunk.folder,
+                    naming=chunk.naming,
                 )
         return
     name = os.path.basename(chunk.name)
@@ -110,6 +118,10 @@ def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
 
 def lines_of(chunk: Chunk) -> Iterator[Line]:
     """The lines or rows of a part, numbered as in their file."""
+    yield from chunk.naming.lines(_as_read(chunk))
+
+
+def _as_read(chunk: Chunk) -> Iterator[Line]:
     if is_table(chunk.file):
         with _batches(chunk, _ROWS_AS_EVENTS) as batches:
             for first, batch in batches:
@@ -128,7 +140,7 @@ def _batches(chunk: Chunk, rows: int) -> Iterator[Iterator[tuple[int, Any]]]:
     """The rows of a part of a table, so many at once, with the number of the first of them."""
     groups = None if chunk.end is None else range(chunk.start, chunk.end)
     with _parquet(chunk.file) as parquet, parquet.ParquetFile(chunk.file) as table:
-        yield _numbered(table.iter_batches(rows, row_groups=groups), chunk.first)
+        yield _numbered(batches_of(table, rows, groups), chunk.first)
 
 
 def _numbered(batches: Iterable[Any], first: int) -> Iterator[tuple[int, Any]]:

@@ -18,6 +18,7 @@ from typing import Any
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.errors import EventError
 from tamis.event import DerivedAttribute, Event
+from tamis.event.clock import derived_in, zone_of
 from tamis.files.reading import Line
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
@@ -64,6 +65,9 @@ class Task:
     sample: float = 1.0
     window: Window = field(default_factory=Window)
     limits: Limits = DEFAULT_LIMITS
+    time_zone: str | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Keys of files, each with the name that it gets."""
 
 
 class Learner:
@@ -76,9 +80,11 @@ class Learner:
         operators: Operators | None = None,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.derived = installed().attributes if derived is None else derived
+        self.zone = zone_of(task.time_zone)
+        known = installed().attributes if derived is None else derived
+        self.derived = derived_in(known, self.zone)
         self.task = task
-        self.gatherer = Gatherer(task.marks, self.derived, finders_of)
+        self.gatherer = Gatherer(task.marks, self.derived, finders_of, self.zone)
         self._counts = Counts()
         self._observer: Observer | None = None
         if task.tests:

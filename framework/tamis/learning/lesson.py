@@ -18,6 +18,7 @@ from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
 from tamis.errors import StatisticsError
 from tamis.event import plain_name
+from tamis.event.clock import zone_of
 from tamis.language.condition import Language
 from tamis.language.predicate import AttributePredicate
 from tamis.learning.calls import CallCounts
@@ -45,6 +46,8 @@ class Lesson:
         sample: float = 1.0,
         window: Window | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        time_zone: str | None = None,
+        renamed: tuple[tuple[str, str], ...] = (),
     ) -> None:
         if not isinstance(sample, (int, float)) or not 0 <= sample <= 1:
             raise StatisticsError(f"a sample is a share of the events, 0 to 1, not {sample!r}")
@@ -65,7 +68,10 @@ class Lesson:
             sample=float(sample),
             window=window or Window(),
             limits=limits,
+            time_zone=time_zone,
+            renamed=renamed,
         )
+        zone_of(time_zone)
 
     @property
     def versions(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ Invariant: a batch is counted as its rows would be, one by one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from tamis.event import Event
 from tamis.event.clock import moment
+from tamis.files.naming import UNNAMED, Naming
 from tamis.files.parquet import dicts, require_arrow
 from tamis.files.reading import Line
 from tamis.learning.learner import Learner
@@ -24,19 +25,28 @@ from tamis.statistics.values import Values, numbers_of
 
 
 def learn_batch(
-    learner: Learner, batch: Any, *, name: str = "", first: int = 1, folder: str = ""
+    learner: Learner,
+    batch: Any,
+    *,
+    name: str = "",
+    first: int = 1,
+    folder: str = "",
+    naming: Naming = UNNAMED,
 ) -> Iterator[dict[str, Any]]:
     """Teaches the rows of a batch; gives what it rejects.
 
     `name` is the file of the rows, `first` the number of the first of them there; rows without a
     file have no made-up ids."""
-    if not _is_plain(learner, batch.schema):
-        yield from _one_by_one(learner, batch, name, first, folder)
+    named = naming.batch(batch)
+    if named is None or not _is_plain(learner, named.schema):
+        rows = map(naming.document, dicts(batch))
+        yield from _one_by_one(learner, rows, name, first, folder)
         return
+    batch = named
     numbers = np.arange(first, first + batch.num_rows)
     window = learner.task.window
     if window:
-        held = np.array([window.holds(each) for each in _epochs(batch)], np.bool_)
+        held = np.array([window.holds(each) for each in _epochs(learner, batch)], np.bool_)
         learner.count(passed_over=len(held) - int(held.sum()))
         batch, numbers = batch.filter(require_arrow().array(held)), numbers[held]
     learner.count(events=batch.num_rows)
@@ -71,17 +81,17 @@ def _is_text(types: Any, kind: Any) -> bool:
 
 
 def _one_by_one(
-    learner: Learner, batch: Any, name: str, first: int, folder: str
+    learner: Learner, rows: Iterable[Any], name: str, first: int, folder: str
 ) -> Iterator[dict[str, Any]]:
     file = os.path.basename(name)
-    for number, row in enumerate(dicts(batch), first):
+    for number, row in enumerate(rows, first):
         line = Line(name, number if name else 0, row, None, None)
         rejected = learner.line(line, folder, f"{file}:{number}" if name else None)
         if rejected is not None:
             yield rejected
 
 
-def _epochs(batch: Any) -> Iterator[object]:
+def _epochs(learner: Learner, batch: Any) -> Iterator[object]:
     """The moment of each row, in seconds since 1970."""
     names = [name for name in ("time", "time.epoch") if name in batch.schema.names]
     if not names:
@@ -89,7 +99,7 @@ def _epochs(batch: Any) -> Iterator[object]:
         return
     for row in dicts(batch.select(names)):
         own = Event(row, "", {}).scalar("time.epoch")
-        found = moment(row.get("time")) if own is None else None
+        found = moment(row.get("time"), learner.zone) if own is None else None
         yield own if found is None else found.epoch
 
 

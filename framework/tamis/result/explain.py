@@ -13,6 +13,7 @@ from tamis.catalog.resolve import Resolver
 from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, TRUTHS, Decision
 from tamis.engine.state import OPEN, SPARED
 from tamis.event import Event, plain_name
+from tamis.event.clock import TIME_NAMES
 from tamis.language.comparison import ARRAY, PRESENCE, SCALAR
 from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
@@ -189,7 +190,9 @@ class _About:
             return f"{shown} is {_shown(value)}"
         there = self.event.value(name)
         if there is None:
-            return f"{shown} is absent"
+            time = self.event.value("time") if shown in TIME_NAMES else None
+            because = "" if time is None else f": the time {_shown(time)} cannot be read"
+            return f"{shown} is absent{because}"
         return f"{shown} is {_shown(there)}, which is no {'array' if reads == ARRAY else 'scalar'}"
 
     def _constraint(self, constraint: Constraint) -> dict[str, Any]:

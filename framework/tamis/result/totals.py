@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tamis.engine.window import Pending, Window
 from tamis.errors import EventError
+from tamis.event.clock import unread_time
 from tamis.files.reading import Line
 from tamis.result.account import Account
 from tamis.result.result import Result
@@ -37,6 +38,9 @@ class Totals:
     first_reject: str = ""
     undetermined: int = 0
     first_undetermined: str = ""
+    unread_times: int = 0
+    """Events that were asked for the hour or day of a time that cannot be read."""
+    first_unread_time: str = ""
     rejected_by: Counter[str] = field(default_factory=Counter)
     memo: dict[str, Counter[str]] = field(default_factory=dict)
     cpu_seconds: float = 0.0
@@ -49,6 +53,8 @@ class Totals:
         self.rejected += other.rejected
         self.cpu_seconds += other.cpu_seconds
         self.undetermined += other.undetermined
+        self.unread_times += other.unread_times
+        self.first_unread_time = self.first_unread_time or other.first_unread_time
         self.first_reject = self.first_reject or other.first_reject
         self.first_undetermined = self.first_undetermined or other.first_undetermined
         self.rejected_by.update(other.rejected_by)
@@ -89,6 +95,11 @@ class Totals:
         if self.is_accounted:
             self.account.add(result.account)
             self.rejected_by.update(reason for each in result.rejections for reason in each.because)
+        unread = unread_time(result._seen.event)
+        if unread is not None:
+            self.unread_times += 1
+            at = f"{result.event}, {unread!r:.80}"
+            self.first_unread_time = self.first_unread_time or at
         for left in result.undetermined:
             self.undetermined += 1
             self.first_undetermined = self.first_undetermined or (

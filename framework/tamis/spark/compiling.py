@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalog.sharding import Cut, cut_of
+from tamis.event.clock import zone_of
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
 from tamis.operators import OperatorRecord
@@ -40,7 +41,9 @@ class Compiled:
         in_flight: int | None = None,
         shards: int = 1,
         limits: Limits = DEFAULT_LIMITS,
+        time_zone: str | None = None,
     ) -> None:
+        zone_of(time_zone)
         self.subscriptions = len(matcher)
         self.cut: Cut | None = None
         self.folder = Path(tempfile.mkdtemp(prefix="tamis-compiled-"))
@@ -60,6 +63,7 @@ class Compiled:
             "workers": workers,
             "in_flight": in_flight,
             "limits": limits,
+            "time_zone": time_zone,
         }
         self._sent: dict[str, Any] = {}
 

@@ -47,6 +47,7 @@ class MatchTask:
     workers: int = 1
     in_flight: int | None = None
     limits: Limits = DEFAULT_LIMITS
+    time_zone: str | None = None
 
     def packed(self) -> bytes:
         """It as bytes."""
@@ -89,6 +90,7 @@ class Holder:
                     statistics=task.statistics,
                     workers=task.workers,
                     limits=task.limits,
+                    time_zone=task.time_zone,
                 )
                 self._open = shard, matcher
             return self._open[1]

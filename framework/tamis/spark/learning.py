@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from tamis.files.naming import Naming, namings_of
+from tamis.files.parquet import dicts
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
 from tamis.learning.counts import Counts, merged
 from tamis.learning.learner import Learner, Task, Window
@@ -43,13 +45,19 @@ def learn(
     until: float | None = None,
     rejects: Callable[[Rejected], None] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    time_zone: str | None = None,
 ) -> Statistics:
     """What the events of a data frame, a row each, say of the predicates of subscriptions.
 
     Operators (all installed ones when not given) are asked about a `sample` of the events. `since`
     and `until` are seconds since 1970: events of other times, or of none, are passed over."""
     lesson = Lesson(
-        subscriptions, operators, sample=sample, window=Window(since, until), limits=limits
+        subscriptions,
+        operators,
+        sample=sample,
+        window=Window(since, until),
+        limits=limits,
+        time_zone=time_zone,
     )
     return learn_frame(events, lesson, rejects)
 
@@ -109,7 +117,7 @@ def counts_of_frame(
 
 def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
     for batch in batches:
-        yield from learn_batch(learner, batch)
+        yield from learn_batch(learner, batch, naming=Naming(learner.task.renamed))
 
 
 def _fewer(frame: DataFrame) -> DataFrame:
@@ -143,8 +151,10 @@ def counts_of_files(
     local = [file for file in files if "://" not in file]
     found: list[Counts] = []
     if local:
-        chunks = chunks_of(local, chunk_bytes)
-        chunks = [each.elsewhere((names or {}).get(each.file)) for each in chunks]
+        names = names or {}
+        namings = namings_of({file: names.get(file, file) for file in local}, task.renamed)
+        chunks = chunks_of(local, chunk_bytes, namings)
+        chunks = [each.elsewhere(names.get(each.file)) for each in chunks]
         found.append(_counts_of_chunks(spark, chunks, task, rejects, parts))
     for place in files:
         if "://" in place:
@@ -177,7 +187,8 @@ def _counts_of_place(
 ) -> Counts:
     """What Spark reads from where only Spark can read."""
     if place.rstrip("/").endswith(".parquet"):
-        return counts_of_frame(spark.read.parquet(place), task, rejects)
+        frame = spark.read.option("mergeSchema", "true").parquet(place)
+        return counts_of_frame(frame, task, rejects)
     held, keep = _sent(spark, task), rejects is not None
 
     def count(batches: Iterator[Any]) -> Iterator[Told]:
@@ -190,9 +201,10 @@ def _counts_of_place(
 def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[Rejected]:
     from tamis.files.reading import json_lines
 
-    for batch in batches:
-        lines = (text.encode("utf-8", "surrogatepass") for text in batch.column(0).to_pylist())
-        for line in json_lines(place, lines):
+    for row in (row for batch in batches for row in dicts(batch)):
+        raw = row.pop("value").encode("utf-8", "surrogatepass")
+        naming = Naming(learner.task.renamed, tuple(row.items()))  # Spark has read the folders
+        for line in naming.lines(json_lines(place, [raw])):
             rejected = learner.line(line._replace(number=0))
             if rejected is not None:
                 yield rejected

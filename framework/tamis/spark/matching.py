@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.errors import SparkError
+from tamis.files.naming import Naming, Renamed, namings_of
 from tamis.files.reading import Line, ReadingError
 from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
@@ -55,8 +56,8 @@ def match(
     A row an event: `event` (its id), `matches` with `bindings` and `data` as JSON, `undetermined`
     with reasons; of a row that is no event, `rejected` has the reason and `text` the row as JSON.
     Events without an id are named by their partition and place in it. `settings` are `index`,
-    `planner`, `statistics`, `workers`, `in_flight`, `limits` and `shards`. All installed operators
-    are known when none are given."""
+    `planner`, `statistics`, `workers`, `in_flight`, `limits`, `time_zone` and `shards`. All
+    installed operators are known when none are given."""
     compiled = subscriptions
     if not isinstance(compiled, Compiled):
         compiled = compiled_of(compiled, operators, **settings)
@@ -175,19 +176,26 @@ def match_files(
     job: Job,
     *,
     names: Mapping[str, str] | None = None,
+    renamed: Renamed = (),
+    namings: Mapping[str, Naming] | None = None,
     parts: int | None = None,
     chunk_bytes: int | None = None,
 ) -> Written:
-    """Matches the events of files; workers read and write them, at the same paths."""
+    """Matches the events of files; workers read and write them, at the same paths.
+
+    `namings` are what events get of folders and new names, where more than these files says it."""
     os.makedirs(job.folder, exist_ok=True)
     job = job._replace(folder=os.path.abspath(job.folder))
     most = parts or _PARTS_A_CORE * max(1, spark.sparkContext.defaultParallelism)
     if chunk_bytes is None:
         total = sum(os.path.getsize(file) for file in files if os.path.exists(file))
         chunk_bytes = min(_MOST_BYTES, max(_LEAST_BYTES, total // most))
+    names = names or {}
+    if namings is None:
+        namings = namings_of({file: names.get(file, file) for file in files}, renamed)
     chunks = [
-        each.elsewhere((names or {}).get(each.file))
-        for each in _chunks(files, chunk_bytes, tolerant=job.tolerant)
+        each.elsewhere(names.get(each.file))
+        for each in _chunks(files, chunk_bytes, namings, tolerant=job.tolerant)
     ]
     shared = in_parts(chunks, most)
     if not shared:
@@ -201,10 +209,12 @@ def match_files(
     return _written(pickle.loads(content) for _, content in told)
 
 
-def _chunks(files: Sequence[str], most_bytes: int, *, tolerant: bool) -> Iterator[Chunk]:
+def _chunks(
+    files: Sequence[str], most_bytes: int, namings: Mapping[str, Naming], *, tolerant: bool
+) -> Iterator[Chunk]:
     for file in files:
         try:
-            yield from chunks_of([file], most_bytes)
+            yield from chunks_of([file], most_bytes, namings)
         except (ReadingError, OSError):
             if not tolerant:
                 raise

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from tamis.catalog.subscription_lines import SubscriptionLines, read_subscriptions
 from tamis.errors import SparkError, SubscriptionError, TamisError
 from tamis.files.manifest import read_manifest, replace_file, write_manifest
+from tamis.files.naming import Renamed, namings_of
+from tamis.files.reading import files_in
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.matching import Job, match, match_files, on_disk
 from tamis.spark.working import last_line
@@ -193,19 +195,22 @@ class Stream:
 
         return do
 
-    def files(self, given: str, spark: SparkSession) -> Callable[[Any, int], None]:
+    def files(
+        self, given: str, spark: SparkSession, renamed: Renamed
+    ) -> Callable[[Any, int], None]:
         """The work on a batch of names of files."""
         top = os.path.realpath(given)
 
         def work(frame: Any, batch: int) -> None:
             found = sorted(_path(row.path) for row in frame.select("path").collect())
             names = {each: os.path.join(given, os.path.relpath(each, top)) for each in found}
+            namings = namings_of({**{each: each for each in files_in(given)}, **names}, renamed)
             version, compiled = self._now()
             staged = self._sink.staged(batch)
             job = Job(
                 str(staged / MATCHES), True, {"version": version}, self._format == "parquet", True
             )
-            written = match_files(spark, found, compiled, job, names=names)
+            written = match_files(spark, found, compiled, job, names=names, namings=namings)
             _move([*written.rejects], staged / REJECTS)
             self._keep_only(written.results, staged / MATCHES)
             self._sink.commit(batch, staged)
@@ -289,6 +294,7 @@ def stream_files(
     format: str = "json",
     trigger: Mapping[str, Any] | None = None,
     files_a_batch: int | None = None,
+    renamed: Renamed = (),
     say: Say = lambda words: None,
 ) -> Stream:
     """The same for the files that come into a folder, by the rules of `tamis match`.
@@ -305,7 +311,8 @@ def stream_files(
     if files_a_batch is not None:
         reader = reader.option("maxFilesPerTrigger", files_a_batch)
     frame = reader.load(os.path.realpath(folder)).select("path")
-    running.query = _started(frame, running.once(running.files(folder, spark)), checkpoint, trigger)
+    work = running.once(running.files(folder, spark, renamed))
+    running.query = _started(frame, work, checkpoint, trigger)
     return running
 
 

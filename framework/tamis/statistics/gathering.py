@@ -9,6 +9,7 @@ Cost: a dictionary look-up a value; an event that names its time, three more att
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from datetime import tzinfo
 from typing import Any
 
 from tamis.event import DerivedAttribute, Event
@@ -29,10 +30,12 @@ class Gatherer:
         marks: Mapping[str, Marks],
         derived: Mapping[str, DerivedAttribute],
         finders_of: Callable[[Marks], Sequence[Finder]] | None = None,
+        zone: tzinfo | None = None,
     ) -> None:
         """`finders_of` makes what finds the needles and patterns of marks, where they have any."""
         self._marks = marks
         self._finders_of = finders_of
+        self._zone = zone
         self._asked = [name for name in marks if "." in name or name in derived]
         self._skipped = frozenset(self._asked)
         self._columns: dict[str, list[Any]] = {}
@@ -69,7 +72,7 @@ class Gatherer:
 
     def tell_time(self, time: object, keys: Container[str]) -> None:
         """Gathers what a time says, but for what has a key of its own, or is asked for anyway."""
-        found = moment(time)
+        found = moment(time, self._zone)
         if found is not None:
             for name, value in zip(TIME_NAMES, found, strict=True):
                 if name not in self._skipped and name not in keys:

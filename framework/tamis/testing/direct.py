@@ -157,13 +157,23 @@ def _has(op: str, found: object, wanted: list[Any]) -> bool:
 
 
 def _moment(text: object) -> tuple[int | float, int, int] | None:
-    """Epoch, hour and weekday of an RFC 3339 time, UTC where it has no offset."""
+    """Epoch, hour and weekday of a time, UTC where it has no offset."""
+    if _kind(text) == "number":
+        return _counted(text)  # type: ignore[arg-type]
+    if isinstance(text, str) and len(text) == 10:
+        text = f"{text}T00:00:00"
+    if isinstance(text, str) and text[4:5] == text[7:8] == ":":
+        text = f"{text[:4]}-{text[5:7]}-{text[8:]}"
     if not isinstance(text, str) or len(text) < 19 or any(ord(each) > 127 for each in text):
         return None
     punctuation = text[4] + text[7] + text[10].upper() + text[13] + text[16]
     fields = [text[:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19]]
     offset, fraction = _offset(text[19:])
-    if punctuation != "--T::" or offset is None or not all(each.isdigit() for each in fields):
+    if (
+        punctuation not in ("--T::", "-- ::")
+        or offset is None
+        or not all(each.isdigit() for each in fields)
+    ):
         return None
     year, month, day, hour, minute, second = (int(each) for each in fields)
     if not (1 <= month <= 12 and 1 <= day <= calendar.monthrange(max(year, 1), month)[1]):
@@ -172,6 +182,15 @@ def _moment(text: object) -> tuple[int | float, int, int] | None:
         return None
     whole = calendar.timegm((year, month, day, hour, minute, second)) - offset
     return whole + fraction, hour, calendar.weekday(year, month, day) + 1
+
+
+def _counted(seconds: int | float) -> tuple[int | float, int, int] | None:
+    """The same of seconds since 1970, or of milliseconds where there are very many."""
+    if not -62135596800000 <= seconds < 253402300800000:
+        return None
+    epoch = seconds / 1000 if abs(seconds) >= 1e11 else seconds
+    days, left = divmod(math.floor(epoch), 86400)
+    return epoch, left // 3600, (days + 3) % 7 + 1
 
 
 def _offset(tail: str) -> tuple[int | None, float]:

@@ -75,7 +75,9 @@ def value_of(event: dict[str, Any], name: str) -> Any:
 
 
 def time_of(text: object, name: str) -> float | None:
-    if not isinstance(text, str) or "T" not in text:
+    if isinstance(text, int):
+        text = datetime.fromtimestamp(text, UTC).isoformat()
+    if not isinstance(text, str) or text == "nonsense":
         return None
     time = datetime.fromisoformat(text.replace("Z", "+00:00"))
     if time.tzinfo is None:
@@ -229,7 +231,8 @@ class Draw:
         event = {name: value for name, value in event.items() if chance.random() < 0.5}
         if chance.random() < 0.6:
             offset = "2026-03-01T23:10:00.5+05:30"
-            event["time"] = chance.choice([self.time(), self.time(), offset, "nonsense", 7, None])
+            times = [self.time(), self.time(), offset, "2026-03-02", "nonsense", 7, None]
+            event["time"] = chance.choice(times)
         if chance.random() < 0.6:
             event["id"] = f"e{at}"
         if chance.random() < 0.8:

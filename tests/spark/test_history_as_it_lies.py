@@ -1,0 +1,147 @@
+"""History as it lies about: folders that are attributes, nested columns, times in many forms.
+
+The answers are those of one process, whatever the zone of the session.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tamis import Statistics
+from tamis.cli.running import run
+from tamis.spark import learn, match
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+UTC = datetime.UTC
+THEN = datetime.datetime(2026, 1, 15, 3, 30, tzinfo=UTC)
+WHERE = {
+    "day": "day = '2026-01-15'",
+    "shift": "shift = 1",
+    "evening": "time.hour >= 22",
+    "night": "time.hour < 6",
+    "weekday": "time.weekday = 4",
+    "epoch": "time.epoch > 1768480000",
+    "struct": "meta.speed > 2.5 and exists(meta.seen)",
+    "array": "tags has fire",
+    "price": "price = 0.25",
+    "kept": "camera = c1 or level >= 2",
+}
+RENAMED = "event_id=id,event_time=time"
+
+
+def row(at: int, time: Any) -> dict[str, Any]:
+    return {
+        "event_id": f"e{at}",
+        "event_time": time,
+        "camera": f"c{at % 3}",
+        "price": Decimal(at) / 4,
+        "meta": {"speed": float(at), "seen": THEN},
+        "tags": ["fire"] if at % 2 else None,
+    }
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three days of 20 rows: moments, seconds and 96 bits in tables, texts in lines."""
+    folder = tmp_path_factory.mktemp("world")
+    hours = [datetime.timedelta(hours=at) for at in range(20)]
+    for day in (15, 16, 17):
+        place = folder / "hive" / f"day=2026-01-{day}" / f"shift=0{day % 3}"
+        place.mkdir(parents=True)
+        times = [THEN.replace(day=day) + each for each in hours]
+        if day == 15:
+            lines = [row(at, f"{time:%Y-%m-%d %H:%M:%S}") for at, time in enumerate(times)]
+            lines[3]["event_time"] = f"{times[3]:%Y:%m:%d %H:%M:%S}"
+            lines[4]["event_time"] = "15.01.2026"
+            (place / "a.jsonl").write_text(
+                "".join(json.dumps(each, default=str) + "\n" for each in lines)
+            )
+            continue
+        seconds = [int(time.timestamp()) * 1000 for time in times]
+        rows = [row(at, each) for at, each in enumerate(times if day == 16 else seconds)]
+        if day == 17:  # the schema changes along the way
+            rows = [each | {"level": at % 4} for at, each in enumerate(rows)]
+        table = arrow.Table.from_pylist(rows)
+        parquet.write_table(
+            table, place / "a.parquet", use_deprecated_int96_timestamps=day == 16, row_group_size=7
+        )
+    (folder / "s.jsonl").write_text(
+        "".join(json.dumps({"id": id, "where": where}) + "\n" for id, where in WHERE.items())
+    )
+    return folder
+
+
+@pytest.fixture(params=["America/New_York", "Asia/Kolkata"])
+def zoned(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkSession]:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", request.param)
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", str(before))
+
+
+def lines(place: Path) -> list[str]:
+    files = sorted(place.glob("part-*")) if place.is_dir() else [place]
+    return sorted(line for file in files for line in file.read_text().splitlines())
+
+
+def matched(found: list[str]) -> dict[str, int]:
+    ids = [each["subscription"] for line in found for each in json.loads(line)["matches"]]
+    return {id: ids.count(id) for id in WHERE}
+
+
+@pytest.mark.parametrize("more", [(), ("--time-zone", "America/New_York")], ids=["utc", "zone"])
+def test_the_lines_are_those_of_one_process(
+    zoned: SparkSession,
+    world: Path,
+    more: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(world)
+    head = ["match", "--subscriptions", "s.jsonl", "--events", "hive", "--rename", RENAMED, *more]
+    assert run([*head, "--output", "l.jsonl"]) == 0
+    assert run([*head, "--output", "sp", "--on", "spark"]) == 0
+    assert lines(world / "sp") == lines(world / "l.jsonl")
+    said = [line for line in capsys.readouterr().err.splitlines() if "cannot be read" in line]
+    assert said == ["note: 1 time cannot be read, the first: e4, '15.01.2026'"] * 2
+    counts = matched(lines(world / "l.jsonl"))
+    assert {id: counts[id] for id in ("day", "shift", "struct", "array", "kept")} == {
+        "day": 20, "shift": 20, "struct": 51, "array": 30, "kept": 28,
+    }  # fmt: skip
+    hours = [(3 + at) % 24 for day in range(3) for at in range(20) if (day, at) != (0, 4)]
+    if more:  # what has no offset, of the first day, is of the zone
+        hours = hours[:19] + [(each - 5) % 24 for each in hours[19:]]
+    assert counts["evening"] == sum(hour >= 22 for hour in hours)
+    assert counts["night"] == sum(hour < 6 for hour in hours)
+    assert run(["learn", *head[1:], "--output", "learned"]) == 0
+    known = Statistics.load("learned")
+    for id in ("day", "shift", "evening", "night", "array", "price"):
+        assert known.selectivity(WHERE[id].replace("'", '"')) == counts[id] / 60, id
+
+
+def test_a_frame_of_the_folder_gives_the_same(zoned: SparkSession, world: Path) -> None:
+    frame = zoned.read.parquet(str(world / "hive" / "day=2026-01-16")).withColumnsRenamed(
+        {"event_id": "id", "event_time": "time"}
+    )
+    hours = [(3 + at) % 24 for at in range(20)]
+    where = [WHERE["evening"], WHERE["struct"], WHERE["price"], WHERE["shift"]]
+    found = match(frame, [{"id": each, "where": each} for each in where]).collect()
+    ids = [each.subscription for row_ in found for each in row_.matches]
+    learned = learn(frame, where, [])
+    wanted = [sum(hour >= 22 for hour in hours), 17, 1, 20]
+    assert [ids.count(each) for each in where] == wanted
+    assert [learned.selectivity(each) for each in where[::3]] == [wanted[0] / 20, 1.0]
+    eastern = match(frame, [where[0]], time_zone="America/New_York").collect()
+    assert sum(bool(row_.matches) for row_ in eastern) == sum((h - 5) % 24 >= 22 for h in hours)
