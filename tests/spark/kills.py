@@ -72,16 +72,18 @@ def prepare(folder: Path) -> None:
         )
     )
     more = ["--events", "events", "--output", "all.jsonl", "--rejects", "bad.jsonl"]
-    command = _command("match", *more)
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=_environment())
+    subprocess.run(
+        command("match", *more), cwd=folder, check=True, capture_output=True, env=environment()
+    )
 
 
-def _command(name: str, *more: str) -> list[str]:
+def command(name: str, *more: str) -> list[str]:
+    """The command line of tamis on the files that were prepared."""
     head = [sys.executable, "-W", "ignore", "-m", "tamis", name, "--subscriptions", "s.jsonl"]
     return [*head, "--operators", "ops.py", *more]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """That of this process, whatever folder its roots were named from."""
     given = os.environ.get("PYTHONPATH")
     if not given:
@@ -106,7 +108,7 @@ def trial(folder: Path, seed: int, victims: tuple[str, ...] = VICTIMS) -> Found:
         except subprocess.TimeoutExpired:
             return Found(kills, starts, "it does not come to an end")
         finally:
-            _end(process)
+            end(process)
         if status == 0:
             break
         if kills == 0 or starts > kills + 1:
@@ -119,12 +121,12 @@ def _start(folder: Path, output: Path) -> subprocess.Popen[bytes]:
     more += ["--available-now", "--files-a-batch", "1", "--master", "local[2, 4]"]
     with (folder / "log.txt").open("ab") as log:
         return subprocess.Popen(
-            _command("stream", *more),
+            command("stream", *more),
             cwd=folder,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            env=_environment(),
+            env=environment(),
         )
 
 
@@ -180,7 +182,7 @@ def _below(root: int) -> Iterator[tuple[int, bytes]]:
                 continue
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """Ends what is left of a stream: the processes of its own session."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -25,6 +25,7 @@ from tamis.spark import learn
 from tamis.spark.learning import counts_of_files
 from tests.cli.running import without_waiting
 
+from . import learning_kills
 from .history import BROKEN, OPERATORS, SUBSCRIPTIONS, facts, flat, write_history
 
 if TYPE_CHECKING:
@@ -171,7 +172,12 @@ def test_the_command_learns_and_appends(
     assert len((folder / "bad.jsonl").read_text().splitlines()) == len(BROKEN)
     once = Statistics.load("learned")
     assert (once.events, once.rejects) == (60, len(BROKEN))
-    assert run(*arguments, "--append", "--sample", "0") == 0
+    assert run(*arguments, "--append") == 0
+    said = capsys.readouterr()
+    assert "3 files that were counted before were skipped" in said.err
+    assert "learned nothing" in said.out
+    assert Statistics.load("learned").events == 60
+    assert run(*arguments, "--append", "--again", "--sample", "0") == 0
     twice = Statistics.load("learned")
     assert twice.events == 120
     assert twice.predicates["altitude < 400"].tested == 120
@@ -186,6 +192,66 @@ def test_the_command_learns_and_appends(
     (folder / "learned" / "manifest.json").write_text(json.dumps({**manifest, "format_version": 0}))
     assert run(*arguments, "--append") == 1
     assert "is of format 0" in capsys.readouterr().err
+
+
+def test_what_comes_later_is_added(
+    spark: SparkSession, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("--events", "later", "--output", "learned", "--append")
+    (folder / "later").mkdir()
+
+    def write(day: int, events: int, place: str = "grows.jsonl") -> None:
+        with (folder / "later" / place).open("a") as file:
+            for at in range(events):
+                time = f"2026-01-{day:02}T{at // 60:02}:{at % 60:02}:00Z"
+                file.write(json.dumps({"id": f"{day}-{at}", "time": time, "loudness": 5}) + "\n")
+
+    write(1, 40)
+    assert run(*arguments, "--since", "last") == 0
+    write(2, 30)
+    write(3, 50, "new.jsonl")
+    assert run(*arguments) == 1
+    assert "grows.jsonl has changed since it was counted: --since last" in capsys.readouterr().err
+    assert run(*arguments, "--since", "last", "--accuracy", "0.2") == 0
+    said = capsys.readouterr().err
+    assert "note: operators are asked about some 25 events of 120, for about" in said
+    assert "shares are then known to ±19.6% (--sample 0.21; --sample 1 asks about all)" in said
+    learned = Statistics.load("learned")
+    assert learned.events == 120
+    assert learned.predicates["louderThan(3)"].known < 90
+    assert run(*arguments, "--since", "last") == 0
+    assert "2 files that were counted before were skipped" in capsys.readouterr().err
+    # what operators are
+    code = (folder / "ops.py").read_text()
+    (folder / "ops.py").write_text(code.replace("> level", ">= level"))
+    assert run(*arguments) == 1
+    assert "other code of louderThan, which has version 3 still" in capsys.readouterr().err
+    write(4, 10, "newest.jsonl")
+    assert run(*arguments, "--same-operators") == 0
+    assert "learned from 10 events" in capsys.readouterr().out
+    # places that only Spark reads are known by name, size and time
+    place = (folder / "later").as_uri()
+    assert run("--events", place, "--output", "other", "--forget", "1d") == 0
+    assert "70 events older than 1d were forgotten" in capsys.readouterr().err
+    assert run("--events", place, "--output", "other", "--append") == 0
+    assert "learned nothing" in capsys.readouterr().out
+    assert Statistics.load("other").events == 60
+    for wrong in (("--forget", "old"), ("--forget", "3km"), ("--again",)):
+        assert run("--events", "later", "--output", "third", *wrong) == 2
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory, without_java: None) -> tuple[Path, float]:
+    folder = tmp_path_factory.mktemp("kills") / "rig"
+    return folder, learning_kills.prepare(folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_job_that_is_killed_leaves_the_folder_as_it_was(
+    rig: tuple[Path, float], seed: int
+) -> None:
+    assert learning_kills.trial(rig[0], seed, rig[1]) == ""
 
 
 def test_counts_of_before_declarations_are_not_added_to(

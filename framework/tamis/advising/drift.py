@@ -179,7 +179,8 @@ class _Rows:
         both = self.old.keys() & self.new.keys()
         self.running = {name for name in both if _runs(self.old[name], self.new[name])}
         """Attributes whose values run on with time, or name the event."""
-        self.running.update(("id", "time", *TIME_NAMES))
+        partitions = (name for each in (old, new) for name in each.about.get("partitions", ()))
+        self.running.update(("id", "time", *TIME_NAMES, *partitions))
 
     def _of(self, statistics: Statistics) -> dict[str, dict[str, dict[str, Any]]]:
         found: dict[str, dict[str, dict[str, Any]]] = {}
@@ -203,8 +204,8 @@ def _runs(old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]]) -> boo
 def _is_running(old: dict[str, Any], new: dict[str, Any]) -> bool:
     strings, others = (row.get("strings") or () for row in (old, new))
     if strings and others:
-        times = (moment(text) or moment(f"{text}T00:00:00Z") for text in (*strings, *others))
-        return all(times) or min(map(_distinct, (old, new))) >= _UNIQUE
+        times = all(moment(text) is not None for text in (*strings, *others))
+        return times or min(map(_distinct, (old, new))) >= _UNIQUE
     numbers, later = (row.get("quantiles") or () for row in (old, new))
     if not numbers or not later:
         return False

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +23,6 @@ from tamis.cli.options import (
     Operators,
     Rejects,
     Rename,
-    SampleShare,
     SparkHistory,
     Subscriptions,
     TimeZone,
@@ -32,9 +33,17 @@ from tamis.cli.saying import put, say, say_rejects
 from tamis.words import agreed, counted
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tamis.files.naming import Naming
     from tamis.learning.counts import Counts
+    from tamis.learning.inputs import Input
+    from tamis.learning.learner import Window
+    from tamis.learning.ledger import Ledger
     from tamis.learning.lesson import Lesson
-    from tamis.statistics import Statistics
+
+_LAST = "last"
+_AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)")
 
 
 def learn(
@@ -42,14 +51,52 @@ def learn(
     events: SparkHistory,
     output: Annotated[str, option("DIR", "The folder of statistics that is written.")],
     operators: Operators = None,
-    sample: SampleShare = 1.0,
+    sample: Annotated[
+        float | None,
+        option(
+            "FRACTION",
+            "The share of the events that operators are asked about, always the same ones; as many "
+            "as --accuracy needs within --most-seconds when not given.",
+            min=0.0,
+            max=1.0,
+        ),
+    ] = None,
+    accuracy: Annotated[
+        float, option("SHARE", "How well shares are known, 19 times in 20.", min=1e-4, max=0.5)
+    ] = 0.01,
+    most_seconds: Annotated[
+        float, option("SECONDS", "How long operators are asked, about.", min=0.1)
+    ] = 600.0,
     append: Annotated[
-        bool, typer.Option("--append", help="Add to what the folder holds: counts add up.")
+        bool,
+        typer.Option(
+            "--append", help="Add to what the folder holds; files that were counted are skipped."
+        ),
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --append: count files again that were counted.")
+    ] = False,
+    same_operators: Annotated[
+        bool,
+        typer.Option("--same-operators", help="Operators whose code has changed answer the same."),
     ] = False,
     since: Annotated[
-        str | None, option("TIME", "Only events of this time (RFC 3339) or later.")
+        str | None,
+        option(
+            "TIME|last",
+            "Only events of this time (RFC 3339) or later; last: those after the latest that the "
+            "folder has counted.",
+        ),
     ] = None,
     until: Annotated[str | None, option("TIME", "Only events before this time.")] = None,
+    forget: Annotated[
+        str | None,
+        option(
+            "AGE",
+            "Forget files, or folders such as day=2026-01-15, whose events are all so much older "
+            "than the latest one: 90d, 36h.",
+        ),
+    ] = None,
     rejects: Rejects = None,
     time_zone: TimeZone = None,
     rename: Rename = None,
@@ -59,101 +106,210 @@ def learn(
     """Learn from history what planners and indexes go by, on Spark.
 
     Attribute predicates are counted on all events, operators are asked about a sample of them. The
-    folder holds Parquet tables and a manifest; an older one is replaced when all is counted.
+    folder holds Parquet tables and a manifest; it is replaced at once when all is counted.
     """
     from tamis.catalog.subscription_lines import read_subscriptions
+    from tamis.learning.ledger import Ledger
     from tamis.learning.lesson import Lesson
     from tamis.spark.session import require_spark
-    from tamis.statistics import Statistics
 
     require_spark()
     refuse_two_inputs(subscriptions, *events)
-    window, renamed = _window(since, until, time_zone), renamed_of(rename)
-    before = None
-    if append and os.path.exists(os.path.join(output, "manifest.json")):
-        before = Statistics.load(output)
+    if not append and (again or since == _LAST):
+        raise MisuseError("--again and --since last go with --append")
+    ledger = Ledger(output, append=append, forget_seconds=_seconds(forget))
+    window, renamed = _window(since, until, ledger, time_zone), renamed_of(rename)
     records = [found.record for found in find_operators(operators).values()]
     with event_files(events) as (files, names):
         _check_places(output, rejects, [subscriptions, *files, *(operators or ())])
         lesson = taken(
             read_subscriptions(subscriptions),
             lambda entries: Lesson(
-                entries,
-                records,
-                sample=sample,
-                window=window,
-                time_zone=time_zone,
-                renamed=renamed,
+                entries, records, window=window, time_zone=time_zone, renamed=renamed
             ),
             len(records),
             "nothing was learned",
         )
-        if before is not None:
-            _check_versions(before, lesson, output)
-        counts = _counted(lesson, files, names, rejects, master)
-    say_rejects(counts.rejects, counts.first_reject, kept=rejects is not None)
+        ledger.check(lesson, same_operators=same_operators)
+        work = _Work(lesson, ledger, names, again=again, grows=since == _LAST)
+        asks = (sample, accuracy, most_seconds)
+        counts = work.counted(files, rejects, master, asks)
+    if work.skipped:
+        skipped, were = counted(work.skipped, "file"), agreed(work.skipped, "was", "were")
+        say(f"note: {skipped} that {were} counted before {were} skipped (--again counts them)")
+    if not work.inputs and work.skipped:
+        put(f"learned nothing: nothing is new; {output}")
+        return
+    _say_counts(counts, kept=rejects is not None)
+    forgotten = work.publish({"history": list(events), "subscriptions": subscriptions})
+    if forgotten:
+        say(f"note: {counted(forgotten, 'event')} older than {forget} were forgotten")
+    put(_summary(lesson, counts, work.attributes, output))
+
+
+class _Work:
+    """Files on their way to what they teach."""
+
+    def __init__(
+        self, lesson: Lesson, ledger: Ledger, names: dict[str, str], *, again: bool, grows: bool
+    ) -> None:
+        from tamis.learning.learner import Window
+
+        self._lesson, self._ledger, self._names = lesson, ledger, names
+        window = lesson.task.window
+        self._window = Window(None, window.until) if grows else window  # what was earlier is there
+        self._again, self._grows = again, grows
+        self._groups: dict[str, str] = {}
+        self._namings: dict[str, Naming] = {}
+        self._counts: dict[str, Counts] = {}
+        self.inputs: dict[str, list[Input]] = {}
+        self.skipped = self.attributes = 0
+
+    def counted(
+        self,
+        files: Sequence[str],
+        rejects: str | None,
+        master: str | None,
+        asks: tuple[float | None, float, float],
+    ) -> Counts:
+        """What those files teach that were not counted before."""
+        from tamis.cli.on_spark import on_spark
+        from tamis.files.naming import namings_of
+        from tamis.files.writing import lines_to
+        from tamis.learning.counts import merged
+
+        local = [file for file in files if "://" not in file]
+        named = {file: self._names.get(file, file) for file in local}
+        self._namings = namings_of(named, self._lesson.task.renamed)  # by all, counted or not
+        with contextlib.ExitStack() as open_files:
+            fresh = self._sift({file: self._input(file) for file in local})
+            if not fresh and not any("://" in place for place in files):
+                return merged(())
+            keep = None if rejects is None else open_files.enter_context(lines_to(rejects)).write
+
+            def count(spark: SparkSession) -> dict[str, Counts]:
+                from tamis.spark.learning import grouped_counts, inputs_of_place
+
+                mine = list(fresh)
+                for place in files:
+                    if "://" in place:
+                        mine += self._sift(inputs_of_place(spark, place, self._window))
+                self._ask(spark, mine, *asks)
+                task, groups = self._lesson.task, self._groups
+                return grouped_counts(
+                    spark, mine, task, keep,
+                    names=self._names, namings=self._namings, groups=groups,
+                )  # fmt: skip
+
+            self._counts = on_spark(count, master, shows=True)
+        return merged(self._counts.values())
+
+    def _input(self, file: str) -> Input:
+        from tamis.learning.inputs import Input
+
+        return Input.of(file, self._window, self._names.get(file))
+
+    def _sift(self, inputs: dict[str, Input]) -> list[str]:
+        """The files that are to be counted."""
+        from tamis.learning.inputs import sifted
+        from tamis.learning.ledger import group_of
+
+        before = () if self._again else self._ledger.inputs
+        found = sifted(inputs, before, grows=self._grows)
+        self.skipped += found.skipped
+        for file, each in zip(found.fresh, found.inputs, strict=True):
+            group = self._groups[file] = group_of(each.name) if self._ledger.in_parts else ""
+            self.inputs.setdefault(group, []).append(each)
+        return found.fresh
+
+    def _ask(
+        self,
+        spark: SparkSession,
+        files: Sequence[str],
+        sample: float | None,
+        accuracy: float,
+        most_seconds: float,
+    ) -> None:
+        """Chooses how many events operators are asked about, and says so."""
+        from tamis.learning.chunks import chunks_of
+        from tamis.learning.sampling import events_in, heads, sampling
+        from tamis.spark.learning import CHUNK_BYTES
+        from tamis.spark.working import cores_of
+
+        if sample is not None or not self._lesson.tests:
+            return self._lesson.ask(1.0 if sample is None else sample)
+        local = [file for file in files if "://" not in file]
+        chunks = chunks_of(local, CHUNK_BYTES, self._namings)
+        events = events_in(chunks)
+        for place in files:
+            if "://" in place:
+                is_table = place.endswith(".parquet")
+                events += (spark.read.parquet if is_table else spark.read.text)(place).count()
+        folder = chunks[0].folder if chunks else ""
+        tried = self._lesson.seconds_an_event(heads(chunks), folder)
+        chosen = sampling(events, tried, cores_of(spark), accuracy, most_seconds)
+        self._lesson.ask(chosen.share)
+        if chosen.share < 1:
+            say(f"note: {chosen}")
+
+    def publish(self, source: dict[str, object]) -> int:
+        """Adds what was learned to the folder; how many events are forgotten."""
+        from tamis.spark.learning import about
+
+        learned = {}
+        for group, counts in self._counts.items():
+            learned[group] = self._lesson.statistics(counts)
+            learned[group].about = about(self._lesson, counts)
+            learned[group].about["sources"][0] |= source
+            self.attributes = max(
+                self.attributes, len({row["attribute"] for row in learned[group].attributes})
+            )
+        return self._ledger.add(learned, self.inputs)
+
+
+def _say_counts(counts: Counts, *, kept: bool) -> None:
+    say_rejects(counts.rejects, counts.first_reject, kept=kept)
     if counts.passed_over:
         passed, were = counts.passed_over, agreed(counts.passed_over, "was", "were")
         say(f"note: {counted(passed, 'event')} of other times, or of none, {were} passed over")
     if not counts.events and counts.rejects:
         raise UnusableRunError("no line holds an event")
-    learned = _statistics(lesson, counts, events, subscriptions)
-    if before is not None:
-        learned = before.merged(learned)
-    learned.save(output)
-    put(_summary(lesson, counts, learned, output))
 
 
-def _counted(
-    lesson: Lesson,
-    files: Sequence[str],
-    names: dict[str, str],
-    rejects: str | None,
-    master: str | None,
-) -> Counts:
-    from tamis.cli.on_spark import on_spark
-    from tamis.files.writing import lines_to
-    from tamis.spark.learning import counts_of_files
+def _seconds(age: str | None) -> float | None:
+    from tamis.language.units import TIME, UNITS, in_base_unit
 
-    with contextlib.ExitStack() as open_files:
-        keep = None if rejects is None else open_files.enter_context(lines_to(rejects)).write
-        return on_spark(
-            lambda spark: counts_of_files(spark, files, lesson.task, keep, names=names),
-            master,
-            shows=True,
-        )
+    if age is None:
+        return None
+    found = _AGE.fullmatch(age)
+    number, unit = found.groups() if found else ("", "")
+    if found is None or UNITS.get(unit or "s", ("", 0))[0] != TIME:
+        raise MisuseError(f"--forget is an age such as 90d or 36h, not {age!r}")
+    return float(in_base_unit(number, unit or "s"))
 
 
-def _statistics(
-    lesson: Lesson, counts: Counts, events: Sequence[str], subscriptions: str
-) -> Statistics:
-    from tamis.spark.learning import about
-
-    learned = lesson.statistics(counts)
-    learned.about = about(lesson, counts)
-    [source] = learned.about["sources"]
-    source |= {"history": list(events), "subscriptions": subscriptions}
-    return learned
-
-
-def _summary(lesson: Lesson, counts: Counts, learned: Statistics, output: str) -> str:
+def _summary(lesson: Lesson, counts: Counts, attributes: int, output: str) -> str:
     asked = 0 if counts.calls is None else counts.calls.tested
     words = [
         f"learned from {counted(counts.events, 'event')}",
         f"{counted(len(lesson.texts), 'attribute predicate')}",
         f"{counted(len(lesson.tests), 'test')} of operators, asked about {counted(asked, 'event')}",
-        f"{counted(len({row['attribute'] for row in learned.attributes}), 'attribute')}",
+        f"{counted(attributes, 'attribute')}",
     ]
     return f"{words[0]}: {', '.join(words[1:])}; {output}"
 
 
-def _window(since: str | None, until: str | None, time_zone: str | None) -> Any:
+def _window(since: str | None, until: str | None, ledger: Ledger, zone: str | None) -> Window:
     from tamis.event.clock import moment, zone_of
     from tamis.learning.learner import Window
 
     bounds = []
     for name, text in (("--since", since), ("--until", until)):
-        found = None if text is None else moment(text, zone_of(time_zone))
+        if text == _LAST and name == "--since":
+            last = ledger.last  # events of that very moment were counted
+            bounds.append(None if last is None else math.nextafter(last, math.inf))
+            continue
+        found = None if text is None else moment(text, zone_of(zone))
         if text is not None and found is None:
             raise MisuseError(f"{name} is a time such as 2026-01-31T12:00:00Z, not {text!r}")
         bounds.append(None if found is None else float(found.epoch))
@@ -200,21 +356,3 @@ def _check_places(output: str, rejects: str | None, read: Sequence[str]) -> None
         there.mkdir(parents=True, exist_ok=True)
     except OSError as bad:
         raise WritingError(f"cannot write {output}: {bad.strerror or bad}") from bad
-
-
-def _check_versions(before: Statistics, lesson: Lesson, output: str) -> None:
-    """Refuses to add what operators do to what was counted otherwise, or of other versions."""
-    from tamis.errors import StatisticsError
-
-    if not before.is_conditional and any(test.necessary for test in lesson.tests):
-        raise StatisticsError(
-            f"{output} was learned before operators could declare what is necessary, and counts "
-            "their tests otherwise: learn into a new folder, without --append"
-        )
-    known = before.about.get("operators", {})
-    for name, version in lesson.versions.items():
-        if known.get(name, version) != version:
-            raise StatisticsError(
-                f"{output} was learned with version {known[name]} of {name}, and this is version "
-                f"{version}: learn into a new folder, without --append"
-            )

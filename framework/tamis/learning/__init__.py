@@ -2,5 +2,6 @@
 
 Everything here runs in one process and knows nothing of Spark; `tamis.spark` runs it on many.
 
-Others may import from `chunks`, `counts`, `learner`, `lesson` and `tables`.
+Others may import from `chunks`, `counts`, `inputs`, `learner`, `ledger`, `lesson`, `sampling` and
+`tables`.
 """

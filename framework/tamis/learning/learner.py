@@ -8,6 +8,7 @@ Cost: that of gathering; for an event of the sample, that of its calls.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -52,6 +53,21 @@ class Window:
         if self.since is not None and epoch < self.since:
             return False
         return self.until is None or epoch < self.until
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        since, until = self.since, self.until
+        return -math.inf if since is None else since, math.inf if until is None else until
+
+    def covers(self, other: Window) -> bool:
+        """Whether all of another one is in it."""
+        (since, until), (begin, end) = self._ends, other._ends
+        return since <= begin and end <= until
+
+    def meets(self, other: Window) -> bool:
+        """Whether any of another one is in it."""
+        (since, until), (begin, end) = self._ends, other._ends
+        return max(since, begin) < min(until, end)
 
 
 @dataclass(frozen=True)

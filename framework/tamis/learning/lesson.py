@@ -8,31 +8,38 @@ Cost: reading the texts; some microseconds a distinct predicate.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from tamis.calling.memo import Memo
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
-from tamis.errors import StatisticsError
-from tamis.event import plain_name
-from tamis.event.clock import zone_of
+from tamis.errors import EventError, StatisticsError
+from tamis.event import Event, plain_name
+from tamis.event.clock import derived_in, zone_of
 from tamis.language.condition import Language
 from tamis.language.predicate import AttributePredicate
-from tamis.learning.calls import CallCounts
+from tamis.learning.calls import CallCounts, Observer
 from tamis.learning.counts import Counts
 from tamis.learning.learner import Task, Window
 from tamis.learning.predicates import Questions
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.operators import OperatorRecord, records_of
 from tamis.operators.asking import Operators, Test
+from tamis.operators.code import code_of
 from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.statistics import PredicateStatistics, Statistics
 from tamis.statistics.sample import Kept, Sample
+
+_TRIAL_SECONDS = 5.0
 
 
 class Lesson:
@@ -49,8 +56,6 @@ class Lesson:
         time_zone: str | None = None,
         renamed: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        if not isinstance(sample, (int, float)) or not 0 <= sample <= 1:
-            raise StatisticsError(f"a sample is a share of the events, 0 to 1, not {sample!r}")
         records = installed().operators.values() if operators is None else records_of(operators)
         self._operators = Operators(records)
         predicates, tests = _asked(subscriptions, self._operators, limits)
@@ -65,18 +70,56 @@ class Lesson:
             marks=_declared_marks(tests) | self.questions.marks,
             tests=tuple(test.text for test in tests),
             operators=packed(self.operators) if tests else b"",
-            sample=float(sample),
             window=window or Window(),
             limits=limits,
             time_zone=time_zone,
             renamed=renamed,
         )
         zone_of(time_zone)
+        self.ask(sample)
+
+    def ask(self, sample: float) -> None:
+        """Asks operators about this share of the events."""
+        if not isinstance(sample, (int, float)) or not 0 <= sample <= 1:
+            raise StatisticsError(f"a sample is a share of the events, 0 to 1, not {sample!r}")
+        self.task = replace(self.task, sample=float(sample))
 
     @property
     def versions(self) -> dict[str, str]:
         """The versions of the operators that are asked."""
         return {each.specification.name: each.specification.version for each in self.operators}
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """What the code of the operators that are asked is known by."""
+        return {name: code_of(self._operators.operator(name)) for name in self.versions}
+
+    def seconds_an_event(self, documents: Iterable[Mapping[str, Any]], folder: str = "") -> float:
+        """What the calls about an event take, by trying each operator on some, else as declared."""
+        firsts = {test.call.specification.name: test.text for test in reversed(self.tests)}
+        costs = dict.fromkeys(firsts, 0.0)
+        prepared = 0.0
+        observer = Observer(
+            self._operators, sorted(firsts.values()), Memo(0), limits=self.task.limits
+        )
+        derived = derived_in(installed().attributes, zone_of(self.task.time_zone))
+        end = time.monotonic() + _TRIAL_SECONDS
+        for at, document in enumerate(documents):
+            if at == 1:  # what is loaded for the first one is loaded once
+                observer.counts = CallCounts.empty(len(firsts), len(firsts))
+            with suppress(EventError):
+                observer.observe(Event.of(document, str, derived, folder), at)
+            if time.monotonic() > end:
+                break
+        counts = observer.counts
+        for at, call in enumerate(observer.calls):
+            name, measured = call.specification.name, int(counts.measured[at])
+            declared = call.specification.expected_cost_seconds
+            costs[name] = float(counts.seconds[at]) / measured if measured else declared
+        if counts.tested:
+            prepared = sum(seconds for _, seconds in counts.prepared.values()) / counts.tested
+        calls = {test.call.text: test.call.specification.name for test in self.tests}
+        return prepared + sum(costs[name] for name in calls.values())
 
     @property
     def reads(self) -> list[str]:

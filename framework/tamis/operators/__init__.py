@@ -1,6 +1,7 @@
 """Says what an operator is: its specification, its calls and tests, and how it travels.
 
-Others may import what stands here, and from `asking`, `necessary`, `shipping` and `specification`.
+Others may import what stands here, and from `asking`, `code`, `necessary`, `shipping` and
+`specification`.
 """
 
 from tamis.operators.operators import (

@@ -9,29 +9,34 @@ Cost: one pass over the events; counts of a few MB a part travel to the driver.
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from tamis.files.naming import Naming, namings_of
 from tamis.files.parquet import dicts
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
 from tamis.learning.counts import Counts, merged
+from tamis.learning.inputs import Input
 from tamis.learning.learner import Learner, Task, Window
 from tamis.learning.lesson import Lesson
+from tamis.learning.sampling import TRIED, sampling
 from tamis.learning.tables import learn_batch
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.spark.working import Told, told_of_frame, told_of_parts
+from tamis.spark.working import Told, cores_of, told_of_frame, told_of_parts
 from tamis.statistics import Statistics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Rejected = dict[str, Any]
+_PARTITION = re.compile(r"/(?=[^/]+=[^/]*/)")
 _COUNTS, _REJECTS = "counts", "rejects"
 _PARTS_A_CORE = 2
-_CHUNK_BYTES = 1 << 25
+CHUNK_BYTES = 1 << 25
 _REJECTS_A_ROW = 1_000
 
 
@@ -40,25 +45,31 @@ def learn(
     subscriptions: Iterable[Mapping[str, Any] | str],
     operators: Iterable[object] | None = None,
     *,
-    sample: float = 1.0,
+    sample: float | None = None,
     since: float | None = None,
     until: float | None = None,
     rejects: Callable[[Rejected], None] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     time_zone: str | None = None,
+    say: Callable[[str], None] = lambda words: None,
 ) -> Statistics:
     """What the events of a data frame, a row each, say of the predicates of subscriptions.
 
-    Operators (all installed ones when not given) are asked about a `sample` of the events. `since`
-    and `until` are seconds since 1970: events of other times, or of none, are passed over."""
-    lesson = Lesson(
-        subscriptions,
-        operators,
-        sample=sample,
-        window=Window(since, until),
-        limits=limits,
-        time_zone=time_zone,
-    )
+    Operators (all installed ones when not given) are asked about a `sample` of the events, when not
+    given one that knows shares to a hundredth within ten minutes, which `say` is told beforehand.
+    `since` and `until` are seconds since 1970: events of other times, or of none, are passed
+    over."""
+    window = Window(since, until)
+    lesson = Lesson(subscriptions, operators, window=window, limits=limits, time_zone=time_zone)
+    if sample is not None:
+        lesson.ask(sample)
+    elif lesson.tests:
+        spark, some = events.sparkSession, events.limit(TRIED).collect()
+        tried = lesson.seconds_an_event(row.asDict(recursive=True) for row in some)
+        chosen = sampling(events.count(), tried, cores_of(spark))
+        lesson.ask(chosen.share)
+        if chosen.share < 1:
+            say(str(chosen))
     return learn_frame(events, lesson, rejects)
 
 
@@ -83,6 +94,8 @@ def about(lesson: Lesson, counts: Counts) -> dict[str, Any]:
         "learned": now,
         "tamis": metadata.version("tamis"),
         "operators": lesson.versions,
+        "codes": lesson.codes,
+        "time_zone": lesson.task.time_zone,
         "reads": lesson.reads,
         "sources": [
             {
@@ -112,7 +125,7 @@ def counts_of_frame(
         learner = Learner(held())
         return _told(learner, _of_batches(learner, batches), keep)
 
-    return _added(told_of_frame(frame, count), task, rejects)
+    return merged(_added(told_of_frame(frame, count), task, rejects).values())
 
 
 def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
@@ -128,7 +141,7 @@ def _fewer(frame: DataFrame) -> DataFrame:
 
 def parts_of(spark: SparkSession) -> int:
     """How many parts there are to be counted."""
-    return _PARTS_A_CORE * max(1, spark.sparkContext.defaultParallelism)
+    return _PARTS_A_CORE * cores_of(spark)
 
 
 # files
@@ -139,27 +152,50 @@ def counts_of_files(
     files: Sequence[str],
     task: Task,
     rejects: Callable[[Rejected], None] | None = None,
+    **settings: Any,
+) -> Counts:
+    """What the events of files teach, altogether; `settings` are those of `grouped_counts`."""
+    return merged(grouped_counts(spark, files, task, rejects, **settings).values())
+
+
+def grouped_counts(
+    spark: SparkSession,
+    files: Sequence[str],
+    task: Task,
+    rejects: Callable[[Rejected], None] | None = None,
     *,
     names: Mapping[str, str] | None = None,
-    chunk_bytes: int = _CHUNK_BYTES,
+    namings: Mapping[str, Naming] | None = None,
+    groups: Mapping[str, str] | None = None,
+    chunk_bytes: int = CHUNK_BYTES,
     parts: int | None = None,
-) -> Counts:
+) -> dict[str, Counts]:
     """What the events of files teach; workers read them, at the same paths, in so many parts.
 
-    `names` are those that ids and rejects have in the place of a file's own. What has a scheme
-    (`hdfs://`, `s3a://`) is read by Spark: its lines have no numbers there."""
+    `names` are those that ids and rejects have in the place of a file's own, `groups` those that
+    the files are counted for. What has a scheme (`hdfs://`, `s3a://`) is read by Spark: its lines
+    have no numbers there."""
+    groups = groups or {}
     local = [file for file in files if "://" not in file]
-    found: list[Counts] = []
+    found: dict[str, Counts] = {}
     if local:
         names = names or {}
-        namings = namings_of({file: names.get(file, file) for file in local}, task.renamed)
+        if namings is None:
+            namings = namings_of({file: names.get(file, file) for file in local}, task.renamed)
         chunks = chunks_of(local, chunk_bytes, namings)
+        group_of = {os.path.abspath(file): group for file, group in groups.items()}
         chunks = [each.elsewhere(names.get(each.file)) for each in chunks]
-        found.append(_counts_of_chunks(spark, chunks, task, rejects, parts))
+        found = _counts_of_chunks(spark, chunks, task, rejects, parts, group_of)
+    several: dict[tuple[str, str, bool], list[str]] = {}
     for place in files:
         if "://" in place:
-            found.append(_counts_of_place(spark, place, task, rejects))
-    return merged(found)
+            is_table = place.rstrip("/").endswith(".parquet")
+            above = _PARTITION.split(place)[0] if _PARTITION.search(place) else ""
+            several.setdefault((groups.get(place, ""), above, is_table), []).append(place)
+    for (group, above, is_table), places in several.items():
+        counts = _counts_of_places(spark, places, task, rejects, above, is_table=is_table)
+        found[group] = found[group].merged(counts) if group in found else counts
+    return found
 
 
 def _counts_of_chunks(
@@ -168,34 +204,58 @@ def _counts_of_chunks(
     task: Task,
     rejects: Callable[[Rejected], None] | None,
     most: int | None,
-) -> Counts:
+    group_of: Mapping[str, str],
+) -> dict[str, Counts]:
     parts = in_parts(chunks, most or parts_of(spark))
     if not parts:
-        return Counts()
+        return {}
     held, keep = _sent(spark, task), rejects is not None
 
     def count(at: int) -> Iterator[Told]:
-        learner = Learner(held())
-        read = (rejected for chunk in parts[at] for rejected in learn_chunk(learner, chunk))
-        return _told(learner, read, keep)
+        for group, chunks in groupby(parts[at], lambda chunk: group_of.get(chunk.file, "")):
+            learner = Learner(held())
+            read = (rejected for chunk in chunks for rejected in learn_chunk(learner, chunk))
+            yield from _told(learner, read, keep, group)
 
     return _added(told_of_parts(spark, len(parts), count), task, rejects)
 
 
-def _counts_of_place(
-    spark: SparkSession, place: str, task: Task, rejects: Callable[[Rejected], None] | None
+def _counts_of_places(
+    spark: SparkSession,
+    places: Sequence[str],
+    task: Task,
+    rejects: Callable[[Rejected], None] | None,
+    above: str,
+    *,
+    is_table: bool,
 ) -> Counts:
-    """What Spark reads from where only Spark can read."""
-    if place.rstrip("/").endswith(".parquet"):
-        frame = spark.read.option("mergeSchema", "true").parquet(place)
-        return counts_of_frame(frame, task, rejects)
+    """What Spark reads from where only Spark can read, with the partitions below a folder."""
+    reader = spark.read.option("mergeSchema", "true")
+    if above:
+        reader = reader.option("basePath", above)
+    if is_table:
+        return counts_of_frame(reader.parquet(*places), task, rejects)
+    name = places[0] if len(places) == 1 else places[0].rpartition("/")[0]
     held, keep = _sent(spark, task), rejects is not None
 
     def count(batches: Iterator[Any]) -> Iterator[Told]:
         learner = Learner(held())
-        return _told(learner, _of_lines(learner, place, batches), keep)
+        return _told(learner, _of_lines(learner, name, batches), keep)
 
-    return _added(told_of_frame(_fewer(spark.read.text(place)), count), task, rejects)
+    frame = _fewer(reader.text(list(places)))
+    return merged(_added(told_of_frame(frame, count), task, rejects).values())
+
+
+def inputs_of_place(spark: SparkSession, place: str, window: Window) -> dict[str, Input]:
+    """The files that Spark finds in a place, by their addresses."""
+    reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    rows = reader.load(place).select("path", "length", "modificationTime").collect()
+    bounds = window.since, window.until
+    found = {}
+    for row in sorted(rows):
+        path = re.sub("^([a-z0-9]+):/(?!/)", r"\1:///", row.path)  # as Spark names local files
+        found[path] = Input(path, row.length, row.modificationTime.timestamp(), "", *bounds)
+    return found
 
 
 def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[Rejected]:
@@ -219,21 +279,26 @@ def _sent(spark: SparkSession, task: Task) -> Callable[[], Task]:
     return lambda: pickle.loads(content.value)
 
 
-def _told(learner: Learner, rejected: Iterator[Rejected], keep: bool) -> Iterator[Told]:
+def _told(
+    learner: Learner, rejected: Iterator[Rejected], keep: bool, group: str = ""
+) -> Iterator[Told]:
     """What a worker has to tell."""
     while several := list(islice(rejected, _REJECTS_A_ROW)):
         if keep:
             yield _REJECTS, json.dumps(several).encode()
-    yield _COUNTS, learner.finish().packed(learner.task.marks)
+    yield f"{_COUNTS}{group}", learner.finish().packed(learner.task.marks)
 
 
-def _added(told: Iterable[Told], task: Task, rejects: Callable[[Rejected], None] | None) -> Counts:
-    """The counts of all parts; rejects in the order of the parts."""
-    found = []
+def _added(
+    told: Iterable[Told], task: Task, rejects: Callable[[Rejected], None] | None
+) -> dict[str, Counts]:
+    """The counts of all parts by their groups; rejects in the order of the parts."""
+    found: dict[str, list[Counts]] = {}
     for kind, content in told:
-        if kind == _COUNTS:
-            found.append(Counts.unpacked(content, task.marks))
+        if kind != _REJECTS:
+            counts = Counts.unpacked(content, task.marks)
+            found.setdefault(kind.removeprefix(_COUNTS), []).append(counts)
         elif rejects is not None:
             for each in json.loads(content):
                 rejects(each)
-    return merged(found)
+    return {group: merged(several) for group, several in found.items()}

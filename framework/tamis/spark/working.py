@@ -21,6 +21,11 @@ _SCHEMA = "kind string, content binary"
 _ERROR = "error"
 
 
+def cores_of(spark: SparkSession) -> int:
+    """How many tasks run at once, by Spark's own default."""
+    return max(1, spark.sparkContext.defaultParallelism)
+
+
 def told_of_parts(
     spark: SparkSession, parts: int, work: Callable[[int], Iterable[Told]]
 ) -> list[Told]:

@@ -1,6 +1,6 @@
 """Knows selectivities and costs of predicates, from history and from the stream.
 
-Others may import what stands here, and from `answers`, `averages`, `costs`, `counting`,
+Others may import what stands here, and from `answers`, `averages`, `costs`, `counting`, `folder`,
 `gathering`, `history`, `predicates`, `sample`, `shares`, `tables` and `values`.
 """
 

@@ -5,10 +5,14 @@ Cost: O(predicates, marks and cells).
 
 from __future__ import annotations
 
+import shutil
+import uuid
+from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import Any
 
 from tamis.errors import StatisticsError
-from tamis.files.manifest import read_manifest, remove_manifest, write_manifest
+from tamis.files.manifest import read_manifest, write_manifest
 from tamis.spaces.tables import (
     CELL_COLUMNS,
     SPACE_COLUMNS,
@@ -31,25 +35,42 @@ from tamis.statistics.tables import (
 FORMAT_VERSION = 2
 """Since 2, tests are counted on the events in which their declarations hold."""
 _OLDER = (1,)
+PARTS = "parts"
+_OPTIONAL = ("attributes", "cells", "spaces", "answers", "sample", "events")
+_BESIDE = ".new-"
+_TRIES = 3
 _OWN_FIELDS = frozenset(
-    ("format_version", "events", "rejects", "predicates", "sample", "prepared", "tables", "time")
+    (
+        *("format_version", "generation", "parts", "events", "rejects", "predicates", "sample"),
+        *("prepared", "tables", "time"),
+    )
 )
 
 
-def save(statistics: Statistics, folder: Path) -> None:
-    """Writes a folder of Parquet tables and a manifest; an older one there is replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_manifest(folder)
-    write_predicates(folder / "predicates", statistics.predicates)
+def save(
+    statistics: Statistics, folder: Path, parts: Mapping[str, Statistics | None] | None = None
+) -> None:
+    """Writes a folder of Parquet tables and a manifest; an older one there is replaced at once.
+
+    Tables are written beside those that are there; with the manifest the folder is the new one, and
+    only then are tables moved into their places: killed at any moment, it holds the old or the new.
+    `parts` are what it is the sum of, each `None` where it is there already."""
+    generation = uuid.uuid4().hex
+    beside = folder / f"{_BESIDE}{generation}"
+    beside.mkdir(parents=True)
+    write_predicates(beside / "predicates", statistics.predicates)
     if statistics.attributes:
-        write_rows(folder / "attributes", statistics.attributes)
+        write_rows(beside / "attributes", statistics.attributes)
     if statistics.spaces:
-        write_columns(folder / "cells", cell_rows(statistics.spaces), CELL_COLUMNS)
-        write_columns(folder / "spaces", space_rows(statistics.spaces), SPACE_COLUMNS)
+        write_columns(beside / "cells", cell_rows(statistics.spaces), CELL_COLUMNS)
+        write_columns(beside / "spaces", space_rows(statistics.spaces), SPACE_COLUMNS)
     if statistics.answers:
-        write_columns(folder / "answers", answer_rows(statistics.answers), ANSWER_COLUMNS)
+        write_columns(beside / "answers", answer_rows(statistics.answers), ANSWER_COLUMNS)
     if statistics.sample is not None:
-        write_sample(folder / "sample", folder / "events", statistics.sample)
+        write_sample(beside / "sample", beside / "events", statistics.sample)
+    for name, part in (parts or {}).items():
+        if part is not None:
+            save(part, folder / PARTS / name)
     tables = {
         "attributes": statistics.attributes,
         "cells": statistics.spaces,
@@ -60,6 +81,8 @@ def save(statistics: Statistics, folder: Path) -> None:
         FORMAT_VERSION,
         **{
             **statistics.about,
+            "generation": generation,
+            "parts": list(parts or ()),
             "events": statistics.events,
             "rejects": statistics.rejects,
             "predicates": len(statistics.predicates),
@@ -69,32 +92,99 @@ def save(statistics: Statistics, folder: Path) -> None:
             "tables": [name for name, held in tables.items() if held],
         },
     )
+    _settle(folder, beside, parts or ())
+
+
+def _settle(folder: Path, beside: Path, parts: Container[str]) -> None:
+    """Moves tables into their places, and removes what nothing names any more."""
+    for written in beside.glob("*/*"):
+        place = folder / written.parent.name
+        place.mkdir(exist_ok=True)
+        for old in place.glob("*.parquet"):
+            if old.name != written.name:
+                old.unlink()
+        written.replace(place / written.name)
+    old_parts = (each for each in folder.glob(f"{PARTS}/*") if each.name not in parts)
+    old_tables = (folder / name for name in _OPTIONAL if not (beside / name).exists())
+    for needless in (*old_tables, *old_parts, *folder.glob(f"{_BESIDE}*")):
+        shutil.rmtree(needless, ignore_errors=True)
+
+
+def recover(folder: Path) -> None:
+    """Puts into its place what was written by one that was killed when all but that was done."""
+    try:
+        manifest = read_manifest(
+            folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER
+        )
+    except StatisticsError:
+        return
+    beside = folder / f"{_BESIDE}{manifest.get('generation')}"
+    if beside.exists():
+        _settle(folder, beside, manifest["parts"])
+
+
+def generation_of(folder: Path) -> str | None:
+    """What tells one state of a folder from another; `None` where it holds no statistics."""
+    try:
+        manifest = read_manifest(
+            folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER
+        )
+    except StatisticsError:
+        return None
+    return str(manifest.get("generation"))
 
 
 def load(folder: Path) -> Statistics:
-    """Reads what `save` or `tamis learn` wrote."""
+    """Reads what `save` or `tamis learn` wrote, all of one state, while another may be written."""
+    for tries_left in reversed(range(_TRIES)):
+        manifest = read_manifest(
+            folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER
+        )
+        try:
+            statistics = _loaded(folder, manifest)
+        except StatisticsError:
+            if not tries_left or generation_of(folder) == str(manifest.get("generation")):
+                raise
+        else:
+            if generation_of(folder) == str(manifest.get("generation")):
+                return statistics
+    raise StatisticsError(f"{folder} is written again and again while it is read")
+
+
+def load_parts(folder: Path) -> dict[str, Statistics]:
+    """The parts that a folder is the sum of, where it was written as such."""
     manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER)
+    return {name: load(folder / PARTS / name) for name in manifest.get("parts", ())}
+
+
+def _loaded(folder: Path, manifest: Mapping[str, Any]) -> Statistics:
+    beside = folder / f"{_BESIDE}{manifest.get('generation')}"
+
+    def place(table: str) -> Path:
+        is_beside = any((beside / table).glob("*"))  # moved one by one
+        return beside / table if is_beside else folder / table
+
     statistics = Statistics()
     statistics.is_conditional = manifest["format_version"] not in _OLDER
     statistics.events = manifest.get("events")
     statistics.rejects = manifest.get("rejects")
-    statistics.predicates = read_predicates(folder / "predicates")
+    statistics.predicates = read_predicates(place("predicates"))
     # what an older manifest does not tell is there if its folder is
     tables = manifest.get("tables", ["attributes"])
-    if "attributes" in tables and (folder / "attributes").exists():
-        statistics.attributes = read_rows(folder / "attributes", ("attribute",))
+    if "attributes" in tables and place("attributes").exists():
+        statistics.attributes = read_rows(place("attributes"), ("attribute",))
     if "cells" in tables:
         statistics.spaces = spaces_from(
-            read_rows(folder / "spaces", list(SPACE_COLUMNS)),
-            read_rows(folder / "cells", list(CELL_COLUMNS)),
+            read_rows(place("spaces"), list(SPACE_COLUMNS)),
+            read_rows(place("cells"), list(CELL_COLUMNS)),
         )
     if "answers" in tables:
-        rows = read_rows(folder / "answers", list(ANSWER_COLUMNS))
+        rows = read_rows(place("answers"), list(ANSWER_COLUMNS))
         statistics.answers = answers_from(rows)
     prepared = manifest.get("prepared", {})
     statistics.prepared = {name: (made, spent) for name, (made, spent) in prepared.items()}
     statistics.about = {name: value for name, value in manifest.items() if name not in _OWN_FIELDS}
     if manifest.get("sample") is not None:
         count = manifest["sample"]
-        statistics.sample = read_sample(folder / "sample", folder / "events", count)
+        statistics.sample = read_sample(place("sample"), place("events"), count)
     return statistics

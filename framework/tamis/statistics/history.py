@@ -381,9 +381,9 @@ class Statistics:
             times, spent = merged.prepared.get(name, (0, 0.0))
             merged.prepared[name] = (times + made, spent + seconds)
         merged.about = {**self.about, **other.about}
-        if "operators" in self.about or "operators" in other.about:
-            versions = [each.about.get("operators", {}) for each in (self, other)]
-            merged.about["operators"] = {**versions[0], **versions[1]}
+        for name in ("operators", "codes"):
+            if name in self.about or name in other.about:
+                merged.about[name] = {**self.about.get(name, {}), **other.about.get(name, {})}
         if "reads" in self.about and "reads" in other.about:
             merged.about["reads"] = sorted({*self.about["reads"], *other.about["reads"]})
         sources = [*self.about.get("sources", ()), *other.about.get("sources", ())]

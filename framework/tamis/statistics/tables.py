@@ -9,7 +9,6 @@ from typing import Any
 
 from tamis.errors import StatisticsError
 from tamis.files import parquet
-from tamis.files.manifest import replace_file
 from tamis.statistics.predicates import PredicateStatistics
 from tamis.statistics.sample import KEPT_COLUMNS, Kept, Sample
 
@@ -93,14 +92,9 @@ def read_rows(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def write_table(folder: Path, table: Any) -> None:
-    """Writes a table as the only one of its folder."""
-    arrow = require_arrow()
-    folder.mkdir(exist_ok=True)
-    sink = arrow.BufferOutputStream()
-    arrow.parquet.write_table(table, sink)
-    for old in folder.glob("*.parquet"):
-        old.unlink()
-    replace_file(folder / "part-0.parquet", sink.getvalue().to_pybytes())
+    """Writes a table into a new folder."""
+    folder.mkdir()
+    require_arrow().parquet.write_table(table, folder / "part-0.parquet")
 
 
 def read_table(folder: Path, columns: Sequence[str]) -> Any:
