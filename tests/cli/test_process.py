@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tamis import Statistics
+
 from .running import Process, strict, without_waiting, write_lines
 
 MATCH = ("match", "--subscriptions", "S.jsonl", "--operators", "ops.py")
@@ -52,6 +54,30 @@ def test_no_command_is_wrong_usage(process: Process) -> None:
     unknown = process("mtach")
     assert unknown.status == 2
     assert "Did you mean 'match'?" in unknown.err
+
+
+def test_statistics_are_followed_while_events_come(process: Process) -> None:
+    pytest.importorskip("pyarrow", reason="pip install 'tamis[parquet]' brings pyarrow")
+    folder = process.folder / "learned"
+    Statistics({"louderThan(3)": 0.1}).save(folder)
+    following = ("--statistics", "learned", "--follow-statistics")
+    running = process.start(*MATCH, "--events", "-", *following)
+    assert running.stdin is not None
+    assert running.stdout is not None
+    assert running.stderr is not None
+    with running:
+        for name in ("e1", "e2"):
+            running.stdin.write(f'{{"id": "{name}", "people": 9}}\n'.encode())
+            running.stdin.flush()
+            assert json.loads(running.stdout.readline())["event"] == name
+            Statistics({"louderThan(3)": 0.9}).save(folder)
+            said = [running.stderr.readline().decode()]
+            while "new statistics" not in said[-1]:
+                assert said[-1].startswith("tamis is "), said
+                said.append(running.stderr.readline().decode())
+        running.stdin.close()
+    assert running.returncode == 0
+    assert process(*MATCH, "--events", "-", "--follow-statistics").status == 2
 
 
 def test_from_standard_input_to_standard_output(process: Process) -> None:

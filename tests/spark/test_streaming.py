@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tamis import Matcher
+from tamis import Matcher, Statistics
 from tamis.cli.running import run
 from tamis.plugins.loader import operators_in
 from tamis.spark import SparkError, stream
-from tamis.spark.streaming import MATCHES, REJECTS, Sink
+from tamis.spark.streaming import MATCHES, REJECTS, Sink, Versions
 
 from . import kills
 from .history import OPERATORS, SUBSCRIPTIONS, read_lines, write_history
@@ -93,6 +93,27 @@ def test_subscriptions_are_read_again_and_broken_ones_change_nothing(
     assert second != first
     (here / "s.jsonl").unlink()
     assert next_one("e4") == (second, ["two"])
+
+
+def test_statistics_are_read_again_between_batches(tmp_path: Path) -> None:
+    folder = tmp_path / "learned"
+    said: list[str] = []
+    (tmp_path / "s.jsonl").write_text('{"id": "one", "where": "a = 3"}\n')
+
+    def compiled(lines: Any) -> Any:
+        return Statistics.load(folder).selectivity("a = 3")
+
+    versions = Versions(
+        str(tmp_path / "s.jsonl"), tmp_path / "kept", compiled, said.append, str(folder)
+    )
+    seen = []
+    for share in (0.1, 0.2):
+        Statistics({"a = 3": share}).save(folder)
+        seen += [versions.now(), versions.now()]
+    shares: list[Any] = [share for _, share in seen]
+    assert shares == [0.1, 0.1, 0.2, 0.2]
+    [version] = {version for version, _ in seen}
+    assert said == [f"new statistics: version {version}"]
 
 
 def test_poison_goes_to_the_dead_letters(spark: SparkSession, here: Path) -> None:

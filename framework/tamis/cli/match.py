@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tamis.files.writing import Lines
     from tamis.matcher import Matcher
     from tamis.result.totals import Totals
+    from tamis.statistics import Statistics
 
 
 def match(
@@ -34,6 +36,7 @@ def match(
     index: options.Index = None,
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
+    follow_statistics: options.FollowStatistics = False,
     operators: options.Operators = None,
     workers: options.Workers = 1,
     in_flight: options.InFlight = None,
@@ -67,12 +70,13 @@ def match(
     setup = Setup(operators, index, planner, statistics, workers, in_flight, time_zone)
     renamed = options.renamed_of(rename)
     run = Run(subscriptions, events, setup, output, report, rejects, renamed)
+    options.check_followed(statistics, follows=follow_statistics, on=on)
     if _is_on_spark(on, master, shards, shadow):
         from tamis.cli.match_on_spark import match_on_spark
 
         match_on_spark(run, master, shards)
     else:
-        _match_here(run, shadow)
+        _match_here(run, shadow, follows=follow_statistics)
 
 
 def _is_on_spark(on: str, master: str | None, shards: int, shadow: bool) -> bool:
@@ -85,7 +89,7 @@ def _is_on_spark(on: str, master: str | None, shards: int, shadow: bool) -> bool
     return on == "spark"
 
 
-def _match_here(run: Run, shadow: bool) -> None:
+def _match_here(run: Run, shadow: bool, *, follows: bool) -> None:
     """Matches in this process."""
     from tamis.advising.shadow import Shadows
     from tamis.files import reading
@@ -104,6 +108,8 @@ def _match_here(run: Run, shadow: bool) -> None:
     totals = Totals(is_accounted=run.report is not None)
     with contextlib.ExitStack() as open_files:
         results = open_files.enter_context(lines_to(run.output, prompt=prompt))
+        if follows:
+            open_files.enter_context(_followed(run, matcher))
         rejected = None
         if run.rejects is not None:
             rejected = open_files.enter_context(lines_to(run.rejects, prompt=prompt))
@@ -126,6 +132,18 @@ def _match_here(run: Run, shadow: bool) -> None:
     run.conclude(
         totals, len(matcher), **({} if work.shadow is None else {"shadow": work.shadow.as_dict()})
     )
+
+
+def _followed(run: Run, matcher: Matcher) -> contextlib.AbstractContextManager[None]:
+    """What gives a matcher the statistics of its folder whenever they are others."""
+    from tamis.statistics.follower import follow
+
+    def take(found: Statistics) -> None:
+        matcher.statistics = found
+        say(f"note: new statistics of {counted(found.events or 0, 'event')} were taken")
+
+    assert run.setup.statistics is not None
+    return follow(Path(run.setup.statistics), take)
 
 
 class _Work:

@@ -14,6 +14,14 @@ def option(metavar: str, says: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=says, **more)
 
 
+def check_followed(statistics: str | None, *, follows: bool, on: str = "local") -> None:
+    """Refuses to follow what is not there, or where workers hold it."""
+    if follows and statistics is None:
+        raise MisuseError("--follow-statistics goes with --statistics DIR")
+    if follows and on == "spark":
+        raise MisuseError("--follow-statistics goes with tamis stream, or without --on spark")
+
+
 def argument(metavar: str, says: str) -> Any:
     """An argument, likewise."""
     return typer.Argument(metavar=metavar, help=says)
@@ -51,6 +59,12 @@ Index = Annotated[
 ]
 StatisticsFolder = Annotated[
     str | None, option("DIR", "What was learned from history.", "--statistics")
+]
+FollowStatistics = Annotated[
+    bool,
+    typer.Option(
+        "--follow-statistics", help="Take the statistics anew when their folder is written anew."
+    ),
 ]
 SampleShare = Annotated[
     float,

@@ -38,6 +38,7 @@ def stream(
     index: options.Index = None,
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
+    follow_statistics: options.FollowStatistics = False,
     operators: options.Operators = None,
     shards: options.Shards = 1,
     available_now: Annotated[
@@ -65,6 +66,7 @@ def stream(
     from tamis.spark.streaming import FORMATS
 
     require_spark()
+    options.check_followed(statistics, follows=follow_statistics)
     if format not in FORMATS:
         raise MisuseError(f"--format is {' or '.join(FORMATS)}, not {format}")
     if subscriptions == "-":
@@ -81,7 +83,8 @@ def stream(
     _run(
         master, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
         format=format, trigger=_trigger(available_now, trigger_seconds),
-        files_a_batch=files_a_batch, renamed=options.renamed_of(rename), say=_tell,
+        files_a_batch=files_a_batch, follow_statistics=statistics if follow_statistics else None,
+        renamed=options.renamed_of(rename), say=_tell,
     )  # fmt: skip
 
 

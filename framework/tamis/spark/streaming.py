@@ -26,6 +26,8 @@ from tamis.files.reading import files_in
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.matching import Job, match, match_files, on_disk
 from tamis.spark.working import last_line
+from tamis.statistics import Statistics
+from tamis.statistics.folder import generation_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,11 +49,16 @@ Say = Callable[[str], None]
 class Versions:
     """The subscriptions of a file as they are now, or as they were when they last made sense."""
 
-    def __init__(self, file: str, folder: Path, compile: Compile, say: Say) -> None:
+    def __init__(
+        self, file: str, folder: Path, compile: Compile, say: Say, statistics: str | None = None
+    ) -> None:
+        """Those of a folder of statistics too, where one is followed."""
         self._file = file
         self._folder = folder
         self._compile = compile
         self._say = say
+        self._statistics = statistics
+        self._generation: str | None = None
         self._seen: object = None
         self.version = ""
         self._compiled: Compiled | None = None
@@ -61,9 +68,10 @@ class Versions:
         """The version, and what is compiled of it."""
         try:
             status = os.stat(self._file)
-            seen: object = (status.st_mtime_ns, status.st_size, status.st_ino)
+            generation = self._statistics and generation_of(Path(self._statistics))
+            seen: object = (status.st_mtime_ns, status.st_size, status.st_ino, generation)
             if seen != self._seen:
-                self._take(Path(self._file).read_bytes())
+                self._take(Path(self._file).read_bytes(), generation)
                 self._seen = seen
         except (TamisError, OSError) as bad:
             if self._compiled is None and not self._take_last():
@@ -74,9 +82,9 @@ class Versions:
         assert self._compiled is not None
         return self.version, self._compiled
 
-    def _take(self, content: bytes) -> None:
+    def _take(self, content: bytes, generation: str | None = None) -> None:
         version = hashlib.sha256(content).hexdigest()[:_VERSION_LETTERS]
-        if version == self.version:
+        if (version, generation) == (self.version, self._generation):
             return
         kept = self._folder / f"{version}.jsonl"
         if not kept.exists():
@@ -87,12 +95,14 @@ class Versions:
             lines.findings = [each._replace(file=self._file) for each in lines.findings]
             compiled = self._compile(lines)
         except BaseException:
-            kept.unlink()
+            if version != self.version:
+                kept.unlink()
             raise
         write_manifest(self._folder, FORMAT_VERSION, version=version)
         if self._compiled is not None:
-            self._say(f"{self._file} has changed: version {version}")
-        self.version, self._compiled = version, compiled
+            news = f"{self._file} has changed" if version != self.version else "new statistics"
+            self._say(f"{news}: version {version}")
+        self.version, self._generation, self._compiled = version, generation, compiled
 
     def _take_last(self) -> bool:
         """Takes the version that was the last to make sense, if there was one."""
@@ -259,21 +269,24 @@ def stream(
     checkpoint: str,
     format: str = "json",
     trigger: Mapping[str, Any] | None = None,
+    follow_statistics: str | None = None,
     say: Say = lambda words: None,
     **settings: Any,
 ) -> StreamingQuery:
     """Matches a streaming data frame, an event a row, into folders of batches, exactly once.
 
-    `subscriptions` that are a path are read again between batches. `trigger` is what Spark's
-    `trigger` takes, as `{"availableNow": True}`; `settings` are those of `match`."""
+    `subscriptions` that are a path are read again between batches, and so is a folder of
+    statistics that is followed. `trigger` is what Spark's `trigger` takes, as
+    `{"availableNow": True}`; `settings` are those of `match`."""
     sink = Sink(output, checkpoint)
     if isinstance(subscriptions, (str, os.PathLike)):
         records = None if operators is None else list(operators)
         versions = Versions(
             os.fspath(subscriptions),
             Path(checkpoint) / "subscriptions",
-            lambda lines: _compiled(lines, records, settings),
+            lambda lines: _compiled(lines, records, settings, follow_statistics),
             say,
+            follow_statistics,
         )
         versions.now()
         now = versions.now
@@ -295,6 +308,7 @@ def stream_files(
     trigger: Mapping[str, Any] | None = None,
     files_a_batch: int | None = None,
     renamed: Renamed = (),
+    follow_statistics: str | None = None,
     say: Say = lambda words: None,
 ) -> Stream:
     """The same for the files that come into a folder, by the rules of `tamis match`.
@@ -303,7 +317,8 @@ def stream_files(
     if not os.path.isdir(folder):
         raise SparkError(f"there is no folder {folder}: a stream reads what comes into one")
     sink = Sink(output, checkpoint)
-    versions = Versions(subscriptions, Path(checkpoint) / "subscriptions", compile, say)
+    kept = Path(checkpoint) / "subscriptions"
+    versions = Versions(subscriptions, kept, compile, say, follow_statistics)
     versions.now()
     running = Stream(versions.now, sink, format, say)
     reader = spark.readStream.format("binaryFile").schema(_FILES)
@@ -323,8 +338,13 @@ def _fixed(compiled: Compiled) -> Now:
 
 
 def _compiled(
-    lines: SubscriptionLines, operators: list[object] | None, settings: Mapping[str, Any]
+    lines: SubscriptionLines,
+    operators: list[object] | None,
+    settings: Mapping[str, Any],
+    folder: str | None,
 ) -> Compiled:
+    if folder is not None:
+        settings = {**settings, "statistics": Statistics.load(folder)}
     if lines.findings:
         raise SubscriptionError("; ".join(str(each) for each in lines.findings[:3]))
     return compiled_of([each.document for each in lines.entries], operators, **settings)

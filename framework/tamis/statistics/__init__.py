@@ -1,7 +1,7 @@
 """Knows selectivities and costs of predicates, from history and from the stream.
 
 Others may import what stands here, and from `answers`, `averages`, `costs`, `counting`, `folder`,
-`gathering`, `history`, `predicates`, `sample`, `shares`, `tables` and `values`.
+`follower`, `gathering`, `history`, `predicates`, `sample`, `shares`, `tables` and `values`.
 """
 
 from __future__ import annotations

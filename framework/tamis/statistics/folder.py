@@ -37,7 +37,7 @@ FORMAT_VERSION = 2
 _OLDER = (1,)
 PARTS = "parts"
 _OPTIONAL = ("attributes", "cells", "spaces", "answers", "sample", "events")
-_BESIDE = ".new-"
+_BESIDE, _DONE = ".new-", ".done-"
 _TRIES = 3
 _OWN_FIELDS = frozenset(
     (
@@ -106,7 +106,10 @@ def _settle(folder: Path, beside: Path, parts: Container[str]) -> None:
         written.replace(place / written.name)
     old_parts = (each for each in folder.glob(f"{PARTS}/*") if each.name not in parts)
     old_tables = (folder / name for name in _OPTIONAL if not (beside / name).exists())
-    for needless in (*old_tables, *old_parts, *folder.glob(f"{_BESIDE}*")):
+    for needless in (*old_tables, *old_parts):
+        shutil.rmtree(needless, ignore_errors=True)
+    beside.replace(folder / f"{_DONE}{uuid.uuid4().hex}")  # one half removed says nothing
+    for needless in (*folder.glob(f"{_BESIDE}*"), *folder.glob(f"{_DONE}*")):
         shutil.rmtree(needless, ignore_errors=True)
 
 

@@ -63,6 +63,7 @@ def events(folder: Path) -> int:
     """How many events a folder has counted, by its manifest and by its tables."""
     found = Statistics.load(folder)
     assert found.predicates["a < 5"].tested == found.events
+    assert found.attributes
     return found.events or 0
 
 
@@ -142,12 +143,15 @@ class StopError(Exception):
 
 def stopped_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """Stops at the so manieth change of names or removal of files."""
-    steps = iter(range(step))
+    steps, rmtree = iter(range(step)), shutil.rmtree
     for owner, name in ((os, "replace"), (Path, "replace"), (Path, "unlink"), (shutil, "rmtree")):
         usual: Callable[..., Any] = getattr(owner, name)
 
         def patched(*args: Any, usual: Callable[..., Any] = usual, **more: Any) -> Any:
             if next(steps, None) is None:
+                if usual is rmtree and Path(args[0]).exists():  # in its middle
+                    for each in sorted(Path(args[0]).iterdir())[:1]:
+                        usual(each)
                 raise StopError
             return usual(*args, **more)
 
