@@ -21,7 +21,7 @@ import typer
 
 from tamis.advising.bounds import Requirements
 from tamis.plugins.loader import installed
-from tamis_bench import groups, learning, rounds, scenes
+from tamis_bench import budgets, groups, learning, rounds, scenes
 from tamis_bench.goals import UNIFORM as UNIFORM_GOALS
 from tamis_bench.goals import ZIPF
 from tamis_bench.kernels import Floats
@@ -48,6 +48,7 @@ SECTIONS: dict[str, Callable[[Effort], Iterator[Row]]] = {
     "rounds": rounds.measured,
     "scenes": scenes.measured,
     "learning": learning.measured,
+    "budgets": budgets.measured,
 }
 TITLES = {
     "4": "Figure 4, number of subscriptions, uniform popularity",
@@ -61,6 +62,7 @@ TITLES = {
     "rounds": "Calls made at once",
     "scenes": "Hidden scenes, after 300 observed events",
     "learning": "What is learned while events are matched",
+    "budgets": "Decided with a part of the exact cost",
 }
 _ON_FIGURE_4 = (
     "The paper prints 7,761 (Sequential) and 7,037 (Sub-Order) at 40K/80K in Figure 4. On the "

@@ -11,7 +11,7 @@ import tamis
 
 PUBLIC = {
     "tamis": """
-        Account ArgumentError Budget DerivedAttribute Event EventError Explanation Implication Index
+        Account ArgumentError Budget DerivedAttribute Event EventError Explanation Forecast Implication Index
         IndexFolderError IndexRecord Limits Match Matcher MatcherFolderError NeverMatches Operator
         OperatorAccount OperatorError OperatorRecord Parameter Plan Planner PlannerError
         PlannerRecord PluginError
