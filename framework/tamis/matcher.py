@@ -13,7 +13,6 @@ import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -429,7 +428,7 @@ class Matcher:
         if decision is not None:
             slow_seconds = self.limits.slow_event_seconds
             stages.log_if_slow(seen.event.id, slow_seconds, decision.call_seconds)
-            seen = replace(seen, decision=decision)
+            seen.decision = decision
         return Result(seen)
 
     # folders

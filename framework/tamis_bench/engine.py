@@ -7,6 +7,7 @@ used, so that other versions can be measured too.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import statistics
 import subprocess
@@ -27,6 +28,7 @@ from tamis_bench.workloads import UNIFORM, Shape, Workload
 _HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
 _MANY = 2_100
 """Subscriptions with which everything is compiled."""
+_OWN = ("tamis", "tamis_planners")
 _LISTED = f"import sys, tamis; print(sum(each in sys.modules for each in {_HEAVY}))"
 
 
@@ -37,6 +39,7 @@ def measured(*, passes: Passes = 7, scale: Scale = 1.0, seed: Seed = 1) -> Itera
         "import tamis": ("s", lambda: _seconds_of("import tamis")),
         "tamis --help": ("s", lambda: _seconds(lambda: _run("-m", "tamis", "--help"))),
         "heavy libraries after import tamis": ("", lambda: float(_run("-c", _LISTED))),
+        "modules switched by an event of three calls": ("", _switches),
         "around a call that does nothing": ("µs", _around_a_call(_MANY, round(200 * scale) or 1)),
         "the same, few subscriptions": ("µs", _around_a_call(0, round(200 * scale) or 1)),
         "two threads over one, matches a second": ("times", two_threads(round(60 * scale) or 1)),
@@ -109,6 +112,30 @@ def _around_a_call(others: int, matches: int, calls: int = 100) -> Callable[[], 
         return (matched - begun - bare) / (calls * matches) * 1e6
 
     return run
+
+
+def _switches() -> float:
+    """Counts how often an event of three calls goes from one module to another, and back."""
+    matcher = Matcher(operators=[nothing])
+    matcher.subscribe_many({"where": f"other = {at} and nothing({at})"} for at in range(_MANY))
+    matcher.subscribe("altitude < 400 and nothing(1) and nothing(2) and nothing(3)")
+    modules: list[str] = []
+
+    def note(frame: Any, what: str, argument: object) -> None:
+        seen = frame.f_back if what == "return" else frame
+        if seen is not None and what in ("call", "return"):
+            modules.append(seen.f_globals.get("__name__", ""))
+
+    event = {"id": "e", "altitude": 100}
+    for _ in range(5):
+        matcher.match(event)
+    sys.setprofile(note)
+    try:
+        matcher.match(event)
+    finally:
+        sys.setprofile(None)
+    own = [each for each in modules if each.partition(".")[0] in _OWN]
+    return float(sum(one != other for one, other in itertools.pairwise(own)))
 
 
 @operator(inputs=("frame",))

@@ -48,14 +48,13 @@ class Breakers:
     def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
         self._limits = limits
         self._clock = clock
-        self._states: dict[Key, _State] = {}
+        self.states: dict[Key, _State] = {}
+        """Of what failed lately: while there are none, nobody needs to ask."""
         self._lock = threading.Lock()
 
     def check(self, key: Key) -> None:
         """Raises `RefusedError` where nothing is called now; a probe is let through."""
-        if not self._states:
-            return
-        state = self._states.get(key)
+        state = self.states.get(key)
         if state is None or state.until is None:
             return
         with self._lock:
@@ -73,14 +72,14 @@ class Breakers:
         """Takes what came of a call that was made."""
         if failure is not None and failure.kind in COUNTED:
             self._failed(key, failure.kind)
-        elif self._states:
+        elif self.states:
             with self._lock:
-                self._states.pop(key, None)
+                self.states.pop(key, None)
 
     def _failed(self, key: Key, kind: str) -> None:
         limits = self._limits
         with self._lock:
-            state = self._states.setdefault(key, _State())
+            state = self.states.setdefault(key, _State())
             state.failures += 1
             state.kind = kind
             if state.failures < limits.failures_in_a_row:

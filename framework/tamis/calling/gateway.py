@@ -80,10 +80,11 @@ class Gateway:
         if call.asynchronous or not call.specification.is_bare:
             return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
-        name, timer = call.specification.name, self._timer
+        name, timer, breakers = call.specification.name, self._timer, self._breakers
         began = timer()
         try:
-            self._breakers.check(name)
+            if breakers.states:
+                breakers.check(name)
             raw = call.operator.solve(event_calls.event.view(call.visible), *call.arguments)
             if type(raw) is bool and not call.width:
                 found = None
@@ -95,9 +96,10 @@ class Gateway:
             failure = failure_of(problem)
             made = failure.kind != REFUSED
             if made and not isinstance(problem, NoPlaceError):
-                self._breakers.note(name, failure)
+                breakers.note(name, failure)
             return Answer(failure=failure, seconds=timer() - began, made=made)
-        self._breakers.note(name, None)
+        if breakers.states:
+            breakers.note(name, None)
         if found is None:
             return Answer(raw, None, None, False, timer() - began)
         return Answer(found.truth, found.solutions, None, found.cut, timer() - began)

@@ -109,12 +109,15 @@ class Decision:
         self._handle = self._form.handle(self._state)
         self._alternatives, self._tests = self._state.alternatives.data, self._state.tests.data
         self._numbers = self._state.numbers.data
+        self._call_tests = skeleton.call_tests
         self._told = 0
         """How many of those that are decided were told of."""
         self._is_plain = not (self.problem.implications.size or skeleton.plans)
-        self._joins = Joins(
-            self.rows, skeleton.test_number.__getitem__, self._answer_cut, event, limits
-        )
+
+    @cached_property
+    def _joins(self) -> Joins:
+        number_of = self.skeleton.test_number.__getitem__
+        return Joins(self.rows, number_of, self._answer_cut, self.event, self.limits)
 
     def without_implications(self) -> Decision:
         """The same event from its beginning, with nothing declared of its tests."""
@@ -182,7 +185,8 @@ class Decision:
         self.answers[call] = answer
         if how == CALLED and answer.made:
             self.made.append(call)
-        tests = self.skeleton.tests_of_call(call)
+        lists = self._call_tests
+        tests = lists[lists[call] : lists[call + 1]]
         code = _CODES[how]
         if self._is_plain and answer.solutions is None and answer.failure is None:
             [test] = tests
@@ -415,7 +419,8 @@ class Decision:
     def is_open(self, call: int) -> bool:
         """Whether a test of a call is not decided; what is excluded is so before the others."""
         tests = self._tests
-        for test in self.skeleton.tests_of_call(call):  # noqa: SIM110 - asked for every call
+        lists = self._call_tests
+        for test in lists[lists[call] : lists[call + 1]]:  # noqa: SIM110 - asked for every call
             if tests[test, OUTCOME] == OPEN:
                 return True
         return False

@@ -34,25 +34,25 @@ class GuardedRun:
         self._name = type(planner).__name__
         try:
             self._run = planner.begin(problem)
-            self._next, self._observe = self._run.next, self._run.observe
+            self.unguarded_next, self.unguarded_observe = self._run.next, self._run.observe
         except Exception as failure:
-            raise self._error("begin", failure) from failure
+            raise self.error("begin", failure) from failure
 
     def next(self, limit: int) -> list[int]:
         """What the planner asks for."""
         try:
-            return list(map(operator.index, self._next(limit)))
+            return list(map(operator.index, self.unguarded_next(limit)))
         except Exception as failure:
-            raise self._error("next", failure) from failure
+            raise self.error("next", failure) from failure
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
         """Tells the planner."""
         try:
-            self._observe(tests, outcomes, decided)
+            self.unguarded_observe(tests, outcomes, decided)
         except Exception as failure:
-            raise self._error("observe", failure) from failure
+            raise self.error("observe", failure) from failure
 
     def score(self, call: int) -> float | None:
         """What the planner makes of a call now, if it says so."""
@@ -60,9 +60,10 @@ class GuardedRun:
         try:
             return None if score is None else float(score(call))
         except Exception as failure:
-            raise self._error("score", failure) from failure
+            raise self.error("score", failure) from failure
 
-    def _error(self, where: str, failure: Exception) -> PlannerError:
+    def error(self, where: str, failure: Exception) -> PlannerError:
+        """Names the planner and the method that failed."""
         return PlannerError(
             f"planner {self._name} failed in {where}: {type(failure).__name__}: {failure}"
         )

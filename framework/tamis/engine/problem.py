@@ -188,11 +188,12 @@ class Skeleton:
 
     def tests_of_call(self, call: int) -> list[int]:
         """The tests that a call decides, ascending."""
-        lists = self._call_tests
+        lists = self.call_tests
         return lists[lists[call] : lists[call + 1]]
 
     @cached_property
-    def _call_tests(self) -> list[int]:
+    def call_tests(self) -> list[int]:
+        """The tests of each call, as `lists_by_number` has them."""
         lists: list[int] = lists_by_number(self.problem.test_call, len(self.calls)).tolist()
         return lists
 

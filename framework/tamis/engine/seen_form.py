@@ -8,13 +8,13 @@ of problems alone. Cost: O(1) a row; O(rows) when a form is changed or rows are 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamis.engine import seen
-from tamis.numeric.types import Bytes, Floats, Ints
+from tamis.numeric.types import Floats, Ints
 from tamis.statistics.shares import credible_shares
 from tamis.waiting import COMPILING, waiting_for
 
@@ -101,18 +101,6 @@ INTERPRETED = Form(
 )
 
 
-def _numbers(values: Collection[int]) -> Ints:
-    return np.fromiter(values, np.int64, len(values))
-
-
-def _flags(values: Sequence[int]) -> Bytes:
-    return np.frombuffer(bytearray(values), np.uint8)
-
-
-def _seconds(values: Sequence[float]) -> Floats:
-    return np.fromiter(values, np.float64, len(values))
-
-
 def _unseen_of_array(table: Floats, rows: Ints) -> list[int]:
     found: list[int] = np.flatnonzero(table[rows, seen.AT] < 0.0).tolist()
     return found
@@ -125,9 +113,9 @@ def compiled_form() -> Form:
 
     form = Form(
         _given,
-        _numbers,
-        _flags,
-        _seconds,
+        partial(np.fromiter, dtype=np.int64),
+        partial(np.fromiter, dtype=np.uint8),
+        partial(np.fromiter, dtype=np.float64),
         np.empty,
         _unseen_of_array,
         made.take_outcomes_compiled,

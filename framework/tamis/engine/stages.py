@@ -25,15 +25,16 @@ class StageClock:
     """Counts the time of one match."""
 
     def __init__(self, timer: Callable[[], float]) -> None:
-        self._timer = timer
-        self._last = timer()
+        self.timer = timer
+        self.last = timer()
+        """When the last stage ended."""
         self.seconds = dict.fromkeys(STAGES, 0.0)
 
     def end(self, stage: str) -> None:
         """Counts the time since the last end to a stage."""
-        now = self._timer()
-        self.seconds[stage] += now - self._last
-        self._last = now
+        now = self.timer()
+        self.seconds[stage] += now - self.last
+        self.last = now
 
     def add(self, stage: str, seconds: float) -> None:
         """Counts time that passed while several events were worked on."""
@@ -41,7 +42,7 @@ class StageClock:
 
     def restart(self) -> None:
         """Counts the time since the last end to no stage: others were worked on."""
-        self._last = self._timer()
+        self.last = self.timer()
 
     def log_if_slow(self, event: str, slow_seconds: float, call_seconds: CallSeconds) -> None:
         """Logs an event that took long: its longest stage, and of its calls the longest one."""

@@ -71,7 +71,7 @@ class Rejection(NamedTuple):
     because: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Seen:
     """What a result is made of."""
 
