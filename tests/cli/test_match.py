@@ -98,6 +98,27 @@ def test_reports_totals_and_the_same_for_each_operator(tamis: Tamis, folder: Pat
     assert report["operators"]["peopleCount"]["calls"] == 1
 
 
+def test_the_report_explains_nine_tenths_of_the_processor_time(tamis: Tamis, folder: Path) -> None:
+    write_lines(folder / "E.jsonl", *({"loudness": at % 9, "altitude": 1} for at in range(2_000)))
+    tamis(*MATCH, "--events", "E.jsonl", "--report", "R.json", "--output", "out.jsonl")
+    report = strict((folder / "R.json").read_text())
+    assert sum(report["seconds"].values()) > 0.9 * report["cpu_seconds"] > 0
+
+
+def test_keeps_attributes_and_gives_keys_other_names(tamis: Tamis, folder: Path) -> None:
+    write_lines(folder / "E.jsonl", {"name": "e1", "at": 3_600, "camera": "c", "loudness": 9})
+    named = ("--rename", "name=id, at=time", "--keep", "camera,time.hour, none")
+    ended = tamis(*MATCH, "--events", "E.jsonl", *named)
+    found = strict(ended.out)
+    assert found["event"] == "e1"
+    assert list(found) == ["event", "matches", "undetermined", "kept"]
+    assert found["kept"] == {"camera": "c", "time.hour": 1}
+    for wrong in ("name", "a=", "=b", "a=id,b=id"):
+        ended = tamis(*MATCH, "--events", "E.jsonl", "--rename", wrong)
+        assert (ended.status, ended.out) == (2, "")
+        assert f"--rename is FROM=TO,… with each TO once, not {wrong}" in ended.err
+
+
 def test_the_report_says_what_rejected_and_what_was_remembered(tamis: Tamis, folder: Path) -> None:
     (folder / "kept.py").write_text(
         "import tamis\n@tamis.operator(inputs=('soft',), deterministic=True)\n"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tamis import Statistics
+from tamis import Statistics, operator
 from tamis.cli.running import run
-from tamis.spark import learn, match
+from tamis.spark import SparkError, learn, match
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +38,7 @@ WHERE = {
     "price": "price = 0.25",
     "kept": "camera = c1 or level >= 2",
 }
+KEEP = ("--keep", "day,camera,tags,time,time.hour")
 RENAMED = "event_id=id,event_time=time"
 
 
@@ -110,7 +111,17 @@ def test_the_lines_are_those_of_one_process(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(world)
-    head = ["match", "--subscriptions", "s.jsonl", "--events", "hive", "--rename", RENAMED, *more]
+    head = [
+        "match",
+        "--subscriptions",
+        "s.jsonl",
+        "--events",
+        "hive",
+        "--rename",
+        RENAMED,
+        *KEEP,
+        *more,
+    ]
     assert run([*head, "--output", "l.jsonl"]) == 0
     assert run([*head, "--output", "sp", "--on", "spark"]) == 0
     assert lines(world / "sp") == lines(world / "l.jsonl")
@@ -125,7 +136,10 @@ def test_the_lines_are_those_of_one_process(
         hours = hours[:19] + [(each - 5) % 24 for each in hours[19:]]
     assert counts["evening"] == sum(hour >= 22 for hour in hours)
     assert counts["night"] == sum(hour < 6 for hour in hours)
-    assert run(["learn", *head[1:], "--output", "learned"]) == 0
+    kept = [json.loads(line)["kept"] for line in lines(world / "l.jsonl")]
+    assert {each["day"] for each in kept} == {"2026-01-15", "2026-01-16", "2026-01-17"}
+    head = [each for each in head[1:] if each not in KEEP]
+    assert run(["learn", *head, "--output", "learned"]) == 0
     known = Statistics.load("learned")
     for id in ("day", "shift", "evening", "night", "array", "price"):
         assert known.selectivity(WHERE[id].replace("'", '"')) == counts[id] / 60, id
@@ -145,3 +159,44 @@ def test_a_frame_of_the_folder_gives_the_same(zoned: SparkSession, world: Path) 
     assert [learned.selectivity(each) for each in where[::3]] == [wanted[0] / 20, 1.0]
     eastern = match(frame, [where[0]], time_zone="America/New_York").collect()
     assert sum(bool(row_.matches) for row_ in eastern) == sum((h - 5) % 24 >= 22 for h in hours)
+
+
+def test_columns_come_along_and_a_tidy_frame_has_a_row_a_match(spark: SparkSession) -> None:
+    @operator(inputs=("people",), outputs=("n",))
+    def people(event: Any, n: object) -> list[Any]:
+        return list(event["people"])
+
+    @operator
+    def broken(event: Any) -> bool:
+        raise ValueError("no")
+
+    rows = [("e1", [1, 7, 9], THEN), ("e2", [], THEN), ("\U0001f600", None, None)]
+    frame = spark.createDataFrame(rows, "id string, people array<int>, seen timestamp").coalesce(1)
+    wanted = [
+        {"id": "many", "where": "people(?n), ?n > 5", "team": "north"},
+        {"id": "there", "where": "exists(id)"},
+        {"id": "open", "where": "broken() and exists(people)"},
+    ]
+    found = match(frame, wanted, [people, broken], keep=["seen", "people"], tidy=True)
+    kinds = {each.name: each.dataType.simpleString() for each in found.schema}
+    assert kinds["bindings"] == "map<string,string>"
+    assert (kinds["seen"], kinds["people"]) == ("timestamp", "array<int>")
+    columns = ("event", "verdict", "subscription", "bindings", "data", "people")
+    rows_ = [tuple(each[name] for name in columns) for each in found.collect()]
+    got = sorted((each for each in rows_ if each[1] == "matched"), key=str)
+    assert got == [
+        ("e1", "matched", "many", {"n": "7"}, '{"team": "north"}', [1, 7, 9]),
+        ("e1", "matched", "many", {"n": "9"}, '{"team": "north"}', [1, 7, 9]),
+        ("e1", "matched", "there", {}, "{}", [1, 7, 9]),
+        ("e2", "matched", "there", {}, "{}", []),
+        ("\U0001f600", "matched", "there", {}, "{}", None),
+    ]
+    left = found.filter("verdict = 'undetermined'").collect()
+    assert {(each.event, each.subscription) for each in left} == {("e1", "open"), ("e2", "open")}
+    assert all("no" in each.reason for each in left)
+    bad = match(frame.selectExpr("array(id) as id"), wanted, [people, broken], tidy=True).collect()
+    assert {each.verdict for each in bad} == {"rejected"}
+    assert bad[0].reason == "the id of an event is a string or a number, not an array"
+    for wrong, words in ((["sen"], "did you mean seen"), (["event"], "no column event")):
+        with pytest.raises(SparkError, match=words):
+            match(frame, wanted, [people, broken], keep=wrong)

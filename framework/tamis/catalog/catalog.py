@@ -158,6 +158,10 @@ class Catalog:
         """The version of the catalog since which the row is what it is."""
         return int(self._added[row])
 
+    def versions_of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The same of many rows."""
+        return self._added[rows]  # type: ignore[no-any-return]
+
     def subscribed(self, id: str) -> Subscribed:
         """A live subscription; `KeyError` if it is unknown."""
         row = self.rows[id]

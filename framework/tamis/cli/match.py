@@ -53,6 +53,7 @@ def match(
     rejects: options.Rejects = None,
     time_zone: options.TimeZone = None,
     rename: options.Rename = None,
+    keep: options.Keep = None,
     on: Annotated[str, option("local|spark", "Where to match: here, or on Spark.")] = "local",
     master: options.Master = None,
     shards: options.Shards = 1,
@@ -68,8 +69,8 @@ def match(
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
     setup = Setup(operators, index, planner, statistics, workers, in_flight, time_zone)
-    renamed = options.renamed_of(rename)
-    run = Run(subscriptions, events, setup, output, report, rejects, renamed)
+    named = options.renamed_of(rename), options.names_of(keep)
+    run = Run(subscriptions, events, setup, output, report, rejects, *named)
     options.check_followed(statistics, follows=follow_statistics, on=on)
     if _is_on_spark(on, master, shards, shadow):
         from tamis.cli.match_on_spark import match_on_spark
@@ -114,7 +115,7 @@ def _match_here(run: Run, shadow: bool, *, follows: bool) -> None:
         if run.rejects is not None:
             rejected = open_files.enter_context(lines_to(run.rejects, prompt=prompt))
         in_flight = run.setup.in_flight or (1 if source.live else None)
-        work = _Work(matcher, source, results, rejected, totals, shadows, in_flight)
+        work = _Work(matcher, source, results, rejected, totals, shadows, in_flight, run.keep)
         shown = sys.stderr.isatty() and not seen
         try:
             # what an operator prints is not a result
@@ -158,6 +159,7 @@ class _Work:
         totals: Totals,
         shadows: Shadows | None,
         in_flight: int | None,
+        keep: tuple[str, ...],
     ) -> None:
         self._matcher = matcher
         self._in_flight = in_flight
@@ -165,7 +167,7 @@ class _Work:
         self._results = results
         self._rejects = rejects
         self._totals = totals
-        totals.account.seconds["output"] = 0.0
+        self._keep = keep
         self._shadows = shadows
         self.written = 0
         self.shadow: Shadow | None = None
@@ -173,9 +175,11 @@ class _Work:
     def match_all(self, meter: Meter) -> None:
         """Matches every event."""
         from tamis.advising.shadow import Shadow
+        from tamis.result.lines import ResultTexts
         from tamis.result.totals import Given
 
-        totals = self._totals
+        texts = ResultTexts()
+        totals, begun = self._totals, time.process_time()
         if self._shadows is not None:
             self.shadow = Shadow()
         matcher = self._matcher
@@ -192,11 +196,12 @@ class _Work:
             if self.shadow is not None and self._shadows is not None:
                 self.shadow.add(self._shadows.of(result))
             began = time.perf_counter()
-            self._results.write(result.as_dict())
+            self._results.write_bytes(texts.of(result, self._keep).line())
             self.written += 1
-            totals.account.seconds["output"] += time.perf_counter() - began
+            totals.spend("output", began)
             meter.count(len(result.matches))
         meter.show()
+        totals.cpu_seconds = time.process_time() - begun
 
     def kept(self) -> str:
         """Where what was written until now can be found."""

@@ -41,7 +41,7 @@ def match_on_spark(run: Run, master: str | None, shards: int) -> None:
         staged = temporary if output == "-" else f"{output.rstrip('/')}.partial"
         if output != "-":
             shutil.rmtree(staged, ignore_errors=True)
-        job = Job(staged, run.rejects is not None)
+        job = Job(staged, run.rejects is not None, keep=run.keep)
         try:
             written, master = on_spark(
                 lambda spark: (

@@ -33,6 +33,7 @@ class Run:
     report: str | None
     rejects: str | None
     renamed: Renamed = ()
+    keep: tuple[str, ...] = ()
     started: float = field(default_factory=time.perf_counter)
 
     def check(self, files: Sequence[str]) -> None:
@@ -103,6 +104,7 @@ class Run:
             "workers": self.setup.workers,
             **facts,
             "wall_seconds": time.perf_counter() - self.started,
+            "cpu_seconds": totals.cpu_seconds,
             "summary": f"{account.outcome_text}; {account.calls_text}",
             **account.as_dict(),
             "memo": totals.memo,

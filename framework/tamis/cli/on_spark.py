@@ -12,10 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from tamis.cli.progress import bar
 from tamis.spark.session import session
+from tamis.words import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,36 +26,65 @@ Found = TypeVar("Found")
 _LOCAL = "local[*, 4]"
 """All cores, and four tries: a task is tried once unless told otherwise, and workers are killed."""
 _POLL_SECONDS = 0.2
+_ASK_SECONDS = 1.0
 _STOPPING_SECONDS = 10.0
 
 
 def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows: bool) -> Found:
     """What some work gives on a session, which is stopped where it is interrupted.
 
-    `shows` says whether a terminal sees the progress of jobs."""
+    `shows` says whether the progress of jobs is shown."""
     wanted = _LOCAL if master in (None, "local[*]") else master
     made: list[SparkSession] = []
     done: Future[Found] = Future()
-    shown = str(shows and sys.stderr.isatty()).lower()
 
     def run() -> None:
         try:
-            made.append(session(wanted, settings={"spark.ui.showConsoleProgress": shown}))
+            made.append(session(wanted))
             done.set_result(work(made[0]))
         except BaseException as bad:  # it is raised where it is waited for
             done.set_exception(bad)
 
     thread = threading.Thread(target=run, name="tamis-spark", daemon=True)
-    with _default_interrupts():
+    progress: _Progress | None = None
+    with _default_interrupts(), bar(shown=shows and sys.stderr.isatty()) as show:
         thread.start()
         try:
             while thread.is_alive():
                 thread.join(_POLL_SECONDS)
+                if shows and made and progress is None:
+                    progress = _Progress(made[0])
+                if progress is not None and progress.total:
+                    show(str(progress), progress.done / progress.total)
         except KeyboardInterrupt:
             if made:
                 _stop(made[0], thread)
             raise
+        finally:
+            if progress is not None:
+                progress.ended.set()
     return done.result()
+
+
+class _Progress:
+    """How far the jobs of a session have come, asked in a thread that no signal strikes."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.done = self.total = 0
+        self.ended = threading.Event()
+        threading.Thread(target=self._follow, args=[spark], daemon=True).start()
+
+    def _follow(self, spark: SparkSession) -> None:
+        with suppress(Exception):  # a session that has ended, or one of Connect, does not tell
+            tracker = spark.sparkContext.statusTracker()
+            while not self.ended.wait(_ASK_SECONDS):
+                stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+                if known := [each for each in stages if each is not None]:
+                    self.done = sum(each.numCompletedTasks for each in known)
+                    self.total = sum(each.numTasks for each in known)
+
+    def __str__(self) -> str:
+        return f"{self.done:,} of {counted(self.total, 'part')} done"
 
 
 def _stop(spark: SparkSession, thread: threading.Thread) -> None:

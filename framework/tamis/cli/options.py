@@ -91,6 +91,10 @@ Rename = Annotated[
         "anything else.",
     ),
 ]
+Keep = Annotated[
+    str | None,
+    option("NAME,…", "Attributes of the event that each line gets, as its key kept."),
+]
 Rejects = Annotated[
     str | None, option("FILE", "Where lines go that hold no event, with the reason.")
 ]
@@ -126,6 +130,11 @@ def renamed_of(given: str | None) -> tuple[tuple[str, str], ...]:
         if not name or not new or [each for _, each in found].count(new) > 1:
             raise MisuseError(f"--rename is FROM=TO,… with each TO once, not {given}")
     return found
+
+
+def names_of(given: str | None) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, (given or "").split(",")))))
 
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]

@@ -1,14 +1,17 @@
-"""Shows on a terminal how far a run has come; a pipe shows nothing."""
+"""Shows on a terminal how far a run has come; in a pipe, a line a minute."""
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 
+from tamis.cli.saying import say
 from tamis.words import counted
 
 _EVERY_SECONDS = 0.1
+_MINUTE = 60.0
 
 Show = Callable[[str, float | None], None]
 """Shows words, and how much of all is done, where that is known."""
@@ -18,7 +21,7 @@ Show = Callable[[str, float | None], None]
 def bar(*, shown: bool) -> Iterator[Show]:
     """What shows words beside a bar while something runs."""
     if not shown:
-        yield lambda words, share: None
+        yield _Minutes() if not sys.stderr.isatty() else lambda words, share: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -30,6 +33,19 @@ def bar(*, shown: bool) -> Iterator[Show]:
         yield lambda words, share: progress.update(
             task, completed=share or 0.0, total=None if share is None else 1.0, words=words
         )
+
+
+class _Minutes:
+    """Says how far it has come, once a minute."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _MINUTE
+
+    def __call__(self, words: str, share: float | None) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _MINUTE
+            say(words if share is None else f"{words}, {share:.0%}")
 
 
 class Meter:

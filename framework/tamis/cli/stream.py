@@ -53,6 +53,7 @@ def stream(
     ] = None,
     time_zone: options.TimeZone = None,
     rename: options.Rename = None,
+    keep: options.Keep = None,
     master: options.Master = None,
     debug: options.Debug = False,
 ) -> None:
@@ -84,7 +85,7 @@ def stream(
         master, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
         format=format, trigger=_trigger(available_now, trigger_seconds),
         files_a_batch=files_a_batch, follow_statistics=statistics if follow_statistics else None,
-        renamed=options.renamed_of(rename), say=_tell,
+        renamed=options.renamed_of(rename), keep=options.names_of(keep), say=_tell,
     )  # fmt: skip
 
 

@@ -22,6 +22,8 @@ PARTIAL = ".partial"
 _NO_JSON = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
 _NUMBERS = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 class WritingError(TamisError):
     """A file that cannot be written."""
@@ -30,6 +32,8 @@ class WritingError(TamisError):
 def json_text(value: object, *, indent: int | None = None) -> str:
     """The value as JSON; an infinite number as one beyond every double, NaN as null."""
     try:
+        if indent is None:
+            return _ENCODER.encode(value)
         return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     except ValueError:
         text = json.dumps(value, ensure_ascii=False, indent=indent)
@@ -49,6 +53,9 @@ class Lines(Protocol):
 
     def write(self, value: object, *, indent: int | None = None) -> None:
         """Writes one line; several with `indent`."""
+
+    def write_bytes(self, line: bytes) -> None:
+        """Writes a line that is made."""
 
     def __enter__(self) -> Lines: ...
 
@@ -93,7 +100,11 @@ class _StreamLines:
 
     def write(self, value: object, *, indent: int | None = None) -> None:
         """Writes one line; several with `indent`."""
-        self._stream.write(json_bytes(value, indent=indent))
+        self.write_bytes(json_bytes(value, indent=indent))
+
+    def write_bytes(self, line: bytes) -> None:
+        """Writes a line that is made."""
+        self._stream.write(line)
         if self._prompt:
             self._stream.flush()
 

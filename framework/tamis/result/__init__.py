@@ -1,7 +1,7 @@
 """Shows what matching one event gave: matches, the account, explanations, pictures.
 
 Others may import what stands here, and from `account`, `drawing`, `explain`, `graphs`,
-`pending`, `plan` and `totals`.
+`lines`, `pending`, `plan` and `totals`.
 """
 
 from tamis.result.result import Match, Matches, Rejection, Result, Seen, Undetermined

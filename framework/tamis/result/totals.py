@@ -5,6 +5,7 @@ Totals of parts add up to those of the whole, in whatever process each was match
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,13 +27,20 @@ class Given(NamedTuple):
     default_id: str | None = None
 
 
+def _account() -> Account:
+    account = Account()
+    account.seconds["output"] = 0.0
+    return account
+
+
 @dataclass
 class Totals:
     """What matching some events took, and what it left."""
 
     is_accounted: bool = True
     """Whether the accounts of events are read, which takes time."""
-    account: Account = field(default_factory=Account)
+    account: Account = field(default_factory=_account)
+    """Reading lines is of its stage `index`, accounting and writing are its stage `output`."""
     events: int = 0
     rejected: int = 0
     first_reject: str = ""
@@ -61,6 +69,21 @@ class Totals:
         for name, counts in other.memo.items():
             self.memo.setdefault(name, Counter()).update(counts)
 
+    def spend(self, stage: str, began: float) -> None:
+        """Counts the time since some moment to a stage."""
+        self.account.seconds[stage] += time.perf_counter() - began
+
+    def _read(self, given: Iterable[Given]) -> Iterator[Given]:
+        """Lines as they are read, which takes time."""
+        lines = iter(given)
+        while True:
+            began = time.perf_counter()
+            line = next(lines, None)
+            self.spend("index", began)
+            if line is None:
+                return
+            yield line
+
     def match_many(
         self, window: Window[Result], begin: Callable[..., Pending[Result]], given: Iterable[Given]
     ) -> Iterator[tuple[Given, Result | str]]:
@@ -78,7 +101,7 @@ class Totals:
             reasons.append(reason)
             return None
 
-        for each, result in window.run(given, begun):
+        for each, result in window.run(self._read(given), begun):
             if result is None:
                 reason = reasons.popleft()
                 self.rejected += 1
@@ -92,6 +115,7 @@ class Totals:
 
     def take(self, result: Result) -> None:
         """Counts a result, of an event that is counted."""
+        began = time.perf_counter()
         if self.is_accounted:
             self.account.add(result.account)
             self.rejected_by.update(reason for each in result.rejections for reason in each.because)
@@ -105,3 +129,4 @@ class Totals:
             self.first_undetermined = self.first_undetermined or (
                 f"{left.subscription} for {result.event}, {left.reason}"
             )
+        self.spend("output", began)

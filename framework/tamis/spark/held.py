@@ -12,12 +12,13 @@ import hashlib
 import os
 import pickle
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tamis.calling.memo import MemoAccount
 from tamis.errors import SparkError
@@ -25,10 +26,11 @@ from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import unpacked
+from tamis.result.lines import ResultText, ResultTexts
 from tamis.result.totals import Given, Totals
 from tamis.statistics import Statistics
 
-_BLOCK = 8_192
+BLOCK = 8_192
 """Events that go through a shard before the next one is opened."""
 
 
@@ -58,8 +60,11 @@ class Matched(NamedTuple):
     """What became of one that was given: a line of results, or the reason why there is none."""
 
     given: Given
-    answer: dict[str, Any]
+    text: ResultText
     reason: str | None
+
+
+_NO_RESULT = ResultText("")
 
 
 class Holder:
@@ -73,7 +78,7 @@ class Holder:
 
             self._root = SparkFiles.get(task.archive)
         self._records: list[OperatorRecord] = unpacked(task.operators)
-        self._open: tuple[int, Matcher] | None = None
+        self._open: tuple[int, Matcher, ResultTexts] | None = None
         self._lock = threading.Lock()
 
     def matcher(self, shard: int) -> Matcher:
@@ -92,49 +97,51 @@ class Holder:
                     limits=task.limits,
                     time_zone=task.time_zone,
                 )
-                self._open = shard, matcher
+                self._open = shard, matcher, ResultTexts()
             return self._open[1]
 
-    def match(self, given: Iterable[Given], totals: Totals) -> Iterator[Matched]:
-        """Matches events; what it took is added to the totals."""
+    def match(
+        self, given: Iterable[Given], totals: Totals, keep: Sequence[str] = ()
+    ) -> Iterator[Matched]:
+        """Matches events; what it took is added to the totals. Attributes may be kept."""
         if len(self._task.folders) == 1:
-            with _memo_of(matcher := self.matcher(0), totals):
-                yield from self._matched(matcher, given, totals)
+            yield from self._matched(0, given, totals, keep)
             return
         iterator = iter(given)
-        while block := list(islice(iterator, _BLOCK)):
-            yield from self._through_shards(block, totals)
+        while block := list(islice(iterator, BLOCK)):
+            yield from self._through_shards(block, totals, keep)
 
-    def _through_shards(self, block: list[Given], totals: Totals) -> list[Matched]:
-        with _memo_of(matcher := self.matcher(0), totals):
-            found = list(self._matched(matcher, block, totals))
+    def _through_shards(
+        self, block: list[Given], totals: Totals, keep: Sequence[str]
+    ) -> list[Matched]:
+        unread = totals.unread_times
+        found = list(self._matched(0, block, totals, keep))
         events = [each for each in found if each.reason is None]
+        given = [each.given for each in events]
         for shard in range(1, len(self._task.folders)):
-            with _memo_of(matcher := self.matcher(shard), totals):
-                more = Totals(totals.is_accounted)
-                for each, other in zip(
-                    events,
-                    self._matched(matcher, [each.given for each in events], more),
-                    strict=True,
-                ):
-                    for part in ("matches", "undetermined"):
-                        each.answer[part] += other.answer[part]
-                more.events = more.account.events = 0  # the first shard has counted them
-                totals.add(more)
-        for each in events:
-            for part in ("matches", "undetermined"):
-                each.answer[part].sort(key=lambda one: one["subscription"])
+            more = Totals(totals.is_accounted)
+            for each, other in zip(events, self._matched(shard, given, more), strict=True):
+                each.text.add(other.text)
+            more.events = more.account.events = 0  # the first shard has counted them
+            more.unread_times = max(0, more.unread_times + unread - totals.unread_times)
+            totals.add(more)
         return found
 
     def _matched(
-        self, matcher: Matcher, given: Iterable[Given], totals: Totals
+        self, shard: int, given: Iterable[Given], totals: Totals, keep: Sequence[str] = ()
     ) -> Iterator[Matched]:
-        window = matcher.window(self._task.in_flight)
-        for each, found in totals.match_many(window, matcher.begin, given):
-            if isinstance(found, str):
-                yield Matched(each, {}, found)
-            else:
-                yield Matched(each, found.as_dict(), None)
+        matcher = self.matcher(shard)
+        assert self._open is not None
+        texts, window = self._open[2], matcher.window(self._task.in_flight)
+        with _memo_of(matcher, totals):
+            for each, found in totals.match_many(window, matcher.begin, given):
+                if isinstance(found, str):
+                    yield Matched(each, _NO_RESULT, found)
+                else:
+                    began = time.perf_counter()
+                    text = texts.of(found, keep)
+                    totals.spend("output", began)
+                    yield Matched(each, text, None)
 
 
 @contextmanager

@@ -8,12 +8,13 @@ Invariant: the lines are those of one process, in parts.
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -24,9 +25,10 @@ from tamis.files.naming import Naming, Renamed, namings_of
 from tamis.files.reading import Line, ReadingError
 from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
+from tamis.nearest import did_you_mean
 from tamis.result.totals import Given, Totals
 from tamis.spark.compiling import Compiled, compiled_of
-from tamis.spark.held import Holder, Matched
+from tamis.spark.held import BLOCK, Holder, Matched
 from tamis.spark.working import Told, told_of_parts
 
 if TYPE_CHECKING:
@@ -49,98 +51,135 @@ def match(
     events: DataFrame,
     subscriptions: Iterable[Mapping[str, Any] | str] | Compiled,
     operators: Iterable[object] | None = None,
+    *,
+    keep: Sequence[str] = (),
+    tidy: bool = False,
     **settings: Any,
 ) -> DataFrame:
     """The rows of a data frame, an event each, matched against subscriptions.
 
     A row an event: `event` (its id), `matches` with `bindings` and `data` as JSON, `undetermined`
     with reasons; of a row that is no event, `rejected` has the reason and `text` the row as JSON.
-    Events without an id are named by their partition and place in it. `settings` are `index`,
-    `planner`, `statistics`, `workers`, `in_flight`, `limits`, `time_zone` and `shards`. All
-    installed operators are known when none are given."""
+    `keep` names columns that come along. With `tidy` a row a match and assignment: `event`,
+    `verdict` (matched, undetermined or rejected), `subscription`, `bindings` as a map, `data` as
+    JSON, `reason`. Events without an id are named by their partition and place in it. `settings`
+    are `index`, `planner`, `statistics`, `workers`, `in_flight`, `limits`, `time_zone` and
+    `shards`. All installed operators are known when none are given."""
+    kept = _kept(events, keep)
     compiled = subscriptions
     if not isinstance(compiled, Compiled):
         compiled = compiled_of(compiled, operators, **settings)
     held = compiled.sent(events.sparkSession)
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _matched_rows(held(), batches)
+        yield from _matched_rows(held(), batches, kept)
 
     _KEPT.append(compiled)  # frames are made of frames: nobody knows when the last one is read
-    return events.mapInArrow(rows, SCHEMA)
+    schema = ", ".join([SCHEMA, *(f"`{name}` {kind}" for name, kind in kept.items())])
+    found = events.mapInArrow(rows, schema)
+    if not tidy:
+        return found
+    return found.selectExpr("event", *(f"`{name}`" for name in kept), _TIDY)
 
 
 _KEPT: list[Compiled] = []
+_TIDY = """inline(concat(
+  coalesce(flatten(transform(matches, m -> transform(
+    from_json(m.bindings, 'array<map<string, string>>'),
+    b -> struct('matched' verdict, m.subscription, b bindings, m.data, '' reason)))), array()),
+  coalesce(transform(undetermined, u ->
+    struct('undetermined' verdict, u.subscription, map() bindings, '{}' data, u.reason)), array()),
+  if(rejected is null, array(), array(
+    struct('rejected' verdict, '' subscription, map() bindings, text data, rejected reason)))))"""
 
 
-def _matched_rows(holder: Holder, batches: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow
+def _kept(events: DataFrame, keep: Sequence[str]) -> dict[str, str]:
+    """The columns that come along, with their types."""
+    types = {each.name: each.dataType.simpleString() for each in events.schema}
+    taken = {each.split()[0] for each in SCHEMA.split(", ")}
+    for name in keep:
+        if name not in types:
+            raise SparkError(f"there is no column {name} to keep{did_you_mean(name, types)}")
+        if name in taken:
+            raise SparkError(f"the column {name} would be there twice: rename it before")
+    return {name: types[name] for name in keep}
+
+
+def _matched_rows(holder: Holder, batches: Iterable[Any], kept: Collection[str]) -> Iterator[Any]:
     from pyspark import TaskContext
 
     context = TaskContext.get()
     name = "row" if context is None else f"row-{context.partitionId()}"
-    schema = _schema()
-    found = map(row_of, holder.match(_of_batches(name, batches), Totals()))
-    while rows := list(islice(found, _ROWS)):
-        yield pyarrow.RecordBatch.from_pylist(rows, schema)
+    totals, number = Totals(is_accounted=False), 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, BLOCK):
+            block = batch.slice(start, BLOCK)
+            found = holder.match(_of_batch(name, number + start, block), totals)
+            for at in range(0, block.num_rows, _ROWS):
+                part = _arrow_of(list(islice(found, _ROWS)))
+                for column in kept:
+                    part = part.append_column(column, block.column(column).slice(at, _ROWS))
+                yield part
+        number += batch.num_rows
 
 
-def _schema() -> Any:
-    """The schema of rows for Arrow."""
+def _arrow_of(found: Sequence[Matched]) -> Any:
+    """What became of events as a batch of Arrow."""
     import pyarrow
 
-    text, flag = pyarrow.string(), pyarrow.bool_()
-    match_ = [("subscription", text), ("bindings", text), ("incomplete", flag)]
-    match_ += [("truncated", flag), ("data", text)]
-    left = [("subscription", text), ("reason", text)]
-    return pyarrow.schema(
-        [
-            ("event", text),
-            ("matches", pyarrow.list_(pyarrow.struct(match_))),
-            ("undetermined", pyarrow.list_(pyarrow.struct(left))),
-            ("rejected", text),
-            ("text", text),
-        ]
+    texts = [each.text for each in found]
+    bad = pyarrow.array([each.reason is not None for each in found], pyarrow.bool_())
+    rejected = [
+        None if each.reason is None else each.given.line.rejected(each.reason)["text"]
+        for each in found
+    ]
+    matches = [match_ for text in texts for match_ in text.matches]
+    left = [each for text in texts for each in text.undetermined]
+    columns = {
+        "subscription": _strings([each.subscription for each in matches]),
+        "bindings": _strings([each.bindings for each in matches]),
+        "incomplete": pyarrow.array([each.incomplete for each in matches], pyarrow.bool_()),
+        "truncated": pyarrow.array([each.truncated for each in matches], pyarrow.bool_()),
+        "data": _strings([each.data for each in matches]),
+    }
+    reasons = {name: _strings([each[name] for each in left]) for name in ("subscription", "reason")}
+    return pyarrow.RecordBatch.from_pydict(
+        {
+            "event": _strings([each.text.event if each.reason is None else None for each in found]),
+            "matches": _lists([len(text.matches) for text in texts], columns, bad),
+            "undetermined": _lists([len(text.undetermined) for text in texts], reasons, bad),
+            "rejected": _strings([each.reason for each in found]),
+            "text": _strings(rejected),
+        }
     )
 
 
-def _of_batches(name: str, batches: Iterable[Any]) -> Iterator[Given]:
+def _lists(counts: Sequence[int], columns: Mapping[str, Any], absent: Any) -> Any:
+    """Lists of so many structures."""
+    import pyarrow
+
+    offsets = pyarrow.array([0, *itertools.accumulate(counts)], pyarrow.int32())
+    values = pyarrow.StructArray.from_arrays(list(columns.values()), list(columns))
+    return pyarrow.ListArray.from_arrays(offsets, values, mask=absent)
+
+
+def _strings(texts: Sequence[str | None]) -> Any:
+    """Texts for Arrow, as UTF-8 has them."""
+    import pyarrow
+
+    try:
+        return pyarrow.array(texts, pyarrow.string())
+    except UnicodeEncodeError:  # a lone surrogate
+        plain = [each and each.encode(errors="backslashreplace").decode() for each in texts]
+        return pyarrow.array(plain, pyarrow.string())
+
+
+def _of_batch(name: str, before: int, batch: Any) -> Iterator[Given]:
     from tamis.files.parquet import dicts
 
-    number = 0
-    for batch in batches:
-        for row in dicts(batch):
-            number += 1
+    for start in range(0, batch.num_rows, _ROWS):
+        for number, row in enumerate(dicts(batch.slice(start, _ROWS)), before + start + 1):
             yield Given(Line("", number, row, None, None), "", f"{name}:{number}")
-
-
-def row_of(matched: Matched) -> dict[str, Any]:
-    """What became of an event as a row."""
-    if matched.reason is not None:
-        rejected = matched.given.line.rejected(matched.reason)
-        return {"rejected": matched.reason, "text": _plain(rejected["text"])}
-    answer = matched.answer
-    return {
-        "event": _plain(answer["event"]),
-        "matches": [
-            {
-                "subscription": _plain(each["subscription"]),
-                "bindings": _plain(json_text(each["bindings"])),
-                "incomplete": each.get("incomplete", False),
-                "truncated": each.get("truncated", False),
-                "data": _plain(json_text(each.get("data", {}))),
-            }
-            for each in answer["matches"]
-        ],
-        "undetermined": [
-            {name: _plain(value) for name, value in each.items()} for each in answer["undetermined"]
-        ],
-    }
-
-
-def _plain(text: str) -> str:
-    """The text as UTF-8 has it."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 # files
@@ -161,6 +200,8 @@ class Job(NamedTuple):
     """Where parts are written."""
     rejects: bool
     """Whether lines that hold no event are written too."""
+    keep: tuple[str, ...] = ()
+    """Attributes that every line gets of its event."""
     extra: Mapping[str, Any] = {}
     """Keys that every line gets."""
     tables: bool = False
@@ -232,9 +273,11 @@ def write_part(
     with ExitStack() as open_files:
         put = _writer(open_files, results, job)
         refused = None if rejects is None else open_files.enter_context(_file(rejects))
-        for matched in holder.match(_given(chunks, tolerant=job.tolerant), totals):
+        for matched in holder.match(_given(chunks, tolerant=job.tolerant), totals, job.keep):
             if matched.reason is None:
+                writing = time.perf_counter()
                 put(matched)
+                totals.spend("output", writing)
             elif refused is not None:
                 refused.write(json_bytes(matched.given.line.rejected(matched.reason)))
     for path in (results, rejects):
@@ -264,7 +307,7 @@ def _writer(open_files: ExitStack, path: str, job: Job) -> Callable[[Matched], N
     file = open_files.enter_context(_file(path))
 
     def put(matched: Matched) -> None:
-        file.write(json_bytes({**matched.answer, **job.extra}))
+        file.write(matched.text.line(job.extra))
 
     return put
 
@@ -273,25 +316,27 @@ def _table_writer(open_files: ExitStack, path: str, job: Job) -> Callable[[Match
     import pyarrow
     import pyarrow.parquet
 
-    schema = _schema()
-    for unwanted in ("rejected", "text"):
-        schema = schema.remove(schema.get_field_index(unwanted))
-    for name, value in job.extra.items():
-        schema = schema.append(pyarrow.field(name, pyarrow.scalar(value).type))
-    table = open_files.enter_context(pyarrow.parquet.ParquetWriter(path, schema))
-    waiting: list[dict[str, Any]] = []
+    waiting: list[Matched] = []
 
-    def flush() -> None:
-        if waiting:
-            table.write_batch(pyarrow.RecordBatch.from_pylist(waiting, schema))
-            waiting.clear()
+    def table() -> Any:
+        batch = _arrow_of(waiting).drop_columns(["rejected", "text"])
+        if job.keep:
+            kept = _strings([json_text(each.text.kept) for each in waiting])
+            batch = batch.append_column("kept", kept)
+        for name, value in job.extra.items():
+            same = pyarrow.repeat(pyarrow.scalar(value), len(waiting))
+            batch = batch.append_column(name, same)
+        waiting.clear()
+        return batch
+
+    writer = open_files.enter_context(pyarrow.parquet.ParquetWriter(path, table().schema))
 
     def put(matched: Matched) -> None:
-        waiting.append({**row_of(matched), **job.extra})
+        waiting.append(matched)
         if len(waiting) >= _ROWS:
-            flush()
+            writer.write_batch(table())
 
-    open_files.callback(flush)
+    open_files.callback(lambda: writer.write_batch(table()) if waiting else None)
     return put
 
 

@@ -15,6 +15,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,7 +207,7 @@ class Stream:
         return do
 
     def files(
-        self, given: str, spark: SparkSession, renamed: Renamed
+        self, given: str, spark: SparkSession, renamed: Renamed, keep: tuple[str, ...]
     ) -> Callable[[Any, int], None]:
         """The work on a batch of names of files."""
         top = os.path.realpath(given)
@@ -218,7 +219,12 @@ class Stream:
             version, compiled = self._now()
             staged = self._sink.staged(batch)
             job = Job(
-                str(staged / MATCHES), True, {"version": version}, self._format == "parquet", True
+                str(staged / MATCHES),
+                True,
+                keep,
+                {"version": version},
+                self._format == "parquet",
+                True,
             )
             written = match_files(spark, found, compiled, job, names=names, namings=namings)
             _move([*written.rejects], staged / REJECTS)
@@ -240,13 +246,17 @@ class Stream:
             if path.name not in kept:
                 path.unlink()
 
-    def rows(self, frame: Any, batch: int) -> None:
-        """The work on a batch of events."""
+    def rows(self, keep: Sequence[str], frame: Any, batch: int) -> None:
+        """The work on a batch of events, of which some columns come along."""
         from pyspark.sql import functions
 
         version, compiled = self._now()
         staged = self._sink.staged(batch)
-        found = match(frame, compiled).withColumn("version", functions.lit(version)).persist()
+        found = (
+            match(frame, compiled, keep=keep)
+            .withColumn("version", functions.lit(version))
+            .persist()
+        )
         try:
             good = found.filter("rejected is null").drop("rejected", "text")
             bad = found.filter("rejected is not null").selectExpr("rejected as reason", "text")
@@ -270,6 +280,7 @@ def stream(
     format: str = "json",
     trigger: Mapping[str, Any] | None = None,
     follow_statistics: str | None = None,
+    keep: Sequence[str] = (),
     say: Say = lambda words: None,
     **settings: Any,
 ) -> StreamingQuery:
@@ -277,7 +288,7 @@ def stream(
 
     `subscriptions` that are a path are read again between batches, and so is a folder of
     statistics that is followed. `trigger` is what Spark's `trigger` takes, as
-    `{"availableNow": True}`; `settings` are those of `match`."""
+    `{"availableNow": True}`; `keep` and `settings` are those of `match`."""
     sink = Sink(output, checkpoint)
     if isinstance(subscriptions, (str, os.PathLike)):
         records = None if operators is None else list(operators)
@@ -293,7 +304,7 @@ def stream(
     else:
         now = _fixed(compiled_of(subscriptions, operators, **settings))
     running = Stream(now, sink, format, say)
-    return _started(events, running.once(running.rows), checkpoint, trigger)
+    return _started(events, running.once(partial(running.rows, keep)), checkpoint, trigger)
 
 
 def stream_files(
@@ -309,6 +320,7 @@ def stream_files(
     files_a_batch: int | None = None,
     renamed: Renamed = (),
     follow_statistics: str | None = None,
+    keep: tuple[str, ...] = (),
     say: Say = lambda words: None,
 ) -> Stream:
     """The same for the files that come into a folder, by the rules of `tamis match`.
@@ -326,7 +338,7 @@ def stream_files(
     if files_a_batch is not None:
         reader = reader.option("maxFilesPerTrigger", files_a_batch)
     frame = reader.load(os.path.realpath(folder)).select("path")
-    work = running.once(running.files(folder, spark, renamed))
+    work = running.once(running.files(folder, spark, renamed, keep))
     running.query = _started(frame, work, checkpoint, trigger)
     return running
 

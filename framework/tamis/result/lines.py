@@ -1,0 +1,129 @@
+"""Formats results as texts: what is the same in every match of a subscription, once.
+
+Invariant: the line of a result is `json_bytes` of `Result.as_dict`, and what is kept of its event.
+Cost: a look-up a match, and the JSON of what its event alone says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.catalog.catalog import Catalog
+from tamis.event import Event
+from tamis.files.writing import json_text
+from tamis.numeric.growing import Growing
+from tamis.result.result import Result
+
+_NONE: Mapping[str, Any] = {}
+
+
+class MatchText(NamedTuple):
+    """A match as it is written: whole, and in parts."""
+
+    subscription: str
+    line: str
+    bindings: str
+    data: str
+    incomplete: bool = False
+    truncated: bool = False
+
+
+@dataclass
+class ResultText:
+    """A result as it is written; those of several shards are put together."""
+
+    event: str
+    matches: list[MatchText] = field(default_factory=list)
+    undetermined: list[dict[str, str]] = field(default_factory=list)
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+    def add(self, other: ResultText) -> None:
+        """Adds what other subscriptions say of the same event."""
+        self.matches = sorted([*self.matches, *other.matches], key=itemgetter(0))
+        self.undetermined = sorted(
+            [*self.undetermined, *other.undetermined], key=itemgetter("subscription")
+        )
+
+    def line(self, extra: Mapping[str, Any] = _NONE) -> bytes:
+        """The line of a file; `extra` are more keys."""
+        matches = ", ".join(map(attrgetter("line"), self.matches))
+        more = {"kept": self.kept} if self.kept else {}
+        tail = json_text({"undetermined": self.undetermined, **more, **extra})[1:]
+        text = f'{{"event": {json_text(self.event)}, "matches": [{matches}], {tail}\n'
+        return text.encode(errors="backslashreplace")
+
+
+class ResultTexts:
+    """Formats the results of one matcher."""
+
+    def __init__(self) -> None:
+        self._texts: list[MatchText] = []
+        self._versions = Growing(np.int64)
+
+    def of(self, result: Result, keep: Sequence[str] = ()) -> ResultText:
+        """A result as text, with some attributes of its event."""
+        seen = result._seen
+        rows = result.matches.rows
+        known = self._known(seen.catalog, rows)
+        found = list(map(known.__getitem__, rows.tolist()))
+        if seen.decision is not None:
+            for at in np.isin(rows, seen.decision.skeleton.subscriptions).nonzero()[0].tolist():
+                found[at] = self._bound(result, int(rows[at]), found[at])
+        found.sort(key=itemgetter(0))
+        undetermined = [each._asdict() for each in result.undetermined]
+        return ResultText(result.event, found, undetermined, kept_of(seen.event, keep))
+
+    def _known(self, catalog: Catalog, rows: NDArray[Any]) -> list[MatchText]:
+        """The texts of subscription rows, as if by attributes alone."""
+        if catalog.subscription_rows > len(self._texts):
+            count = catalog.subscription_rows - len(self._texts)
+            self._versions.extend([-1] * count)
+            self._texts += [_EMPTY] * count
+        versions = catalog.versions_of(rows)
+        for at in (versions != self._versions[rows]).nonzero()[0].tolist():
+            row = int(rows[at])
+            data = json_text(catalog.data_of(row))
+            self._texts[row] = _text(catalog.id_of(row), [{}], data)
+            self._versions[row] = versions[at]
+        return self._texts
+
+    def _bound(self, result: Result, row: int, plain: MatchText) -> MatchText:
+        bindings, truncated = result._bindings(row)
+        incomplete = result._is_incomplete(row)
+        if bindings == [{}] and not truncated and not incomplete:
+            return plain
+        return _text(plain.subscription, bindings, plain.data, incomplete, truncated)
+
+
+def _text(
+    subscription: str,
+    bindings: list[dict[str, Any]],
+    data: str,
+    incomplete: bool = False,
+    truncated: bool = False,
+) -> MatchText:
+    bound = json_text(bindings)
+    line = f'{{"subscription": {json_text(subscription)}, "bindings": {bound}'
+    line += ', "incomplete": true' * incomplete + ', "truncated": true' * truncated
+    line += f', "data": {data}' * (data != "{}") + "}"
+    return MatchText(subscription, line, bound, data, incomplete, truncated)
+
+
+_EMPTY = _text("", [], "{}")
+
+
+def kept_of(event: Event, names: Iterable[str]) -> dict[str, Any]:
+    """Some attributes of an event, scalars and arrays of scalars; those that it has."""
+    found: dict[str, Any] = {}
+    for name in names:
+        value = event.scalar(name)
+        array = event.array(name) if value is None else None
+        if value is not None or array is not None:
+            found[name] = value if array is None else list(array)
+    return found
