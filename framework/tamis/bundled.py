@@ -71,6 +71,18 @@ def _lanes(vector: bool | None = None, scan_up_to: int = MOST_SCANNED) -> Index:
     return _scan_first(large, scan_up_to)
 
 
+def _opindex(segments: int = 128, scan_up_to: int = MOST_SCANNED) -> Index:
+    if not 1 <= segments <= 1_024:
+        raise ValueError(f"segments is from 1 to 1,024, not {segments}")
+
+    def large() -> Index:
+        from tamis.index.opindex.index import OpIndex
+
+        return OpIndex(segments=segments)
+
+    return _scan_first(large, scan_up_to)
+
+
 def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
@@ -108,6 +120,7 @@ def tamis_indexes() -> list[IndexRecord]:
         ),
         _compiled("psthash", _psthash, "PS-Trees, several access predicates a row"),
         _compiled("lanes", _lanes, "a value or a pair of attributes, the least memory"),
+        _compiled("opindex", _opindex, "OpIndex: a list for each pivot attribute and operator"),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
     ]
 

@@ -23,7 +23,7 @@ def test_installed_index_obeys_the_law(name: str) -> None:
 
 
 @pytest.mark.parametrize("scanned", [0, 5])
-@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+@pytest.mark.parametrize("name", ["lanes", "opindex", "pstbloom", "psthash"])
 def test_an_index_obeys_the_law_compiled_and_while_it_grows(name: str, scanned: int) -> None:
     record = installed().index(name)
     check_index(lambda: record.made({"scan_up_to": scanned}))

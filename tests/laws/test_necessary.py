@@ -318,7 +318,7 @@ class Necessary(RuleBasedStateMachine):
 
 
 @pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
-@pytest.mark.parametrize("name", ["scan", "pstbloom", "psthash", "lanes"])
+@pytest.mark.parametrize("name", ["scan", "pstbloom", "psthash", "lanes", "opindex"])
 def test_declarations_change_no_verdict(name: str) -> None:
     scanned = None if name == "scan" else 0
     machine = type("Machine", (Necessary,), {"index": name, "scanned": scanned})

@@ -1,4 +1,4 @@
-"""What every index of buckets does, on both paths, beyond what the law tries."""
+"""What every compiled index does, on both paths, beyond what the law tries."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("pstbloom", {"scan_up_to": 40}),
     ("pstbloom", {"signature": "row", "vector": False}),
     ("pstbloom", {"signature": "block"}),
+    ("opindex", {}),
+    ("opindex", {"segments": 1}),
 ]
 Clauses = list[tuple[str, str, Any]]
 
@@ -252,7 +254,7 @@ def test_replacing_rows_in_batches_takes_little_memory() -> None:
         assert sorted(index.match(event).tolist()) == right
 
 
-@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash", "scan"])
+@pytest.mark.parametrize("name", ["lanes", "opindex", "pstbloom", "psthash", "scan"])
 def test_saved_is_what_is_opened(name: str, tmp_path: Path) -> None:
     chance = random.Random(7)
     rows = {f"id-{number}": drawn_clauses(chance, 8, 20) for number in range(300)}
@@ -356,7 +358,7 @@ def test_only_strings_and_integers_are_ids() -> None:
             index.delete(other)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+@pytest.mark.parametrize("name", ["lanes", "opindex", "pstbloom", "psthash"])
 def test_matching_while_another_inserts(name: str) -> None:
     """What is always there is always found, what is never there never."""
     steady = {number: [("x", "between", (number, number + 50))] for number in range(300)}
@@ -410,7 +412,7 @@ def test_what_nobody_asks_for_is_forgotten() -> None:
     assert list(index.match({"s": "x"})) == ["stays"]
 
 
-@pytest.mark.parametrize("name", ["lanes", "pstbloom", "psthash"])
+@pytest.mark.parametrize("name", ["lanes", "opindex", "pstbloom", "psthash"])
 def test_memory_stays_in_proportion_after_shrinking_and_growing(name: str) -> None:
     chance = random.Random(0)
     index = build(name, [])
