@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,3 +152,68 @@ def test_standard_input(tamis: Tamis) -> None:
     ended = tamis("check", "-", stdin=b'{"where": "a <"}')
     assert ended.status == 1
     assert ended.err.startswith("standard input:1: error: subscription 'subscription-1': line 1")
+
+
+DOUBTS = {
+    "peopleCount > 10": (1, "peopleCount is an attribute here, not the operator: write peopleCou"),
+    "peopleCount(n), n > 10": (13, "n is a constant at the output count of peopleCount: write ?n"),
+    "time.minute = 3": (1, "time.minute does not come from the time; did you mean time.hour?"),
+    "a = 1 and time.hour > 25": (11, "time.hour > 25 never holds: time.hour is 0 to 23"),
+    "time.hour = '22'": (1, "never holds: time.hour is 0 to 23"),
+    "time.weekday = 0": (1, "never holds: time.weekday is 1 to 7"),
+    "position.north < -90.5": (1, "position.north is -90 to 90; a position is [lon, lat]"),
+    "time > '22:00'": (1, "time is a date and a time, compared as text: write time.hour"),
+    "peopleCount('n')": None,
+    "peopleCount(?n), ?n > 10": None,
+    "time.hour > 22 and time.weekday != 7 or not exists(time.hour)": None,
+    "time > '2026-01-01' and time.epoch > 25 and position.west < -100": None,
+}
+
+
+def test_what_can_never_be_meant(tamis: Tamis, folder: Path) -> None:
+    entries = [{"id": str(at), "where": where} for at, where in enumerate(DOUBTS)]
+    keys = {"Validity": 3, "deliverr": {}, "ID": 3, "team": 1, "ids": 2, "limit": 3}
+    write_lines(folder / "S.jsonl", *entries, {"id": "keys", "where": "a = 1", **keys})
+    ended = tamis("check", "S.jsonl", "--operators", "ops.py", "--json")
+    assert ended.status == 0
+    found: dict[int, list[dict[str, Any]]] = {}
+    for each in strict(ended.out)["warnings"]:
+        found.setdefault(each["line"], []).append(each)
+    for line, (where, doubt) in enumerate(DOUBTS.items(), 1):
+        given = [each for each in found.get(line, []) if "bare name" not in each["problem"]]
+        assert len(given) == (doubt is not None), where
+        if doubt is not None:
+            assert given[0]["place"] == {"line": 1, "column": doubt[0]}
+            assert doubt[1] in given[0]["problem"]
+    meant = [each["problem"].split("mean ")[1] for each in found[len(DOUBTS) + 1]]
+    assert meant == ["validity?", "deliver?", "id?"]
+
+
+def test_a_sample_of_events_says_what_none_of_them_has(tamis: Tamis, folder: Path) -> None:
+    write_lines(
+        folder / "S.jsonl",
+        {"id": "s1", "where": "sped > 3 and time.hour < 4"},
+        {"id": "s2", "where": "speed > 3 and time.hour < 5 and day = 1 and exists(meta.battery)"},
+        {"id": "s3", "where": "louderThan(3)"},
+    )
+    (folder / "h" / "day=1").mkdir(parents=True)
+    event = {"at": "2026-01-01T00:00:00Z", "speed": 3, "position": [40.7, -73.9]}
+    write_lines(folder / "h" / "day=1" / "e.jsonl", event, {**event, "at": "1.1.26"}, [1])
+    check = ("check", "S.jsonl", "--operators", "ops.py", "--events", "h", "--rename", "at=time")
+    ended = tamis(*check)
+    assert ended.status == 0
+    said = [line for line in ended.err.splitlines() if "warning" in line]
+    assert [each.partition("warning: ")[2].split("column ")[-1] for each in said] == [
+        "1 time cannot be read, the first: '1.1.26'",
+        "all positions look swapped: south of 60° S, or at no latitude; a position is [lon, lat]",
+        "1: none of 2 events has sped; did you mean speed?",
+        "14: all times of 2 events are in UTC, and so is time.hour: --time-zone sets another "
+        "(2 predicates read it)",
+        "45: none of 2 events has meta.battery",
+        "1: none of 2 events has loudness",
+    ]
+    assert said[0].startswith("h: warning: ")
+    ended = tamis(*check, "--time-zone", "Europe/Amsterdam")
+    assert "all times" not in ended.err
+    write_lines(folder / "h" / "day=1" / "e.jsonl", {"at": "2026-01-01T00:00:00+01:00"})
+    assert "all times" not in tamis(*check).err

@@ -25,7 +25,8 @@ class Finding(NamedTuple):
     about: SubscriptionError
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.severity}: {self.about}"
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.severity}: {self.about}"
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON; `place` is in the text of the condition."""

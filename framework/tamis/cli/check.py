@@ -6,7 +6,16 @@ from typing import Annotated
 
 from tamis.cli.failures import DONE, UNUSABLE
 from tamis.cli.loading import find_operators, hints
-from tamis.cli.options import Debug, Json, Operators, argument
+from tamis.cli.options import (
+    Debug,
+    Json,
+    Operators,
+    Rename,
+    Sampled,
+    TimeZone,
+    argument,
+    renamed_of,
+)
 from tamis.cli.saying import put, put_json, say
 from tamis.words import counted
 
@@ -16,12 +25,16 @@ def check(
         str, argument("FILE", "The subscriptions, one a line; - for standard input.")
     ],
     operators: Operators = None,
+    events: Sampled = None,
+    time_zone: TimeZone = None,
+    rename: Rename = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
     """Check a file of subscriptions: every error at once, with its line.
 
-    Warnings tell of what is accepted and probably not meant; only errors make the status 1.
+    Warnings tell of what is accepted and probably not meant; only errors make the status 1. With
+    --events they tell of attributes that none of the first 10,000 events has, too.
     """
     from tamis.catalog.subscription_lines import ERROR, read_subscriptions
     from tamis.cli.checking import check_lines
@@ -29,7 +42,7 @@ def check(
 
     known = Known(found.record for found in find_operators(operators).values())
     lines = read_subscriptions(subscriptions)
-    checked = check_lines(lines, known)
+    checked = check_lines(lines, known, events, time_zone=time_zone, renamed=renamed_of(rename))
     errors = [finding for finding in checked.findings if finding.severity == ERROR]
     doubts = [finding for finding in checked.findings if finding.severity != ERROR]
     if json:

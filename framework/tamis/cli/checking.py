@@ -6,12 +6,13 @@ Conditions are read and bound to operators by the intake of a matcher; nothing i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
 from tamis.catalog.resolve import Doubt
 from tamis.catalog.subscription_lines import WARNING, Entry, Finding, SubscriptionLines
+from tamis.cli.doubts import EventSample, key_doubts, leaf_doubts, names_of
 from tamis.errors import SubscriptionError
 from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
@@ -45,23 +46,35 @@ class _Check:
         self.lines = lines
         self.alternatives = 0
         self.predicates: set[str] = set()
+        self._operators = operators
         self._intake = Intake(Language(), operators, Catalog())
         self._resolver = self._intake.resolver()
         self._guesses: dict[tuple[int, int, str], _Guess] = {}
         self._places: dict[str, set[tuple[int, int]]] = {}
+        self.asked: dict[str, dict[tuple[int, int], Entry]] = {}
+        """Where attributes are asked for, inputs of operators too."""
+        self.sampled: list[Finding] = []
 
     def entry(self, entry: Entry) -> None:
         """Looks at one subscription."""
         condition, errors, doubts = self._intake.examined(entry.where, self._resolver)
         for error in errors:
             self.lines.refuse(entry.line, error.of(entry.id))
+        for doubt in key_doubts(entry.document):
+            self._warn(entry, doubt)
         if condition is None:
             return
+        leaves = {leaf.start: leaf for each in condition.alternatives for leaf in each}
+        if not errors:
+            for leaf in leaves.values():
+                doubts += leaf_doubts(leaf, entry.where, self._operators)
+                for name in names_of(leaf, self._operators):
+                    self.asked.setdefault(name, {})[entry.line, leaf.start] = entry
         for doubt in (*doubts, *_open_intervals(entry.where)):
             self._warn(entry, doubt)
         self.alternatives += len(condition.alternatives)
-        for leaves in condition.alternatives:
-            self._note_names(entry, leaves)
+        for alternative in condition.alternatives:
+            self._note_names(entry, alternative)
 
     def finish(self) -> None:
         """Looks at what only the whole file tells."""
@@ -73,6 +86,17 @@ class _Check:
                     f"string, {marked_text('$', name)} to say that it is an attribute"
                 )
                 self._warn(entry, Doubt(words, position))
+
+    def compare(self, sample: EventSample, file: str) -> None:
+        """Looks at what a sample of events says of the whole file."""
+        for problem in sample.doubts():
+            self.sampled.append(Finding(file, 0, WARNING, SubscriptionError(problem)))
+        for name, places in self.asked.items():
+            problem = sample.doubt_of(name) or ""
+            (_, position), entry = next(iter(places.items()))
+            more = f" ({len(places):,} predicates read it)" if len(places) > 1 else ""
+            if problem:
+                self._warn(entry, Doubt(problem + more, position))
 
     def _note_names(self, entry: Entry, leaves: Sequence[Leaf]) -> None:
         """Keeps what the summary and `finish` need to know."""
@@ -124,11 +148,20 @@ def _open_intervals(where: str) -> Iterator[Doubt]:
             )
 
 
-def check_lines(lines: SubscriptionLines, operators: Operators) -> Checked:
-    """Checks all that a file holds."""
+def check_lines(
+    lines: SubscriptionLines,
+    operators: Operators,
+    events: list[str] | None = None,
+    **reading: Any,
+) -> Checked:
+    """Checks all that a file holds, beside a sample of events where there is one."""
     check = _Check(lines, operators)
     for entry in lines.entries:
         check.entry(entry)
     check.finish()
-    findings = sorted(lines.findings, key=lambda finding: (finding.line, finding.severity))
+    if events:
+        check.compare(EventSample(events, check.asked, **reading), ", ".join(events))
+    findings = sorted(
+        [*check.sampled, *lines.findings], key=lambda finding: (finding.line, finding.severity)
+    )
     return Checked(lines.count, check.alternatives, len(check.predicates), findings)

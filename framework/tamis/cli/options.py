@@ -42,6 +42,7 @@ Subscriptions = Annotated[
 ]
 Events = Annotated[list[str], _events("The events")]
 History = Annotated[list[str], _events("The history")]
+Sampled = Annotated[list[str] | None, _events("A sample of events")]
 SparkHistory = Annotated[
     list[str], _events("The history", ", what Spark can read (hdfs://…, s3a://…)")
 ]
