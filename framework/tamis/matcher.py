@@ -46,10 +46,9 @@ from tamis.indexing import spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits
 from tamis.numeric.locks import ReaderWriterLock
-from tamis.operators import records_of
 from tamis.operators.asking import Operators
 from tamis.planning import Planner, PlannerRecord
-from tamis.plugins.loader import installed
+from tamis.plugins.loader import installed, operators_of
 from tamis.result import Result, Seen
 from tamis.result.explain import explain
 from tamis.result.graphs import chain_graph, subscription_graph
@@ -82,12 +81,15 @@ class Matcher:
     >>> result = matcher.match({"id": "e1", "loudness": 7, "altitude": 120})
     >>> [match.subscription for match in result.matches]
     ['s1']
+
+    `operators` are known alone, `also` are known beside those that are installed.
     """
 
     def __init__(
         self,
         operators: Iterable[object] | None = None,
         *,
+        also: Iterable[object] = (),
         index: str = DEFAULT_INDEX,
         index_options: Mapping[str, object] | None = None,
         planner: str | Planner | PlannerRecord = DEFAULT_PLANNER,
@@ -105,8 +107,7 @@ class Matcher:
         if not isinstance(learning, bool):
             raise TamisError(f"learning is True or False, not {learning!r:.80}")
         plugins = installed()
-        records = plugins.operators.values() if operators is None else records_of(operators)
-        records = list(records)
+        records = operators_of(operators, also)
         self._statistics = Statistics() if statistics is None else checked_statistics(statistics)
         self.limits = limits
         if not isinstance(limits, Limits):

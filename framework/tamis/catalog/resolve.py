@@ -27,6 +27,7 @@ from tamis.operators.asking import (
 )
 from tamis.operators.necessary import Necessary
 from tamis.operators.specification import PROCESS, Specification, Variable
+from tamis.plugins.loader import installed
 from tamis.words import counted, shortened
 
 _SHOWN = 160
@@ -241,12 +242,17 @@ class Resolver:
         return call, tuple(places)
 
     def _unknown_operator(self, predicate: OperatorPredicate, spot: _Spot) -> SubscriptionError:
-        known = self._operators.records
+        known, name = self._operators.records, name_text(predicate.name)
+        if predicate.name in installed().operators:
+            return spot.refusal(
+                f"unknown operator {name}: it is installed, and operators=[…] are known alone; "
+                "Matcher(also=[…]) knows both"
+            )
         says = {name: record.specification.description for name, record in known.items()}
         hint = did_you_mean(predicate.name, known, says)
         if not hint and len(known) <= 12:
             hint = f" (known: {', '.join(sorted(known)) or 'none'})"
-        return spot.refusal(f"unknown operator {name_text(predicate.name)}{hint}")
+        return spot.refusal(f"unknown operator {name}{hint}")
 
 
 def _check_bound(constraint: Constraint, bound: set[str], spot: _Spot) -> None:

@@ -30,11 +30,11 @@ from tamis.learning.counts import Counts
 from tamis.learning.learner import Task, Window
 from tamis.learning.predicates import Questions
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.operators import OperatorRecord, records_of
+from tamis.operators import OperatorRecord
 from tamis.operators.asking import Operators, Test
 from tamis.operators.code import code_of
 from tamis.operators.shipping import packed
-from tamis.plugins.loader import installed
+from tamis.plugins.loader import installed, operators_of
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.statistics import PredicateStatistics, Statistics
 from tamis.statistics.sample import Kept, Sample
@@ -56,7 +56,7 @@ class Lesson:
         time_zone: str | None = None,
         renamed: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        records = installed().operators.values() if operators is None else records_of(operators)
+        records = operators_of(operators)
         self._operators = Operators(records)
         predicates, tests = _asked(subscriptions, self._operators, limits)
         self.texts = list(predicates)

@@ -27,7 +27,7 @@ from tamis.errors import PluginError, PluginWarning, TamisError, UnknownPlugin
 from tamis.event import DerivedAttribute
 from tamis.indexing import IndexRecord
 from tamis.nearest import did_you_mean
-from tamis.operators import Operator, OperatorRecord, record_of
+from tamis.operators import Operator, OperatorRecord, record_of, records_of
 from tamis.operators.shipping import note_file_module
 from tamis.planning import PlannerRecord
 from tamis.plugins import hookspecs
@@ -183,6 +183,16 @@ def installed() -> Plugins:
     if plugins.clash is not None:
         raise plugins.clash
     return plugins
+
+
+def operators_of(
+    operators: Iterable[object] | None, also: Iterable[object] = ()
+) -> list[OperatorRecord]:
+    """The installed operators, or these alone, and more that take the place of those of a name."""
+    records = installed().operators.values() if operators is None else records_of(operators)
+    more = records_of(also)
+    names = {each.specification.name for each in more}
+    return [*(each for each in records if each.specification.name not in names), *more]
 
 
 def found_plugins() -> Plugins:

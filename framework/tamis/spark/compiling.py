@@ -112,7 +112,8 @@ def compiled_of(
     """Compiles subscriptions; `SubscriptionError` names the bad ones."""
     index = settings.get("index", DEFAULT_INDEX)
     limits = settings.get("limits", DEFAULT_LIMITS)
-    matcher = Matcher(operators, index=index, limits=limits)
+    also = settings.pop("also", ())
+    matcher = Matcher(operators, also=also, index=index, limits=limits)
     matcher.subscribe_many(
         {"where": each} if isinstance(each, str) else each for each in subscriptions
     )

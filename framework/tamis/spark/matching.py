@@ -64,7 +64,7 @@ def match(
     `verdict` (matched, undetermined or rejected), `subscription`, `bindings` as a map, `data` as
     JSON, `reason`. Events without an id are named by their partition and place in it. `settings`
     are `index`, `planner`, `statistics`, `workers`, `in_flight`, `limits`, `time_zone` and
-    `shards`. All installed operators are known when none are given."""
+    `shards`. All installed operators are known when none are given, and beside those of `also`."""
     kept = _kept(events, keep)
     compiled = subscriptions
     if not isinstance(compiled, Compiled):

@@ -238,3 +238,22 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, says: str) -> Non
 def test_a_target_that_is_not_there(target: str, says: str) -> None:
     with pytest.raises(PluginError, match=says):
         operators_in(target)
+
+
+def test_a_matcher_knows_its_own_operators_alone_or_those_that_are_installed_too() -> None:
+    known = set(installed().operators)
+    installed_one = sorted(known)[0]
+
+    @tamis.operator(name=installed_one)
+    def mine(event: Any) -> bool:
+        return True
+
+    assert set(tamis.Matcher([louderThan]).operators.records) == {"louderThan"}
+    assert set(tamis.Matcher(also=[louderThan]).operators.records) == {*known, "louderThan"}
+    assert set(tamis.Matcher([], also=[louderThan]).operators.records) == {"louderThan"}
+    matcher = tamis.Matcher(also=[mine])
+    assert set(matcher.operators.records) == known
+    matcher.subscribe(f"{installed_one}()")
+    assert matcher.match({}).matches
+    with pytest.raises(tamis.SubscriptionError, match=r"is installed, and .*Matcher\(also="):
+        tamis.Matcher([louderThan]).subscribe(f"{installed_one}()")
