@@ -203,12 +203,12 @@ def test_a_sample_of_events_says_what_none_of_them_has(tamis: Tamis, folder: Pat
     ended = tamis(*check)
     assert ended.status == 0
     said = [line for line in ended.err.splitlines() if "warning" in line]
+    in_utc = "all times of 2 events are in UTC, and so is time.hour: --time-zone sets another"
     assert [each.partition("warning: ")[2].split("column ")[-1] for each in said] == [
         "1 time cannot be read, the first: '1.1.26'",
         "all positions look swapped: south of 60° S, or at no latitude; a position is [lon, lat]",
         "1: none of 2 events has sped; did you mean speed?",
-        "14: all times of 2 events are in UTC, and so is time.hour: --time-zone sets another"
-        + " (2 predicates read it)",
+        f"14: {in_utc} (2 predicates read it)",
         "45: none of 2 events has meta.battery",
         "1: none of 2 events has loudness",
     ]

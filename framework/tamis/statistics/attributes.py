@@ -58,7 +58,7 @@ def _row(
         "attribute": name,
         "events": events,
         "kind": kind,
-        "distinct": distinct,
+        "distinct": None if distinct is None else min(distinct, events),  # it may be an estimate
         "approximate": False,
         "quantiles": quantiles,
         "strings": strings,
