@@ -14,6 +14,7 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tamis.operators import operator
@@ -99,14 +100,14 @@ def _measured(
 ) -> Row:
     from tamis.learning.chunks import chunks_of
     from tamis.spark.compiling import compiled_of
-    from tamis.spark.held import Holder
+    from tamis.spark.held import holder_of
     from tamis.spark.matching import Job, match_files, write_part
 
     begun = time.perf_counter()
     compiled = compiled_of(entries, [benchedLoud])
     compile_seconds = time.perf_counter() - begun
     size = max(1 << 14, os.path.getsize(files[0]) // _PARTS)
-    holder = Holder(compiled.task())
+    holder = holder_of(compiled.key, partial(str, compiled.parcel.folder))
     numbers = itertools.count()
 
     def on_spark() -> Any:

@@ -210,7 +210,7 @@ def test_bad_subscriptions_and_foreign_folders_stop_a_run(
     compiled = compiled_of(["a > 2"], [])
     other = compiled_of(["a > 3"], [])
     (tmp_path / "e.jsonl").write_text('{"a": 3}\n')
-    compiled.folder = other.folder
-    with pytest.raises(SparkError, match="other subscriptions"):
+    compiled.parcel = other.parcel
+    with pytest.raises(SparkError, match="another task"):
         match_files(spark, [str(tmp_path / "e.jsonl")], compiled, Job(str(tmp_path / "o"), False))
     assert issubclass(MatcherFolderError, ValueError)

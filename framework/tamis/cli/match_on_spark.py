@@ -46,7 +46,7 @@ def match_on_spark(run: Run, master: str | None, shards: int) -> None:
             written, master = on_spark(
                 lambda spark: (
                     match_files(spark, files, compiled, job, names=names, renamed=run.renamed),
-                    str(spark.sparkContext.master),
+                    str(spark.conf.get("spark.master")),
                 ),
                 master,
                 shows=True,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tamis.cli.progress import bar
 from tamis.spark.session import session
+from tamis.spark.working import is_connected
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ def _stop(spark: SparkSession, thread: threading.Thread) -> None:
     """Stops what a session does: its streams, which would wait for the end of their jobs, and jobs.
 
     A batch may be about to begin another job."""
+    if is_connected(spark):
+        spark.interruptAll()
+        return
     spark.sparkContext.setLogLevel("OFF")
     queries = spark.streams.active
     stopping = [threading.Thread(target=query.stop, daemon=True) for query in queries]

@@ -120,16 +120,13 @@ def _tell(words: str) -> None:
 
 def _wait(running: Stream) -> None:
     """Waits for the end of a stream, and says what it was."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     from tamis.errors import SparkError
-    from tamis.spark.working import last_line
+    from tamis.spark.working import last_line, spark_errors
 
     assert running.query is not None
     try:
         running.query.awaitTermination()
-    except (PySparkException, Py4JError, ConnectionError) as bad:
+    except spark_errors() as bad:
         if running.trouble is not None:
             raise running.trouble from bad
         raise SparkError(f"the stream has ended: {last_line(bad)}") from bad

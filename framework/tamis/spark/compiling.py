@@ -1,30 +1,32 @@
-"""How subscriptions get to the workers: compiled once into folders, sent as one archive or shared.
+"""How subscriptions get to the workers: compiled once into folders, which travel as a parcel.
 
-In local mode all workers see the folders where they are. Elsewhere Spark sends them to every
-machine, once a job. Operators travel by name where they can be imported and by value elsewhere.
+Operators travel by name where they can be imported and by value elsewhere.
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import uuid
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalog.sharding import Cut, cut_of
+from tamis.engine.window import checked_in_flight
+from tamis.errors import SparkError
 from tamis.event.clock import zone_of
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
+from tamis.nearest import did_you_mean
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import packed
-from tamis.spark.held import Holder, MatchTask, holder_of, key_of
+from tamis.spark.held import Holder, MatchTask, holder_of, shard_name
+from tamis.spark.working import Parcel, checked_entries
 from tamis.statistics import Statistics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_OF_MATCHERS = ("also", "index", "planner", "statistics", "workers", "limits", "time_zone")
+_SETTINGS = (*_OF_MATCHERS, "in_flight", "shards")
 
 
 class Compiled:
@@ -46,26 +48,27 @@ class Compiled:
         zone_of(time_zone)
         self.subscriptions = len(matcher)
         self.cut: Cut | None = None
-        self.folder = Path(tempfile.mkdtemp(prefix="tamis-compiled-"))
-        self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.parcel = Parcel()
+        folder = self.parcel.folder
         records = list(matcher.operators.records.values())
         parts = [matcher]
         if shards > 1:
             self.cut = cut_of(matcher._catalog, shards)
             parts = self._parts(matcher, self.cut, records, index, limits)
         self.fingerprints = tuple(
-            part.save(self.folder / f"shard-{at}") for at, part in enumerate(parts)
+            part.save(folder / shard_name(at)) for at, part in enumerate(parts)
         )
-        self._settings: dict[str, Any] = {
-            "operators": packed(_called(matcher, records)),
-            "planner": planner,
-            "statistics": statistics,
-            "workers": workers,
-            "in_flight": in_flight,
-            "limits": limits,
-            "time_zone": time_zone,
-        }
-        self._sent: dict[str, Any] = {}
+        task = MatchTask(
+            fingerprints=self.fingerprints,
+            operators=packed(_called(matcher, records)),
+            planner=planner,
+            statistics=statistics,
+            workers=workers,
+            in_flight=in_flight,
+            limits=limits,
+            time_zone=time_zone,
+        )
+        self.key = task.save(folder)
 
     @staticmethod
     def _parts(
@@ -82,26 +85,9 @@ class Compiled:
             found.append(part)
         return found
 
-    def task(self, archive: str | None = None) -> MatchTask:
-        """What workers are told."""
-        names = tuple(f"shard-{at}" for at in range(len(self.fingerprints)))
-        folders = names if archive else tuple(str(self.folder / name) for name in names)
-        return MatchTask(folders, self.fingerprints, archive, **self._settings)
-
     def sent(self, spark: SparkSession) -> Callable[[], Holder]:
         """A function by which workers of a session come to what they hold."""
-        context = spark.sparkContext
-        known = self._sent.get(context.applicationId)
-        if known is None:
-            archive = None
-            if not str(context.master).startswith("local["):
-                archive = f"tamis-{uuid.uuid4().hex}"
-                packed_ = shutil.make_archive(str(self.folder / archive), "zip", self.folder)
-                context.addArchive(f"{packed_}#{archive}")
-            content = self.task(archive).packed()
-            known = self._sent[context.applicationId] = key_of(content), context.broadcast(content)
-        key, broadcast = known
-        return lambda: holder_of(key, broadcast.value)
+        return partial(holder_of, self.key, self.parcel.sent(spark))
 
 
 def compiled_of(
@@ -109,15 +95,23 @@ def compiled_of(
     operators: Iterable[object] | None,
     **settings: Any,
 ) -> Compiled:
-    """Compiles subscriptions; `SubscriptionError` names the bad ones."""
-    index = settings.get("index", DEFAULT_INDEX)
-    limits = settings.get("limits", DEFAULT_LIMITS)
-    also = settings.pop("also", ())
-    matcher = Matcher(operators, also=also, index=index, limits=limits)
-    matcher.subscribe_many(
-        {"where": each} if isinstance(each, str) else each for each in subscriptions
-    )
-    return Compiled(matcher, **settings)
+    """Compiles subscriptions, and checks all settings; `SubscriptionError` names the bad ones."""
+    for name in settings:
+        if name not in _SETTINGS:
+            raise SparkError(f"there is no setting {name!r}{did_you_mean(name, _SETTINGS)}")
+    shards = settings.get("shards", 1)
+    if not isinstance(shards, int) or shards < 1:
+        raise SparkError(f"shards are a number of parts, 1 or more, not {shards!r:.80}")
+    if settings.get("in_flight") is not None:
+        checked_in_flight(settings["in_flight"])
+    here = {name: settings[name] for name in _OF_MATCHERS if settings.get(name) is not None}
+    settings.pop("also", None)
+    with Matcher(operators, learning=False, **here) as matcher:
+        matcher.subscribe_many(
+            {"where": each} if isinstance(each, str) else each
+            for each in checked_entries(subscriptions)
+        )
+        return Compiled(matcher, **settings)
 
 
 def _called(matcher: Matcher, records: Sequence[OperatorRecord]) -> list[OperatorRecord]:

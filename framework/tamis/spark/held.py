@@ -1,8 +1,8 @@
 """What a worker process holds to match: matchers mapped from folders, operators made once.
 
-A task says where its folders are and what is expected of them; a process keeps the one it had last,
-so that tasks that follow find it ready. Of several shards one is open at a time, and events go
-through them block by block; what they give is merged event by event.
+A task lies beside the folders of its shards; a process keeps the one it had last, so that tasks
+that follow find it ready. Of several shards one is open at a time, and events go through them block
+by block; what they give is merged event by event.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import pickle
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from tamis.calling.memo import MemoAccount
@@ -30,6 +31,7 @@ from tamis.result.lines import ResultText, ResultTexts
 from tamis.result.totals import Given, Totals
 from tamis.statistics import Statistics
 
+_TASK = "task"
 BLOCK = 8_192
 """Events that go through a shard before the next one is opened."""
 
@@ -38,11 +40,8 @@ BLOCK = 8_192
 class MatchTask:
     """What a worker needs to know to match."""
 
-    folders: tuple[str, ...]
-    """Of each shard."""
     fingerprints: tuple[str, ...]
-    archive: str | None
-    """What Spark has unpacked the folders from; `None` where all workers see them."""
+    """Of each shard."""
     operators: bytes
     planner: str
     statistics: Statistics | None
@@ -51,9 +50,11 @@ class MatchTask:
     limits: Limits = DEFAULT_LIMITS
     time_zone: str | None = None
 
-    def packed(self) -> bytes:
-        """It as bytes."""
-        return pickle.dumps(self, protocol=5)
+    def save(self, folder: Path) -> str:
+        """Writes it beside the shards; what it is known by."""
+        content = pickle.dumps(self, protocol=5)
+        (folder / _TASK).write_bytes(content)
+        return hashlib.sha256(content).hexdigest()
 
 
 class Matched(NamedTuple):
@@ -70,13 +71,9 @@ _NO_RESULT = ResultText("")
 class Holder:
     """The matchers of a task in this process."""
 
-    def __init__(self, task: MatchTask) -> None:
+    def __init__(self, task: MatchTask, root: str) -> None:
         self._task = task
-        self._root = ""
-        if task.archive is not None:
-            from pyspark import SparkFiles
-
-            self._root = SparkFiles.get(task.archive)
+        self._root = root
         self._records: list[OperatorRecord] = unpacked(task.operators)
         self._open: tuple[int, Matcher, ResultTexts] | None = None
         self._lock = threading.Lock()
@@ -88,7 +85,7 @@ class Holder:
                 task = self._task
                 self._open = None
                 matcher = Matcher.open(
-                    os.path.join(self._root, task.folders[shard]),
+                    os.path.join(self._root, shard_name(shard)),
                     self._records,
                     fingerprint=task.fingerprints[shard],
                     planner=task.planner,
@@ -104,7 +101,7 @@ class Holder:
         self, given: Iterable[Given], totals: Totals, keep: Sequence[str] = ()
     ) -> Iterator[Matched]:
         """Matches events; what it took is added to the totals. Attributes may be kept."""
-        if len(self._task.folders) == 1:
+        if len(self._task.fingerprints) == 1:
             yield from self._matched(0, given, totals, keep)
             return
         iterator = iter(given)
@@ -118,7 +115,7 @@ class Holder:
         found = list(self._matched(0, block, totals, keep))
         events = [each for each in found if each.reason is None]
         given = [each.given for each in events]
-        for shard in range(1, len(self._task.folders)):
+        for shard in range(1, len(self._task.fingerprints)):
             more = Totals(totals.is_accounted)
             for each, other in zip(events, self._matched(shard, given, more), strict=True):
                 each.text.add(other.text)
@@ -157,27 +154,29 @@ def _memo_of(matcher: Matcher, totals: Totals) -> Iterator[None]:
             totals.memo.setdefault(name, Counter()).update(counts)
 
 
-_held: tuple[str, Holder] | None = None
+_held: tuple[tuple[str, str], Holder] | None = None
 _holding = threading.Lock()
 
 
-def key_of(content: bytes) -> str:
-    """What a task is known by."""
-    return hashlib.sha256(content).hexdigest()
+def shard_name(shard: int) -> str:
+    """The folder of a shard."""
+    return f"shard-{shard}"
 
 
-def holder_of(key: str, content: bytes) -> Holder:
+def holder_of(key: str, find: Callable[[], str]) -> Holder:
     """What this process holds for a task; Spark collects garbage after each part, not among it."""
     global _held
     with _holding:
-        if _held is None or _held[0] != key:
+        root = find()
+        if _held is None or _held[0] != (key, root):
             _held = None
             gc.unfreeze()
-            task = pickle.loads(content)
-            if not isinstance(task, MatchTask):
-                raise SparkError("what was sent to a worker is no task")
-            _held = key, Holder(task)
-            if len(task.folders) == 1:
+            content = Path(root, _TASK).read_bytes()
+            if hashlib.sha256(content).hexdigest() != key:
+                raise SparkError("what was sent to a worker is another task")
+            task: MatchTask = pickle.loads(content)
+            _held = (key, root), Holder(task, root)
+            if len(task.fingerprints) == 1:
                 _held[1].matcher(0)
                 gc.freeze()
         return _held[1]

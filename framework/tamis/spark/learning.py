@@ -13,7 +13,11 @@ import os
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from hashlib import blake2b
 from itertools import groupby, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.files.naming import Naming, namings_of
@@ -26,7 +30,15 @@ from tamis.learning.lesson import Lesson
 from tamis.learning.sampling import TRIED, sampling
 from tamis.learning.tables import learn_batch
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.spark.working import Told, cores_of, told_of_frame, told_of_parts
+from tamis.spark.working import (
+    Parcel,
+    Told,
+    checked_entries,
+    checked_frame,
+    cores_of,
+    told_of_frame,
+    told_of_parts,
+)
 from tamis.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -34,6 +46,7 @@ if TYPE_CHECKING:
 
 Rejected = dict[str, Any]
 _PARTITION = re.compile(r"/(?=[^/]+=[^/]*/)")
+_TASK = "task"
 _COUNTS, _REJECTS = "counts", "rejects"
 _PARTS_A_CORE = 2
 CHUNK_BYTES = 1 << 25
@@ -59,8 +72,9 @@ def learn(
     given one that knows shares to a hundredth within ten minutes, which `say` is told beforehand.
     `since` and `until` are seconds since 1970: events of other times, or of none, are passed
     over."""
-    window = Window(since, until)
-    lesson = Lesson(subscriptions, operators, window=window, limits=limits, time_zone=time_zone)
+    checked_frame(events)
+    window, entries = Window(since, until), checked_entries(subscriptions)
+    lesson = Lesson(entries, operators, window=window, limits=limits, time_zone=time_zone)
     if sample is not None:
         lesson.ask(sample)
     elif lesson.tests:
@@ -118,25 +132,20 @@ def counts_of_frame(
     events: DataFrame, task: Task, rejects: Callable[[Rejected], None] | None = None
 ) -> Counts:
     """What the rows of a data frame teach."""
-    frame = _fewer(events)
-    held, keep = _sent(frame.sparkSession, task), rejects is not None
+    frame = events.coalesce(parts_of(events.sparkSession))  # so few that counts are no burden
+    keep = rejects is not None
+    with _sent(frame.sparkSession, task) as held:
 
-    def count(batches: Iterator[Any]) -> Iterator[Told]:
-        learner = Learner(held())
-        return _told(learner, _of_batches(learner, batches), keep)
+        def count(batches: Iterator[Any]) -> Iterator[Told]:
+            learner = Learner(held())
+            return _told(learner, _of_batches(learner, batches), keep)
 
-    return merged(_added(told_of_frame(frame, count), task, rejects).values())
+        return merged(_added(told_of_frame(frame, count), task, rejects).values())
 
 
 def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
     for batch in batches:
         yield from learn_batch(learner, batch, naming=Naming(learner.task.renamed))
-
-
-def _fewer(frame: DataFrame) -> DataFrame:
-    """In so many parts that their counts are no burden."""
-    most = parts_of(frame.sparkSession)
-    return frame.coalesce(most) if frame.rdd.getNumPartitions() > most else frame
 
 
 def parts_of(spark: SparkSession) -> int:
@@ -209,15 +218,16 @@ def _counts_of_chunks(
     parts = in_parts(chunks, most or parts_of(spark))
     if not parts:
         return {}
-    held, keep = _sent(spark, task), rejects is not None
+    keep = rejects is not None
+    with _sent(spark, task) as held:
 
-    def count(at: int) -> Iterator[Told]:
-        for group, chunks in groupby(parts[at], lambda chunk: group_of.get(chunk.file, "")):
-            learner = Learner(held())
-            read = (rejected for chunk in chunks for rejected in learn_chunk(learner, chunk))
-            yield from _told(learner, read, keep, group)
+        def count(at: int) -> Iterator[Told]:
+            for group, chunks in groupby(parts[at], lambda chunk: group_of.get(chunk.file, "")):
+                learner = Learner(held())
+                read = (rejected for chunk in chunks for rejected in learn_chunk(learner, chunk))
+                yield from _told(learner, read, keep, group)
 
-    return _added(told_of_parts(spark, len(parts), count), task, rejects)
+        return _added(told_of_parts(spark, len(parts), count), task, rejects)
 
 
 def _counts_of_places(
@@ -236,14 +246,14 @@ def _counts_of_places(
     if is_table:
         return counts_of_frame(reader.parquet(*places), task, rejects)
     name = places[0] if len(places) == 1 else places[0].rpartition("/")[0]
-    held, keep = _sent(spark, task), rejects is not None
+    frame, keep = reader.text(list(places)).coalesce(parts_of(spark)), rejects is not None
+    with _sent(spark, task) as held:
 
-    def count(batches: Iterator[Any]) -> Iterator[Told]:
-        learner = Learner(held())
-        return _told(learner, _of_lines(learner, name, batches), keep)
+        def count(batches: Iterator[Any]) -> Iterator[Told]:
+            learner = Learner(held())
+            return _told(learner, _of_lines(learner, name, batches), keep)
 
-    frame = _fewer(reader.text(list(places)))
-    return merged(_added(told_of_frame(frame, count), task, rejects).values())
+        return merged(_added(told_of_frame(frame, count), task, rejects).values())
 
 
 def inputs_of_place(spark: SparkSession, place: str, window: Window) -> dict[str, Input]:
@@ -273,10 +283,25 @@ def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[
 # what travels
 
 
-def _sent(spark: SparkSession, task: Task) -> Callable[[], Task]:
-    """The task where workers find it: sent to each of them once."""
-    content = spark.sparkContext.broadcast(pickle.dumps(task, protocol=5))
-    return lambda: pickle.loads(content.value)
+@contextmanager
+def _sent(spark: SparkSession, task: Task) -> Iterator[Callable[[], Task]]:
+    """The task where workers find it, who open it once a process."""
+    parcel, content = Parcel(), pickle.dumps(task, protocol=5)
+    with parcel:
+        (parcel.folder / _TASK).write_bytes(content)
+        key = blake2b(content, digest_size=16).hexdigest()
+        yield partial(_opened, key, parcel.sent(spark))
+
+
+_held: dict[str, Task] = {}
+
+
+def _opened(key: str, find: Callable[[], str]) -> Task:
+    """The task in this process, the last one that was asked for."""
+    if key not in _held:
+        _held.clear()
+        _held[key] = pickle.loads(Path(find(), _TASK).read_bytes())
+    return _held[key]
 
 
 def _told(

@@ -29,7 +29,7 @@ from tamis.nearest import did_you_mean
 from tamis.result.totals import Given, Totals
 from tamis.spark.compiling import Compiled, compiled_of
 from tamis.spark.held import BLOCK, Holder, Matched
-from tamis.spark.working import Told, told_of_parts
+from tamis.spark.working import Told, checked_frame, cores_of, told_of_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,16 +65,28 @@ def match(
     JSON, `reason`. Events without an id are named by their partition and place in it. `settings`
     are `index`, `planner`, `statistics`, `workers`, `in_flight`, `limits`, `time_zone` and
     `shards`. All installed operators are known when none are given, and beside those of `also`."""
-    kept = _kept(events, keep)
+    checked_frame(events)
+    _kept(events, keep)
     compiled = subscriptions
     if not isinstance(compiled, Compiled):
         compiled = compiled_of(compiled, operators, **settings)
+    _KEPT.add(compiled)  # frames are made of frames: nobody knows when the last one is read
+    return matched(events, compiled, keep=keep, tidy=tidy)
+
+
+_KEPT: set[Compiled] = set()
+
+
+def matched(
+    events: DataFrame, compiled: Compiled, *, keep: Sequence[str] = (), tidy: bool = False
+) -> DataFrame:
+    """The same for what is compiled, as long as somebody keeps that."""
+    kept = _kept(events, keep)
     held = compiled.sent(events.sparkSession)
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
         yield from _matched_rows(held(), batches, kept)
 
-    _KEPT.append(compiled)  # frames are made of frames: nobody knows when the last one is read
     schema = ", ".join([SCHEMA, *(f"`{name}` {kind}" for name, kind in kept.items())])
     found = events.mapInArrow(rows, schema)
     if not tidy:
@@ -82,7 +94,6 @@ def match(
     return found.selectExpr("event", *(f"`{name}`" for name in kept), _TIDY)
 
 
-_KEPT: list[Compiled] = []
 _TIDY = """inline(concat(
   coalesce(flatten(transform(matches, m -> transform(
     from_json(m.bindings, 'array<map<string, string>>'),
@@ -227,7 +238,7 @@ def match_files(
     `namings` are what events get of folders and new names, where more than these files says it."""
     os.makedirs(job.folder, exist_ok=True)
     job = job._replace(folder=os.path.abspath(job.folder))
-    most = parts or _PARTS_A_CORE * max(1, spark.sparkContext.defaultParallelism)
+    most = parts or _PARTS_A_CORE * cores_of(spark)
     if chunk_bytes is None:
         total = sum(os.path.getsize(file) for file in files if os.path.exists(file))
         chunk_bytes = min(_MOST_BYTES, max(_LEAST_BYTES, total // most))

@@ -67,6 +67,8 @@ def session(
     if "PYSPARK_GATEWAY_PORT" in os.environ or pyspark.SparkContext._active_spark_context:
         return builder.getOrCreate()  # type: ignore[no-any-return]
     master = master or "local[*]"
+    if master.startswith("sc://"):  # Spark Connect: all else is the server's
+        return builder.remote(master).getOrCreate()  # type: ignore[no-any-return]
     is_local = _LOCAL.fullmatch(master) is not None
     asked = {**_SETTINGS, **(_LOCAL_SETTINGS if is_local else {}), **(settings or {})}
     options = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"

@@ -24,9 +24,11 @@ from tamis.errors import SparkError, SubscriptionError, TamisError
 from tamis.files.manifest import read_manifest, replace_file, write_manifest
 from tamis.files.naming import Renamed, namings_of
 from tamis.files.reading import files_in
+from tamis.operators import records_of
+from tamis.operators.shipping import packed, unpacked
 from tamis.spark.compiling import Compiled, compiled_of
-from tamis.spark.matching import Job, match, match_files, on_disk
-from tamis.spark.working import last_line
+from tamis.spark.matching import Job, match_files, matched, on_disk
+from tamis.spark.working import checked_entries, checked_frame, last_line
 from tamis.statistics import Statistics
 from tamis.statistics.folder import generation_of
 
@@ -47,6 +49,10 @@ Now = Callable[[], tuple[str, Compiled]]
 Say = Callable[[str], None]
 
 
+def unheard(words: str) -> None:
+    """Says nothing: nobody hears a driver that is elsewhere."""
+
+
 class Versions:
     """The subscriptions of a file as they are now, or as they were when they last made sense."""
 
@@ -64,6 +70,10 @@ class Versions:
         self.version = ""
         self._compiled: Compiled | None = None
         folder.mkdir(parents=True, exist_ok=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process compiles from."""
+        return {**vars(self), "_seen": None, "version": "", "_compiled": None, "_say": unheard}
 
     def now(self) -> tuple[str, Compiled]:
         """The version, and what is compiled of it."""
@@ -125,6 +135,18 @@ class Sink:
             Path(os.path.abspath(each)) for each in (output, checkpoint)
         )
         self._staging = self._output / "_staging"
+        self._is_ready = False
+        self.prepare()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process, maybe on another machine, has to prepare."""
+        return {**vars(self), "_is_ready": False}
+
+    def prepare(self) -> None:
+        """Makes the folders, and drops what was staged by an earlier process."""
+        if self._is_ready:
+            return
+        self._is_ready = True
         self._check()
         shutil.rmtree(self._staging, ignore_errors=True)
         for folder in (self._output / MATCHES, self._output / REJECTS, self._staging):
@@ -190,10 +212,15 @@ class Stream:
         self.trouble: Exception | None = None
         self.query: StreamingQuery | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a driver elsewhere works with."""
+        return {**vars(self), "trouble": None, "query": None, "_say": unheard}
+
     def once(self, work: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
         """The work on a batch, done unless it was."""
 
         def do(frame: Any, batch: int) -> None:
+            self._sink.prepare()
             if self._sink.is_done(batch):
                 return
             try:
@@ -207,7 +234,7 @@ class Stream:
         return do
 
     def files(
-        self, given: str, spark: SparkSession, renamed: Renamed, keep: tuple[str, ...]
+        self, given: str, renamed: Renamed, keep: tuple[str, ...]
     ) -> Callable[[Any, int], None]:
         """The work on a batch of names of files."""
         top = os.path.realpath(given)
@@ -226,7 +253,9 @@ class Stream:
                 self._format == "parquet",
                 True,
             )
-            written = match_files(spark, found, compiled, job, names=names, namings=namings)
+            written = match_files(
+                frame.sparkSession, found, compiled, job, names=names, namings=namings
+            )
             _move([*written.rejects], staged / REJECTS)
             self._keep_only(written.results, staged / MATCHES)
             self._sink.commit(batch, staged)
@@ -253,7 +282,7 @@ class Stream:
         version, compiled = self._now()
         staged = self._sink.staged(batch)
         found = (
-            match(frame, compiled, keep=keep)
+            matched(frame, compiled, keep=keep)
             .withColumn("version", functions.lit(version))
             .persist()
         )
@@ -289,21 +318,23 @@ def stream(
     `subscriptions` that are a path are read again between batches, and so is a folder of
     statistics that is followed. `trigger` is what Spark's `trigger` takes, as
     `{"availableNow": True}`; `keep` and `settings` are those of `match`."""
-    sink = Sink(output, checkpoint)
+    checked_frame(events)
+    if not events.isStreaming:
+        raise SparkError("a stream matches what spark.readStream reads; tamis.spark.match a frame")
+    content = None if operators is None else packed(records_of(operators))
+    settings["also"] = packed(records_of(settings.get("also", ())))
+    versions: Versions | FixedVersion
     if isinstance(subscriptions, (str, os.PathLike)):
-        records = None if operators is None else list(operators)
-        versions = Versions(
-            os.fspath(subscriptions),
-            Path(checkpoint) / "subscriptions",
-            lambda lines: _compiled(lines, records, settings, follow_statistics),
-            say,
-            follow_statistics,
-        )
-        versions.now()
-        now = versions.now
+        compile = partial(_compiled, content, settings, follow_statistics)
+        kept = Path(checkpoint) / "subscriptions"
+        versions = Versions(os.fspath(subscriptions), kept, compile, say, follow_statistics)
+    elif follow_statistics is not None:
+        raise SparkError("statistics are followed beside subscriptions that are a file")
     else:
-        now = _fixed(compiled_of(subscriptions, operators, **settings))
-    running = Stream(now, sink, format, say)
+        entries = checked_entries(subscriptions)
+        versions = FixedVersion(partial(_compiled_entries, content, settings, entries))
+    versions.now()
+    running = Stream(versions.now, Sink(output, checkpoint), format, say)
     return _started(events, running.once(partial(running.rows, keep)), checkpoint, trigger)
 
 
@@ -338,28 +369,50 @@ def stream_files(
     if files_a_batch is not None:
         reader = reader.option("maxFilesPerTrigger", files_a_batch)
     frame = reader.load(os.path.realpath(folder)).select("path")
-    work = running.once(running.files(folder, spark, renamed, keep))
+    work = running.once(running.files(folder, renamed, keep))
     running.query = _started(frame, work, checkpoint, trigger)
     return running
 
 
-def _fixed(compiled: Compiled) -> Now:
-    """Subscriptions that do not change."""
-    digest = hashlib.sha256("".join(compiled.fingerprints).encode()).hexdigest()
-    return lambda: (digest[:_VERSION_LETTERS], compiled)
+class FixedVersion:
+    """Subscriptions that do not change, compiled once a process."""
+
+    def __init__(self, compile: Callable[[], Compiled]) -> None:
+        self._compile = compile
+        self._compiled: Compiled | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process compiles from."""
+        return {**vars(self), "_compiled": None}
+
+    def now(self) -> tuple[str, Compiled]:
+        """The version, and what is compiled of it."""
+        if self._compiled is None:
+            self._compiled = self._compile()
+        digest = hashlib.sha256("".join(self._compiled.fingerprints).encode()).hexdigest()
+        return digest[:_VERSION_LETTERS], self._compiled
+
+
+def _compiled_entries(
+    operators: bytes | None,
+    settings: Mapping[str, Any],
+    entries: Sequence[Mapping[str, Any] | str],
+) -> Compiled:
+    records = None if operators is None else unpacked(operators)
+    return compiled_of(entries, records, **{**settings, "also": unpacked(settings["also"])})
 
 
 def _compiled(
-    lines: SubscriptionLines,
-    operators: list[object] | None,
+    operators: bytes | None,
     settings: Mapping[str, Any],
     folder: str | None,
+    lines: SubscriptionLines,
 ) -> Compiled:
     if folder is not None:
         settings = {**settings, "statistics": Statistics.load(folder)}
     if lines.findings:
         raise SubscriptionError("; ".join(str(each) for each in lines.findings[:3]))
-    return compiled_of([each.document for each in lines.entries], operators, **settings)
+    return _compiled_entries(operators, settings, [each.document for each in lines.entries])
 
 
 def _started(

@@ -1,14 +1,23 @@
 """How work reaches workers in parts, and how what they tell comes back: a kind, and bytes.
 
-What tamis itself finds wrong comes as a sentence, not as the traceback of a worker.
-Cost: a tenth of a second a job, and less where no data frame has to be planned.
+It does so by data frames and artifacts alone, which sessions of Spark Connect have too. What tamis
+itself finds wrong comes as a sentence, not as the traceback of a worker.
+Cost: a tenth of a second a job.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import os
+import shutil
+import tempfile
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from tamis.errors import SparkError, TamisError
 from tamis.files.reading import ReadingError
@@ -19,11 +28,95 @@ if TYPE_CHECKING:
 Told = tuple[str, bytes]
 _SCHEMA = "kind string, content binary"
 _ERROR = "error"
+_MOST_CORES = 4_096
+
+
+class Parcel:
+    """A folder that workers need; it goes when nobody needs it.
+
+    Workers of local mode see it where it is. Elsewhere Spark sends it as an artifact, once a
+    session, which keeps it to its end."""
+
+    def __init__(self) -> None:
+        self._root = tempfile.mkdtemp(prefix="tamis-")
+        self._remove = weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
+        self.folder = Path(self._root, "content")
+        self.folder.mkdir()
+        self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+    def __enter__(self) -> Parcel:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self not in _served:
+            self._remove()
+
+    def sent(self, spark: SparkSession) -> Callable[[], str]:
+        """A function by which workers of a session find the folder, once it is filled."""
+        master = "" if is_connected(spark) else str(spark.conf.get("spark.master"))
+        if master.split("[")[0] == "local":
+            folder = str(self.folder)
+            return lambda: folder
+        name = self._names.get(spark)
+        if name is None:
+            name = self._names[spark] = f"tamis-{uuid.uuid4().hex}"
+            packed = shutil.make_archive(os.path.join(self._root, name), "zip", self.folder)
+            spark.addArtifacts(f"{packed}#{name}", archive=True)
+            if not is_connected(spark):
+                _served.add(self)
+        return partial(_unpacked, name)
+
+
+_served: set[Parcel] = set()
+"""Those that executors may come for as long as this process, their driver, lives."""
+
+
+def _unpacked(name: str) -> str:
+    """Where Spark has put an artifact."""
+    from pyspark import SparkFiles
+
+    return str(SparkFiles.get(name))
+
+
+def is_connected(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, whose driver is elsewhere."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+_cores: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run at once, by Spark's own default."""
-    return max(1, spark.sparkContext.defaultParallelism)
+    """How many tasks run at once, by Spark's own default: the parts of what has no parts."""
+    if spark not in _cores:
+        rows = spark.range(_MOST_CORES).selectExpr("spark_partition_id() as part").collect()
+        _cores[spark] = 1 + max(row.part for row in rows)
+    return _cores[spark]
+
+
+def checked_frame(events: object) -> None:
+    """Refuses what is no data frame of Spark."""
+    from pyspark.sql import DataFrame
+
+    if not isinstance(events, DataFrame):
+        kind = type(events)
+        raise SparkError(
+            f"events are a data frame of Spark, not a {kind.__module__.partition('.')[0]} "
+            f"{kind.__name__}: spark.createDataFrame makes one of pandas or of rows, "
+            "spark.read of files"
+        )
+
+
+def checked_entries(
+    subscriptions: Iterable[Mapping[str, Any] | str],
+) -> list[Mapping[str, Any] | str]:
+    """The subscriptions as a list, refusing what only looks like several."""
+    if isinstance(subscriptions, (str, bytes, os.PathLike, Mapping)):
+        raise SparkError(
+            "subscriptions are a list of texts, or of mappings with where, not "
+            f"{subscriptions!r:.80}: [json.loads(line) for line in open(path)] reads a file"
+        )
+    return list(subscriptions)
 
 
 def told_of_parts(
@@ -31,11 +124,12 @@ def told_of_parts(
 ) -> list[Told]:
     """What workers tell of the parts with these numbers, in their order."""
 
-    def tell(numbers: Iterable[int]) -> Iterator[Told]:
-        for number in numbers:
-            yield from _in_sentences(work(number))
+    def tell(batches: Iterator[Any]) -> Iterator[Told]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from work(number)
 
-    return _gathered(spark.sparkContext.parallelize(range(parts), parts).mapPartitions(tell))
+    return told_of_frame(spark.range(0, parts, 1, parts), tell)
 
 
 def told_of_frame(frame: DataFrame, work: Callable[[Iterator[Any]], Iterable[Told]]) -> list[Told]:
@@ -64,18 +158,26 @@ def _batch(kind: str, content: bytes) -> Any:
 
 
 def _gathered(job: Any) -> list[Told]:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     try:
         rows = [(kind, bytes(content)) for kind, content in job.collect()]
-    except (PySparkException, Py4JError, ConnectionError) as bad:
+    except spark_errors() as bad:
         raise SparkError(f"Spark could not finish: {last_line(bad)}") from bad
     for kind, content in rows:
         if kind == _ERROR:
             name, words = json.loads(content)
             raise (ReadingError if name == ReadingError.__name__ else SparkError)(words)
     return rows
+
+
+def spark_errors() -> tuple[type[Exception], ...]:
+    """What Spark raises; the thin client has no py4j."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JError
+    except ImportError:
+        return PySparkException, ConnectionError
+    return PySparkException, Py4JError, ConnectionError
 
 
 def last_line(bad: Exception) -> str:

@@ -1,0 +1,66 @@
+"""Classic sessions and those of Spark Connect give the same, and refuse the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tamis.spark.java import home_for_spark, java_found
+
+from . import alike
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
+
+
+@pytest.mark.long
+def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path: Path) -> None:
+    pytest.importorskip("grpc_status", reason="pip install 'pyspark[connect]' brings it")
+    alike.prepare(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.spark.alike", str(tmp_path)],
+        env={
+            **os.environ,
+            "JAVA_HOME": home_for_spark(java_found()),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    connected = json.loads(done.stdout.splitlines()[-1])
+    classic = alike.answers(spark, tmp_path)
+    assert connected.keys() == classic.keys()
+    for what, found in classic.items():
+        assert connected[what] == found, what
+    assert classic["learned"]["events"][0] == len(classic["rows"]) == len(classic["lines"]) == 120
+    expected = [
+        "events are a data frame of Spark, not a pandas DataFrame: spark.createDataFrame makes one",
+        "subscriptions are a list of texts, or of mappings with where, not '",
+        "unknown planner 'saving'",
+        "unknown index 'pstblom'",
+        "statistics are a tamis.Statistics, not 'learned'",
+        "statistics are a tamis.Statistics, not <class",
+        "there is no setting 'plannr'; did you mean planner?",
+        "shards are a number of parts, 1 or more, not 0",
+        "",
+        "events are a data frame of Spark, not a pandas DataFrame",
+        "subscriptions are a list of texts",
+        "a sample is a share of the events, 0 to 1, not 3.0",
+        "a stream matches what spark.readStream reads",
+    ]
+    for said, wanted in zip(classic["refused"], expected, strict=True):
+        assert wanted in said
+        assert "\n" not in said
