@@ -1,7 +1,7 @@
 """What an adaptive planner makes of a problem, and one event being decided.
 
-A run copies what outcomes change. Told outcomes wait until the next question, so that a call takes
-one kernel. Invariant: prepared arrays are never written, so that threads may begin at once.
+Every run but the first copies what outcomes change. Told outcomes wait until the next question, so
+that a call takes one kernel. Invariant: no two runs write the same arrays.
 Cost: O(edges) to prepare a problem, a copy to begin an event.
 """
 
@@ -57,19 +57,34 @@ class Prepared:
         expected = problem.test_selectivity
         if self._likelihood is not None:
             expected = self._likelihood.mixture
-        self._state = opened(problem, self.shape, expected, weighted)
-        self._handle = form.handle(self._state)
-        form.weigh_all(self._handle)
+        self._expected, self._weighted = expected, weighted
+        self._first = [self._opened()]
+        """What the first run takes: most problems are those of one event."""
+        self._copied: tuple[State, Any] | None = None
+        """What later runs copy."""
+
+    def _opened(self) -> tuple[State, Any]:
+        state = opened(self.problem, self.shape, self._expected, self._weighted)
+        handle = self._form.handle(state)
+        self._form.weigh_all(handle)
+        return state, handle
 
     def run(self) -> AdaptiveRun:
         """A run for one event."""
-        arrays: list[Any] = [*self._state]
+        try:
+            state, handle = self._first.pop()
+        except IndexError:
+            state, handle = self._copy()
+        return AdaptiveRun(state, handle, self._likelihood, self._form)
+
+    def _copy(self) -> tuple[State, Any]:
+        """The state before anything is known of an event, once more."""
+        before, handle = self._copied = self._copied or self._opened()
+        arrays: list[Any] = [*before]
         for at in CHANGING:
             arrays[at] = arrays[at].copy()
         state = State._make(arrays)
-        return AdaptiveRun(
-            state, self._form.handle_again(self._handle, state), self._likelihood, self._form
-        )
+        return state, self._form.handle_again(handle, state)
 
 
 def opened(problem: Problem, shape: Shape, selectivity: Floats, weighted: bool) -> State:

@@ -13,7 +13,7 @@ import pytest
 import tamis as package
 from tamis.scaffold import DOMAINS, ScaffoldError, planned
 
-from .running import Tamis, strict
+from .running import Tamis, strict, without_waiting
 
 LONGEST = "anOperatorWhoseNameIsVeryLong1"
 FRAMEWORK = Path(package.__file__).parents[1]
@@ -49,7 +49,7 @@ def python(project: Path, *arguments: str, **environment: str) -> tuple[int, str
         text=True,
         check=False,
     )
-    return ended.returncode, ended.stdout + ended.stderr
+    return ended.returncode, ended.stdout + without_waiting(ended.stderr)
 
 
 @pytest.mark.parametrize(

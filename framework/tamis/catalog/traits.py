@@ -31,6 +31,8 @@ class Traits:
         """By call: the preparation that it needs."""
         self.batch = Growing(np.int32)
         """By call: those of one batch may be made together."""
+        self.deterministic = Growing(np.bool_)
+        """By call: whether its answers may be kept."""
         self.required = Growing(np.int32)
         """By call: the inputs that it requires."""
         self.preparations: list[Preparation] = []
@@ -50,6 +52,7 @@ class Traits:
         self.preparation.put(
             at, NONE if preparation is None else self._number(preparation, self.preparations)
         )
+        self.deterministic.put(at, specification.deterministic)
         self.required.put(at, self._number(needed, self.inputs) if needed else NONE)
         self.batch.put(
             at, self._number(specification.name, self._batches) if call.batched else NONE

@@ -78,6 +78,7 @@ class Skeleton:
         self.tests: list[Test] = catalog.tests.things(numbers.tolist())
         self.calls: list[Call] = catalog.calls.things(calls.tolist())
         self._declares: Flags = traits.declares[numbers]
+        self._is_deterministic: Flags = traits.deterministic[calls]
         flags = catalog.alternative_flags[rows]
         self.plans: dict[int, JoinPlan] = _held(catalog.plans, rows, flags & BINDS)
         self.conditions: dict[int, tuple[EventConstraint, ...]] = _held(
@@ -180,10 +181,10 @@ class Skeleton:
     def deterministic(self) -> list[tuple[Specification, dict[tuple[object, ...], int]]]:
         """The operators whose answers may be kept, and the numbers of their calls by key."""
         found: dict[str, tuple[Specification, dict[tuple[object, ...], int]]] = {}
-        for at, call in enumerate(self.calls):
+        for at in np.flatnonzero(self._is_deterministic).tolist():
+            call = self.calls[at]
             specification = call.specification
-            if specification.deterministic:
-                found.setdefault(specification.name, (specification, {}))[1][call.key] = at
+            found.setdefault(specification.name, (specification, {}))[1][call.key] = at
         return list(found.values())
 
     def tests_of_call(self, call: int) -> list[int]:
@@ -318,6 +319,9 @@ def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
 def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
     """The distinct numbers in the order of their first use, and the place of each among them; what
     has no number (-1) has no place (-1)."""
+    numbers = numbers.astype(np.int64)
+    if len(numbers) and (numbers == numbers[0]).all():  # as of operators that prepare nothing
+        return (numbers[:1], numbers - numbers[0]) if numbers[0] >= 0 else (numbers[:0], numbers)
     distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
     if len(distinct) and distinct[0] < 0:
         distinct, first, place = distinct[1:], first[1:], place - 1
