@@ -87,9 +87,10 @@ def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
     def ready() -> Index:
+        from tamis.index.disjunctions import taking_disjunctions
         from tamis.index.prepared import prepared
 
-        return prepared(large)
+        return taking_disjunctions(prepared(large))
 
     if scan_up_to <= 0:
         return ready()

@@ -33,6 +33,10 @@ class Index(Protocol):
     may run in several threads at once, never beside `insert` or `delete`. An index that inherits
     from this class has what is said here in terms of the rest."""
 
+    takes_disjunctions: bool = False
+    """Whether it knows what a `Disjunction` is; one that does not gets them decided beforehand, as
+    elements of an array."""
+
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
         for row, predicates in entries:

@@ -42,6 +42,7 @@ from tamis.engine.window import Window, checked_in_flight, is_batched
 from tamis.errors import SubscriptionError, TamisError
 from tamis.event import Event
 from tamis.event.clock import derived_in, zone_of
+from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits
@@ -121,7 +122,7 @@ class Matcher:
         )
         self._index_name = spelled(index, index_options or {})
         record = plugins.index(self._index_name)
-        self._sieve = Sieve(partial(record.made, {}), self._catalog)
+        self._sieve = Sieve(lambda: taking_disjunctions(record.made({})), self._catalog)
         self._sieve.inform(self._statistics)
         self._derived = derived_in(plugins.attributes, zone_of(time_zone))
         self._language = Language(limits)

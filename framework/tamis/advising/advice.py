@@ -30,6 +30,7 @@ from tamis.errors import SubscriptionWarning, TamisError
 from tamis.event.clock import derived_in, zone_of
 from tamis.indexing import Entry
 from tamis.language.condition import Language
+from tamis.language.predicate import parts_of
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
 from tamis.plugins.loader import Plugins, installed
 from tamis.result import Result
@@ -132,7 +133,14 @@ class Advisor:
             }.values()
         )
         """What all calls about one event take, by what operators declare."""
-        self.attributes = sorted({p.attribute for each in asked for p in each.predicates})
+        self.attributes = sorted(
+            {
+                part.attribute
+                for each in asked
+                for predicate in each.predicates
+                for part in parts_of(predicate)
+            }
+        )
 
     def sample(self, budget: Budget) -> Sample:
         """What chooses among the events of a history."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from tamis.advising.chosen import Document
 from tamis.event import DerivedAttribute, Event
+from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import Entry, Index, IndexRecord, Rows
 from tamis.statistics import Statistics
 
@@ -77,8 +78,8 @@ class IndexTrial:
     def _cost_of(self, record: IndexRecord) -> IndexCost:
         cost = IndexCost(record.name)
         try:
-            self._warm(record.made({}))
-            index = record.made({})
+            self._warm(_made(record))
+            index = _made(record)
             index.inform(self._statistics)
             begun = time.thread_time()
             index.build(self._entries)
@@ -90,7 +91,7 @@ class IndexTrial:
             cost.checked = self._checked(index)
             cost.checked_unlearned = cost.checked
             if self._statistics and record.name != REFERENCE:
-                index = record.made({})
+                index = _made(record)
                 index.build(self._entries)
                 cost.checked_unlearned = self._checked(index)
         except Exception as problem:
@@ -132,6 +133,10 @@ class IndexTrial:
                 documents = documents[: len(rows)]
             least = min(least, seconds)
         return found, 0.0 if least == float("inf") else least
+
+
+def _made(record: IndexRecord) -> Index:
+    return taking_disjunctions(record.made({}))
 
 
 def _timed(

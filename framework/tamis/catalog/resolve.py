@@ -11,9 +11,15 @@ from tamis.errors import ArgumentError, OperatorError, SubscriptionError
 from tamis.language.comparison import Comparison
 from tamis.language.condition import Condition
 from tamis.language.constraint import Constraint, Reference
-from tamis.language.contradiction import contradictory
+from tamis.language.contradiction import contradictory, exclusive
 from tamis.language.normal import Leaf
-from tamis.language.predicate import AttributePredicate, OperatorPredicate, VariableArgument
+from tamis.language.predicate import (
+    AttributePredicate,
+    Disjunction,
+    OperatorPredicate,
+    VariableArgument,
+    parts_of,
+)
 from tamis.language.text import constant_text, name_text
 from tamis.language.values import NUMBER, kind_of
 from tamis.nearest import did_you_mean
@@ -101,7 +107,13 @@ class Resolver:
                 constraints.append((atom, start))
             else:
                 operators.append((atom, negated, start))
-        empty = _any_contradictory([(each.attribute, each.comparison) for each in predicates])
+        empty = _any_contradictory([(each.attribute, each.comparison) for each in predicates]) or (
+            any(isinstance(each, Disjunction) for each in predicates)
+            and exclusive(
+                [(part.attribute, part.comparison) for part in parts_of(each)]
+                for each in predicates
+            )
+        )
         if not operators and not constraints:
             return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)

@@ -17,7 +17,7 @@ from tamis.errors import SubscriptionError
 from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
 from tamis.language.normal import Leaf
-from tamis.language.predicate import AttributePredicate, OperatorPredicate
+from tamis.language.predicate import AttributePredicate, OperatorPredicate, parts_of
 from tamis.language.scanner import Scanner
 from tamis.language.text import marked_text, name_text, quoted
 from tamis.limits import DEFAULT_LIMITS
@@ -107,7 +107,9 @@ class _Check:
                 self.predicates.add(atom.text(names))
                 continue
             attributes = (
-                (atom.attribute,) if isinstance(atom, AttributePredicate) else atom.attributes
+                [part.attribute for part in parts_of(atom)]
+                if isinstance(atom, AttributePredicate)
+                else atom.attributes
             )
             for name in attributes:
                 self._places.setdefault(name, set()).add((entry.line, leaf.start))

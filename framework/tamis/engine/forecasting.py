@@ -39,6 +39,7 @@ from tamis.engine.stages import StageClock
 from tamis.errors import TamisError
 from tamis.event import DerivedAttribute, Event
 from tamis.index.scan import Scan
+from tamis.language.predicate import parts_of
 from tamis.limits import Limits
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, Solution, Test
@@ -318,7 +319,10 @@ class Outlook:
                 row
                 for row, asked in entries
                 if all(
-                    self._world.happens(at, each.attribute, statistics.estimate(each))
+                    any(
+                        self._world.happens(at, part.attribute, statistics.estimate(part))
+                        for part in parts_of(each)
+                    )
                     for each in asked.indexed
                 )
             ],

@@ -14,11 +14,11 @@ from typing import Any, NoReturn, TypeVar
 
 from tamis.errors import EventError, PluginWarning
 from tamis.event.paths import FILE, form_of
+from tamis.language.predicate import ITSELF
 from tamis.language.values import Scalar, as_scalar
 
 _ENVELOPE_ATTRIBUTES = ("type", "source", "subject")
 _EMPTY: Mapping[str, DerivedAttribute] = {}
-_ITSELF = "\0itself:"
 
 T = TypeVar("T")
 
@@ -37,17 +37,17 @@ class DerivedAttribute:
 
 def itself(name: str) -> str:
     """The name of a derived attribute itself: no key of an event, of whatever name, is read."""
-    return _ITSELF + name
+    return ITSELF + name
 
 
 def plain_name(name: str) -> str:
     """The name of an attribute as people know it."""
-    return name.removeprefix(_ITSELF)
+    return name.removeprefix(ITSELF)
 
 
 def is_itself(name: str) -> bool:
     """Whether a name is that of a derived attribute itself."""
-    return name.startswith(_ITSELF)
+    return name.startswith(ITSELF)
 
 
 class Event:

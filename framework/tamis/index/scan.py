@@ -1,7 +1,8 @@
 """Finds rows by looking at every distinct predicate: the reference index.
 
 Each distinct predicate of an attribute is decided once (orderings and ranges in columns, equality
-and sets through one table, the rest one by one), then every row's satisfied predicates are counted.
+and sets through one table, the rest one by one), then disjunctions by their parts, and every row's
+satisfied predicates are counted.
 Invariant: a row matches exactly when it has as many satisfied entries as entries.
 Cost of a match: O(distinct predicates on the event's attributes + entries).
 """
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from tamis.event import Event, is_itself
 from tamis.indexing import Entry, Index, Rows
 from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
-from tamis.language.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
 from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.numeric.growing import Growing
 from tamis.numeric.types import Flags
@@ -171,10 +172,23 @@ def _after(value: float) -> float:
     return math.nextafter(value, math.inf) if value != math.inf else math.nan
 
 
+def _written(predicate: AttributePredicate) -> list[Any]:
+    return [predicate.attribute, predicate.comparison.op, predicate.comparison.value]
+
+
+def _read(attribute: str, op: str, value: Any) -> AttributePredicate:
+    constants = tuple(value) if isinstance(value, list) else value
+    return AttributePredicate(attribute, Comparison(op, constants))
+
+
 class Scan(Index):
     """The reference index."""
 
+    takes_disjunctions = True
+
     def __init__(self) -> None:
+        self._parts: dict[int, NDArray[Any]] = {}
+        """By disjunction, the numbers of its parts."""
         self._columns: dict[str, _Column] = {}
         self._always: set[str] = set()
         self._numbers: dict[tuple[object, ...], int] = {}
@@ -226,9 +240,7 @@ class Scan(Index):
         for place in range(first, first + count):
             number = int(self._entry_number[place])
             self._entry_number[place] = _NEVER
-            self._uses[number] -= 1
-            if not self._uses[number]:
-                self._forget(number)
+            self._leave(number)
         self._needed[row] = _DEAD
         self._rows -= 1
         self._dead_entries += count
@@ -247,6 +259,11 @@ class Scan(Index):
                 number = self._uses.append(0)
                 self._predicates.append(predicate)
             self._numbers[key] = number
+            if isinstance(predicate, Disjunction):
+                parts = np.array([self._number(part) for part in predicate.parts])
+                np.add.at(self._uses.view, parts, 1)
+                self._parts[number] = parts
+                return number
             column = self._columns.setdefault(predicate.attribute, _Column())
             column.add(number, predicate.comparison)
             self._recycle(column)
@@ -255,11 +272,21 @@ class Scan(Index):
                 self._always.add(name)
         return number
 
+    def _leave(self, number: int) -> None:
+        self._uses[number] -= 1
+        if not self._uses[number]:
+            self._forget(number)
+
     def _forget(self, number: int) -> None:
         predicate = self._predicates[number]
         assert predicate is not None
         self._predicates[number] = None
         del self._numbers[predicate.key]
+        if number in self._parts:
+            self._free.append(number)
+            for part in self._parts.pop(number).tolist():
+                self._leave(part)
+            return
         column = self._columns[predicate.attribute]
         column.drop(number, predicate.comparison)
         self._recycle(column)
@@ -288,6 +315,8 @@ class Scan(Index):
         truth = np.zeros(len(self._uses), np.bool_)
         for name in self._names(event):
             self._columns[name].decide(event, name, truth)
+        for number, parts in self._parts.items():
+            truth[number] = truth[parts].any()
         satisfied = self._entry_row.view[truth[self._entry_number.view]]
         hits = np.bincount(satisfied, minlength=len(self._needed))
         return np.flatnonzero(hits == self._needed.view)
@@ -325,11 +354,9 @@ class Scan(Index):
         with (folder / _PREDICATES).open("w", encoding="utf-8") as lines:
             for number, predicate in enumerate(self._predicates):
                 if predicate is not None:
-                    comparison = predicate.comparison
-                    lines.write(
-                        json.dumps([number, predicate.attribute, comparison.op, comparison.value])
-                        + "\n"
-                    )
+                    asked = [_written(part) for part in parts_of(predicate)]
+                    line = [number, *asked] if number in self._parts else [number, *asked[0]]
+                    lines.write(json.dumps(line) + "\n")
 
     @staticmethod
     def is_saved_in(folder: Path) -> bool:
@@ -340,9 +367,12 @@ class Scan(Index):
         predicates: dict[int, AttributePredicate] = {}
         with (folder / _PREDICATES).open(encoding="utf-8") as lines:
             for line in lines:
-                number, attribute, op, value = json.loads(line)
-                constants = tuple(value) if isinstance(value, list) else value
-                predicates[number] = AttributePredicate(attribute, Comparison(op, constants))
+                number, *asked = json.loads(line)
+                predicates[number] = (
+                    Disjunction.of(tuple(_read(*part) for part in asked))
+                    if isinstance(asked[0], list)
+                    else _read(*asked)
+                )
         rows, counts, entries = (
             np.load(folder / f"{name}.npy") for name in ("rows", "counts", "entries")
         )

@@ -22,6 +22,9 @@ from tamis.statistics import Statistics
 class ScanFirst(Index):
     """A scan that becomes another index when it has too many rows."""
 
+    takes_disjunctions = True
+    """As the scan, and the other one, do."""
+
     def __init__(self, large: Callable[[], Index], most_scanned: int) -> None:
         self._make_large = large
         self._most_scanned = most_scanned

@@ -1,5 +1,8 @@
 """Reads a subscription's text as its alternatives, each a conjunction of atoms.
 
+A condition on attributes alone that has fewer clauses than alternatives is one alternative, a
+conjunction of its clauses.
+
 One pass with a stack of its own reads connectives; `not` is a prefix, so the sign under which an
 atom stands is known when it is read, and negations are pushed down as they come. Alternatives are
 counted before any is expanded. Atoms are interned by their source text: a text made of known atoms
@@ -16,7 +19,7 @@ from tamis.language.atoms import BINARY, COMPARISONS, AtomReader
 from tamis.language.comparison import INTERVALS, RELATIONS, Comparison
 from tamis.language.constraint import Constraint
 from tamis.language.normal import Branch, Leaf, expanded
-from tamis.language.predicate import Atom, AttributePredicate, OperatorPredicate
+from tamis.language.predicate import Atom, AttributePredicate, Disjunction, OperatorPredicate
 from tamis.language.scanner import KINDS, QUOTED, SIGNS, Token, spelled
 from tamis.language.text import NAME, RESERVED, WORD, name_text
 from tamis.language.units import UNITS
@@ -405,13 +408,41 @@ class _Parse(AtomReader):
         """The alternatives, in the order in which they are written, each once."""
         if isinstance(root, Leaf):
             return ((root,),)
-        if root.alternatives > self.limits.alternatives:
+        most = self.limits.alternatives
+        if self._is_fewer_clauses(root):
+            clauses = expanded(root, self.branches, self.leaves, clauses=True)
+            return (tuple(map(_clause, clauses)),)
+        if root.alternatives > most:
             count = root.alternatives
             shown = f"{count:,}" if count < 10**12 else "more than 10^12"
             self.fail(
                 f"this condition has {shown} alternatives when every or is written out; "
-                f"at most {self.limits.alternatives:,} are taken",
+                f"at most {most:,} are taken",
                 0,
             )
         self.look(self.leaves, root.alternatives > 1)
         return expanded(root, self.branches, self.leaves)
+
+    def _is_fewer_clauses(self, root: Branch) -> bool:
+        """Whether it is a condition on attributes that its clauses say in less.
+
+        A single clause says no less than its alternatives, which are a predicate each."""
+        most = self.limits.alternatives
+        return (
+            root.clauses <= most
+            and root.clauses < root.alternatives
+            and (root.clauses > 1 or root.alternatives > most)
+            and all(map(_is_on_attribute, self.leaves))
+        )
+
+
+def _is_on_attribute(leaf: Leaf) -> bool:
+    return type(leaf.atom) is AttributePredicate
+
+
+def _clause(leaves: tuple[Leaf, ...]) -> Leaf:
+    """A clause as a leaf of its own."""
+    if len(leaves) == 1:
+        return leaves[0]
+    parts = [leaf.atom for leaf in leaves if isinstance(leaf.atom, AttributePredicate)]
+    return Leaf(Disjunction.of(tuple(parts)), False, leaves[0].start)

@@ -12,7 +12,39 @@ from typing import Any
 from tamis.language.comparison import AFFIXES, ARRAY, HAVING, PRESENT, RANGES, Comparison
 from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 
+_MOST_CHOICES = 1_024
+"""After so many, clauses are taken for such that can hold."""
 _ALL_KINDS = frozenset((BOOLEAN, NUMBER, STRING))
+
+
+def exclusive(clauses: Iterable[Sequence[tuple[object, Comparison]]]) -> bool:
+    """Whether clauses (subjects with comparisons, of which one holds) cannot hold together: found
+    out by choosing one of each, those with the fewest first."""
+    waiting = sorted(clauses, key=len)
+    chosen: list[int] = []
+    subjects: dict[object, list[Comparison]] = {}
+    place = 0
+    for _ in range(max(_MOST_CHOICES, 2 * len(waiting))):
+        if len(chosen) == len(waiting):
+            return False
+        clause = waiting[len(chosen)]
+        if place == len(clause):
+            if not chosen:
+                return True
+            place = chosen.pop()
+            subjects[waiting[len(chosen)][place][0]].pop()
+            place += 1
+            continue
+        subject, comparison = clause[place]
+        beside = subjects.setdefault(subject, [])
+        beside.append(comparison)
+        if contradictory(beside):
+            beside.pop()
+            place += 1
+        else:
+            chosen.append(place)
+            place = 0
+    return False
 
 
 def contradictory(comparisons: Sequence[Comparison]) -> bool:

@@ -1,6 +1,8 @@
-"""Expands a tree of connectives to its alternatives, written out once they are counted.
+"""Expands a tree of connectives to its alternatives or its clauses, once they are counted.
 
-Branches are expanded in the order in which they were read, inner ones first, without recursion.
+Both forms are of one making: clauses are what alternatives would be, were every `and` an `or` and
+every `or` an `and`. Branches are expanded in the order in which they were read, inner ones first,
+without recursion.
 Cost: linear in what is written out.
 """
 
@@ -26,26 +28,33 @@ class Leaf(NamedTuple):
 
 
 class Branch:
-    """An `and` or an `or` of leaves and branches, and how many alternatives it stands for."""
+    """An `and` or an `or` of leaves and branches, and how many alternatives, and clauses, it is."""
 
-    __slots__ = ("alternatives", "conjunction", "expanded", "has_branches", "parts")
+    __slots__ = ("alternatives", "clauses", "conjunction", "expanded", "has_branches", "parts")
 
     def __init__(self, conjunction: bool, parts: list[Leaf | Branch]) -> None:
         self.conjunction = conjunction
         self.parts = parts
         self.expanded: list[tuple[Leaf, ...]] = []
-        counts = [part.alternatives for part in parts if isinstance(part, Branch)]
-        self.has_branches = bool(counts)
-        leaves = len(parts) - len(counts)
-        self.alternatives: int = math.prod(counts) if conjunction else leaves + sum(counts)
+        inner = [part for part in parts if isinstance(part, Branch)]
+        self.has_branches = bool(inner)
+        leaves = len(parts) - len(inner)
+        alternatives = [part.alternatives for part in inner]
+        clauses = [part.clauses for part in inner]
+        multiplied, added = (alternatives, clauses) if conjunction else (clauses, alternatives)
+        product, total = math.prod(multiplied), leaves + sum(added)
+        self.alternatives: int = product if conjunction else total
+        self.clauses: int = total if conjunction else product
 
 
 def expanded(
-    root: Branch, branches: Sequence[Branch], leaves: Sequence[Leaf]
+    root: Branch, branches: Sequence[Branch], leaves: Sequence[Leaf], *, clauses: bool = False
 ) -> tuple[tuple[Leaf, ...], ...]:
-    """The alternatives of a tree, in the order in which they are written, each once."""
+    """The alternatives of a tree, or its clauses, in the order in which they are written, each
+    once."""
     for branch in branches:
-        branch.expanded = _product(branch) if branch.conjunction else _union(branch)
+        is_product = branch.conjunction is not clauses
+        branch.expanded = _product(branch) if is_product else _union(branch)
     if len(root.expanded) == 1:
         return (_once(root.expanded[0]),)
     known = {id(leaf): atom_key(leaf.atom, negated=leaf.negated) for leaf in leaves}

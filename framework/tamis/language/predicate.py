@@ -10,6 +10,10 @@ from tamis.language.constraint import Constraint
 from tamis.language.text import constant_text, marked_text, name_text
 from tamis.language.values import Scalar, kind_of
 
+ITSELF = "\0itself:"
+"""How the names of derived attributes themselves begin, which no key of an event has."""
+DISJUNCTIONS = f"{ITSELF}\0disjunctions"
+
 
 @dataclass(frozen=True, slots=True)
 class AttributePredicate:
@@ -31,6 +35,31 @@ class AttributePredicate:
     def text(self) -> str:
         """Canonical text."""
         return self.comparison.text(name_text(self.attribute))
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction(AttributePredicate):
+    """A clause of a condition on attributes alone: one of several attribute predicates holds.
+
+    To whoever knows conjunctions alone it is an attribute predicate like any other: it asks whether
+    the array of the disjunctions that hold, an attribute that no text can name, has this one."""
+
+    parts: tuple[AttributePredicate, ...]
+
+    @classmethod
+    def of(cls, parts: tuple[AttributePredicate, ...]) -> Disjunction:
+        """Returns the disjunction of some predicates."""
+        words = f"({' or '.join(part.text() for part in parts)})"
+        return cls(DISJUNCTIONS, Comparison("has", words), parts)
+
+    def text(self) -> str:
+        """Canonical text."""
+        return str(self.comparison.value)
+
+
+def parts_of(predicate: AttributePredicate) -> tuple[AttributePredicate, ...]:
+    """Returns the predicates of which one has to hold: it alone, where it is no disjunction."""
+    return predicate.parts if isinstance(predicate, Disjunction) else (predicate,)
 
 
 @dataclass(frozen=True, slots=True)

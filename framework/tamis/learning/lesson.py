@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from tamis.errors import EventError, StatisticsError
 from tamis.event import Event, plain_name
 from tamis.event.clock import derived_in, zone_of
 from tamis.language.condition import Language
-from tamis.language.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate, parts_of
 from tamis.learning.calls import CallCounts, Observer
 from tamis.learning.counts import Counts
 from tamis.learning.learner import Task, Window
@@ -198,7 +199,7 @@ def _asked(
         for warning in accepted.warnings:
             warnings.warn(warning, stacklevel=4)
         for asked in (*accepted.alternatives, *accepted.excluded):
-            for predicate in asked.predicates:
+            for predicate in chain.from_iterable(map(parts_of, asked.predicates)):
                 if id(predicate) not in seen:  # atoms are shared by subscriptions
                     seen.add(id(predicate))
                     predicates.setdefault(predicate.text(), predicate)

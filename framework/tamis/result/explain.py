@@ -18,7 +18,7 @@ from tamis.language.comparison import ARRAY, PRESENCE, SCALAR
 from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
 from tamis.language.normal import Leaf
-from tamis.language.predicate import AttributePredicate, OperatorPredicate
+from tamis.language.predicate import AttributePredicate, Disjunction, OperatorPredicate
 from tamis.language.text import constant_text
 from tamis.language.values import is_scalar
 from tamis.operators.asking import Test
@@ -164,11 +164,25 @@ class _About:
         return None
 
     def _record(self, leaf: Leaf) -> dict[str, Any]:
+        if isinstance(leaf.atom, Disjunction):
+            return self._disjunction(leaf.atom)
         if isinstance(leaf.atom, AttributePredicate):
             return self._attribute(leaf.atom)
         if isinstance(leaf.atom, OperatorPredicate):
             return self._operator(leaf.atom, leaf)
         return self._constraint(leaf.atom)
+
+    def _disjunction(self, predicate: Disjunction) -> dict[str, Any]:
+        parts = [self._attribute(part) for part in predicate.parts]
+        details = dict.fromkeys(part["detail"] for part in parts)
+        return {
+            "predicate": predicate.text(),
+            "kind": "attribute",
+            "truth": any(part["truth"] for part in parts),
+            "how": "index",
+            "detail": ", ".join(details),
+            "value": {part.attribute: read(self.event, part) for part in predicate.parts},
+        }
 
     def _attribute(self, predicate: AttributePredicate) -> dict[str, Any]:
         value = read(self.event, predicate)

@@ -19,7 +19,7 @@ from tamis.engine.problem import standing
 from tamis.errors import TamisError
 from tamis.language.condition import Language
 from tamis.language.normal import Leaf
-from tamis.language.predicate import AttributePredicate, OperatorPredicate
+from tamis.language.predicate import AttributePredicate, OperatorPredicate, parts_of
 from tamis.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def _held(leaves: Sequence[Leaf], asked: Asked) -> Iterable[tuple[str, str, bool
         if isinstance(leaf.atom, OperatorPredicate):
             yield asked.tests[leaf.start].call.text, "operator", leaf.negated
         elif isinstance(leaf.atom, AttributePredicate):
-            yield leaf.atom.text(), "attribute", False
+            for part in parts_of(leaf.atom):
+                yield part.text(), "attribute", False
         elif not leaf.atom.variables:
             yield leaf.atom.text(), "constraint", False
 

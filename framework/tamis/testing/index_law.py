@@ -15,8 +15,9 @@ from typing import Any
 from tamis.event import Event, itself
 from tamis.event.clock import TIME_NAMES
 from tamis.index.clauses import Clause, predicate_of
+from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import Index, Rows
-from tamis.language.predicate import AttributePredicate
+from tamis.language.predicate import AttributePredicate, Disjunction
 from tamis.plugins.loader import installed
 from tamis.testing import pool
 from tamis.testing.clause_strategies import clauses, edge_clauses
@@ -50,6 +51,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
     """
     factory = installed().index(index).factory if isinstance(index, str) else index
     documents, asking = events(operators=False), clauses()
+    several = asking.filter(bool)
     values, rule = st.composite(draw_value)(), stateful.rule
 
     class IndexMachine(_TrialOwner, stateful.RuleBasedStateMachine):
@@ -62,7 +64,14 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
         @rule(place=st.integers(0, _LAST_ROW), asked=asking)
         def insert(self, place: int, asked: list[Clause]) -> None:
             """A row with any predicates."""
-            self.trial.insert(place, asked)
+            self.trial.insert(place, asked, [])
+
+        @rule(place=st.integers(0, _LAST_ROW), asked=asking, others=st.lists(several, max_size=3))
+        def insert_clauses(
+            self, place: int, asked: list[Clause], others: list[list[Clause]]
+        ) -> None:
+            """A row with any predicates, and of each of some lists at least one."""
+            self.trial.insert(place, asked, others)
 
         @rule(attribute=st.sampled_from(_EDGES), value=values)
         def match_at_the_edge(self, attribute: str, value: Any) -> None:
@@ -116,16 +125,19 @@ class Trial:
 
     def __init__(self, factory: Callable[[], Index]) -> None:
         self.factory = factory
-        self.index = factory()
+        self.index = taking_disjunctions(factory())
         self.asked: dict[int, list[Clause]] = {}
+        self.others: dict[int, list[list[Clause]]] = {}
+        """Of each of these lists, one clause at least has to hold too."""
         self.derived = installed().attributes
         self.folders = ExitStack()
 
-    def insert(self, place: int, asked: list[Clause]) -> None:
+    def insert(self, place: int, asked: list[Clause], others: list[list[Clause]]) -> None:
         """Inserts at a place, or at the next one that is free."""
         row = next(row for row in range(place, 2 * _LAST_ROW + place) if row not in self.asked)
-        self.index.insert(row, _predicates(asked))
-        self.asked[row] = asked
+        disjunctions = [Disjunction.of(tuple(_predicates(each))) for each in others]
+        self.index.insert(row, [*_predicates(asked), *disjunctions])
+        self.asked[row], self.others[row] = asked, others
 
     def build(self, many: Sequence[list[Clause]]) -> None:
         """Inserts many rows, the lowest that are free."""
@@ -140,6 +152,7 @@ class Trial:
             row = sorted(self.asked)[place % len(self.asked)]
             self.index.delete(row)
             del self.asked[row]
+            self.others.pop(row, None)
 
     def match(self, documents: Sequence[dict[str, Any]]) -> None:
         """Compares the answers to some events."""
@@ -180,7 +193,7 @@ class Trial:
         """Saves the index and goes on with what a new one loads."""
         folder = Path(self.folders.enter_context(tempfile.TemporaryDirectory()))
         self.index.save(folder)
-        self.index = self.factory()
+        self.index = taking_disjunctions(self.factory())
         self.index.load(folder)
 
     def check_size(self) -> None:
@@ -192,12 +205,19 @@ class Trial:
     def _compare(self, document: dict[str, Any], rows: Rows) -> None:
         found = [int(row) for row in rows]
         assert len(set(found)) == len(found), f"a row is given twice for {document}: {found}"
-        right = {row for row, asked in self.asked.items() if satisfies(document, asked)}
+        right = {row for row in self.asked if self._holds(row, document)}
         for row in sorted(right - set(found)):
-            raise AssertionError(f"row {row}, {self.asked[row]}, is missing for {document}")
+            asked = self.asked[row], *self.others.get(row, ())
+            raise AssertionError(f"row {row}, {asked}, is missing for {document}")
         for row in sorted(set(found) - right):
-            asked = self.asked.get(row, "which is not there")
+            asked = self.asked.get(row, "which is not there"), *self.others.get(row, ())
             raise AssertionError(f"row {row}, {asked}, is given for {document}")
+
+    def _holds(self, row: int, document: dict[str, Any]) -> bool:
+        return satisfies(document, self.asked[row]) and all(
+            any(satisfies(document, [clause]) for clause in each)
+            for each in self.others.get(row, ())
+        )
 
 
 def _predicates(asked: list[Clause]) -> list[AttributePredicate]:

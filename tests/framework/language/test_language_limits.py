@@ -88,26 +88,44 @@ def test_an_integer_has_at_most_1_000_digits() -> None:
 
 
 def test_at_most_1_024_alternatives() -> None:
-    half = " and ".join(f"(a{number} = 1 or b{number} = 1)" for number in range(10))
+    half = " and ".join(f"(p({number}) or b{number} = 1)" for number in range(10))
     assert len(read(half)) == 1024
     assert "1,025 alternatives" in refusal(f"{half} or c = 1").problem
     assert len(read(" or ".join(f"a = {number}" for number in range(1024)))) == 1024
 
 
+def test_a_condition_on_attributes_counts_as_the_smaller_of_its_two_forms() -> None:
+    clauses = [f"(a{number} = 1 or b{number} = 1)" for number in range(1_025)]
+    [fifty] = read(" and ".join(clauses[:50]))
+    assert fifty == clauses[:50]
+    assert len(read(" and ".join(clauses[:1_024]))[0]) == 1_024
+    assert "at most 1,024" in refusal(" and ".join(clauses)).problem
+    many = [f"(a{number} = 1 and b{number} = 1)" for number in range(1_024)]
+    assert len(read(" or ".join(many))) == 1_024
+    assert read("a = 1 or b = 1") == [["a = 1"], ["b = 1"]]
+    assert read("c = 1 and (a = 1 or b = 1)") == [["c = 1", "a = 1"], ["c = 1", "b = 1"]]
+    assert read("c = 1 and (a = 1 or b = 1 or d = 1)") == [["c = 1", "(a = 1 or b = 1 or d = 1)"]]
+    [[either]] = read(" or ".join(f"a = {number}" for number in range(1_025)))
+    assert either.startswith("(a = 0 or a = 1 or ")
+    assert len(read("(a = 1 or b = 1) and (c = 1 or d = 1) and p(1)")) == 4
+    assert len(read("(a = 1 or b > c) and (c = 1 or d = 1)")) == 4
+
+
 def test_too_many_alternatives_are_counted_not_expanded() -> None:
-    text = " and ".join(f"(a{number} = 1 or b{number} = 1)" for number in range(2_000))
+    text = " and ".join(f"(p({number}) or b{number} = 1)" for number in range(2_000))
     assert "at most 1,024" in refusal(text).problem
 
 
 def test_negation_is_counted_as_it_is_pushed_down() -> None:
-    many = " or ".join(f"(a{number} = 1 and b{number} = 1)" for number in range(11))
+    many = " or ".join(f"(p({number}) and b{number} = 1)" for number in range(11))
     assert len(read(many)) == 11
     assert "2,048 alternatives" in refusal(f"not ({many})").problem
 
 
 def test_a_negated_interval_counts_as_two() -> None:
     limits = Limits(alternatives=1)
-    assert "2 alternatives" in refusal("not a in [1, 2]", limits).problem
+    assert "2 alternatives" in refusal("p(1) and not a in [1, 2]", limits).problem
+    assert read("not a in [1, 2]", limits) == [["(a < 1 or a > 2)"]]
 
 
 def test_a_long_conjunction_is_taken() -> None:

@@ -10,6 +10,7 @@ Cost: O(terms and members).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from tamis.index.dimensions import Dimensions
 from tamis.index.labels import Moved
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
+from tamis.indexing import Entry
+from tamis.language.predicate import Disjunction
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallInts
 
@@ -58,10 +61,43 @@ class Wanted(NamedTuple):
     """The same number for all terms of a predicate that has several, else -1; from 0 in a row."""
 
 
-def wanted_of(terms: Terms) -> Wanted:
-    """Returns conjunctions as rows of clauses: a clause for each term."""
-    clause = np.arange(len(terms.dimension)) - np.repeat(terms.start[:-1], np.diff(terms.start))
-    return Wanted(terms, clause, np.full(len(clause), NO_GROUP))
+def conjunctions(entries: Iterable[Entry], disjunction: dict[int, int]) -> Iterator[Entry]:
+    """Yields rows without disjunctions, and behind a row each part of those that it had.
+
+    Where a part is among what is yielded, its disjunction, from 0 in a row, is noted."""
+    place = 0
+    for row, predicates in entries:
+        mine = [each for each in predicates if isinstance(each, Disjunction)]
+        place += 1
+        if not mine:
+            yield row, predicates
+            continue
+        yield row, [each for each in predicates if not isinstance(each, Disjunction)]
+        for number, each in enumerate(mine):
+            for part in each.parts:
+                disjunction[place] = number
+                place += 1
+                yield row, [part]
+
+
+def wanted_of(terms: Terms, disjunction: Mapping[int, int]) -> Wanted:
+    """Returns rows of clauses: one for each term, and one for each disjunction."""
+    counts = np.diff(terms.start)
+    clause = np.arange(len(terms.dimension)) - np.repeat(terms.start[:-1], counts)
+    whole = np.full(len(clause), NO_GROUP)
+    if not disjunction:
+        return Wanted(terms, clause, whole)
+    number = np.full(len(terms.rows), NO_GROUP)
+    number[list(disjunction)] = list(disjunction.values())
+    is_row = number == NO_GROUP
+    row = np.flatnonzero(is_row)[np.cumsum(is_row) - 1]
+    of = np.repeat(np.arange(len(terms.rows)), counts)
+    parts = ~is_row[of]
+    clause[parts] = (counts[row] + number)[of[parts]]
+    several = parts & (counts[of] > 1)
+    whole[several] = (np.arange(len(row)) - row)[of[several]]
+    start = np.append(terms.start[:-1][is_row], terms.start[-1])
+    return Wanted(terms._replace(rows=terms.rows[is_row], start=start), clause, whole)
 
 
 def entries_of(wanted: Wanted) -> Entries:

@@ -24,6 +24,8 @@ from tamis.index.opindex.entries import (
     CLEARING,
     KINDS,
     Entries,
+    Wanted,
+    conjunctions,
     entries_of,
     joined_entries,
     relabeled_entries,
@@ -50,7 +52,6 @@ from tamis.index.opindex.store import (
     Store,
 )
 from tamis.index.readings import event_count, most_at_once
-from tamis.index.terms import Terms
 from tamis.indexing import Entry, Found, Index, Rows
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats, Ints
@@ -64,6 +65,8 @@ _Lent = tuple[Scratch, Ints]
 
 class OpIndex(Index):
     """OpIndex: predicates by pivot attribute and operator; a list has up to `segments` segments."""
+
+    takes_disjunctions = True
 
     def __init__(self, *, segments: int = 128) -> None:
         self._segments = segments
@@ -80,20 +83,23 @@ class OpIndex(Index):
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
-        self._take(*self._dimensions.terms(entries))
+        disjunction: dict[int, int] = {}
+        terms, moved = self._dimensions.terms(conjunctions(entries, disjunction))
+        self._take(wanted_of(terms, disjunction), moved)
 
     def build_columns(self, rows: Ints, columns: Columns) -> None:
         """The same for boxes of numbers."""
-        self._take(*self._dimensions.box_terms(rows, columns))
+        terms, moved = self._dimensions.box_terms(rows, columns)
+        self._take(wanted_of(terms, {}), moved)
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
         self.build([(row, predicates)])
 
-    def _take(self, terms: Terms, moved: dict[int, Moved]) -> None:
+    def _take(self, wanted: Wanted, moved: dict[int, Moved]) -> None:
         """Takes new rows, and what became of labels to make room for them."""
-        fresh = entries_of(wanted_of(terms))
-        if not moved and len(terms.rows) <= max(self._rows, 1):
+        fresh = entries_of(wanted)
+        if not moved and len(fresh.rows) <= max(self._rows, 1):
             self._append(fresh)
             return
         there = read_back(self._store)
