@@ -17,7 +17,7 @@ from typing import Any
 
 from tamis.advising.asking_all import Everything
 from tamis.advising.chosen import Document, Sample
-from tamis.advising.hints import Found, Hint, hints
+from tamis.advising.hints import Found, Hint, hints, share_saved
 from tamis.advising.indexes import IndexCost, IndexTrial
 from tamis.advising.planners import PlannerCost, PlannerTrial
 from tamis.advising.shadow import Known, evaluated
@@ -34,11 +34,13 @@ from tamis.language.predicate import parts_of
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
 from tamis.plugins.loader import Plugins, installed
 from tamis.result import Result
+from tamis.result.lines import ResultTexts
 from tamis.statistics import Statistics
 
 _AS_GOOD = 0.02
 """Within this share of the best, the default is as good: it is what most others run."""
 _AS_FAST = 0.1
+_OTHER_STAGES = ("index", "problem", "joins")
 _INDEX_SHARE = 0.1
 """Of the time that there is, for each index."""
 
@@ -84,6 +86,8 @@ class Advice:
     indexes: list[IndexCost]
     index_events: int
     bounds: Bounds
+    other_seconds: float
+    """What a run takes beside calls and planner: the index, the problem, joins, the lines."""
     hints: list[Hint]
     planner: str
     why_planner: str
@@ -167,11 +171,12 @@ class Advisor:
             _INDEX_SHARE * budget.seconds,
         )
         costs = indexes.costs(self.plugins.indexes)
-        tally = run.tally
-        planner, why_planner = best_planner(list(trial.costs.values()), tally.events)
-        index, why_index = best_index(costs)
+        tally, other = run.tally, run.other_seconds
+        planner, why_planner = best_planner(list(trial.costs.values()), tally.events, other)
+        whole = other + trial.costs[planner].seconds
+        index, why_index = best_index(costs, whole / max(1, tally.events))
         found = Found(
-            tally, trial, budget.workers, run.waiting, self.ids, sample.absent, sample.read
+            tally, trial, budget.workers, run.waiting, self.ids, sample.absent, sample.read, other
         )
         return Advice(
             read=sample.read,
@@ -188,6 +193,7 @@ class Advisor:
             indexes=sorted(costs, key=lambda each: (each.is_broken, each.event_seconds)),
             index_events=indexes.events,
             bounds=run.bounds,
+            other_seconds=other,
             hints=hints(found),
             planner=planner,
             why_planner=why_planner,
@@ -250,6 +256,14 @@ class _Evaluation:
         self.tally = Tally()
         self.bounds = _bounds()
         self._wall = self._waited = 0.0
+        self._others: list[float] = []
+        self._texts = ResultTexts()
+
+    @property
+    def other_seconds(self) -> float:
+        """What a run takes beside calls and planner; what is loaded for the first event is not."""
+        rest = self._others[1:]
+        return sum(rest) * len(self._others) / len(rest) if rest else 0.0
 
     @property
     def waiting(self) -> float:
@@ -284,6 +298,10 @@ class _Evaluation:
         wall, waited = stopwatch.read()
         self._wall += wall
         self._waited += waited
+        begun, stages = time.perf_counter(), result.account.seconds
+        self._texts.of(result).line()
+        output = time.perf_counter() - begun
+        self._others.append(output + sum(stages[each] for each in _OTHER_STAGES))
         known = evaluated(self._matcher, result)
         self.tally.take(result, known)
         if known is not None:
@@ -311,8 +329,10 @@ def _bounds() -> Bounds:
     return Bounds()
 
 
-def best_planner(costs: Sequence[PlannerCost], events: int) -> tuple[str, str]:
-    """The planner of the least cost, the default where it is as good, and why."""
+def best_planner(
+    costs: Sequence[PlannerCost], events: int, other_seconds: float = 0.0
+) -> tuple[str, str]:
+    """The planner of the least cost, the default where a run takes as long with it, and why."""
     able = [each for each in costs if each.is_whole and not each.is_small]
     if not able:
         return DEFAULT_PLANNER, "no planner could be compared: the default stays"
@@ -320,7 +340,7 @@ def best_planner(costs: Sequence[PlannerCost], events: int) -> tuple[str, str]:
         return DEFAULT_PLANNER, "no event asks an operator anything: any planner does"
     best = min(able, key=lambda each: (each.seconds, each.planner != DEFAULT_PLANNER))
     usual = next((each for each in able if each.planner == DEFAULT_PLANNER), None)
-    if usual is not None and usual.seconds <= best.seconds * (1 + _AS_GOOD):
+    if usual is not None and _saved(best, usual, other_seconds) <= _AS_GOOD:
         best = usual
     others = [each for each in able if each is not best]
     words = (
@@ -331,14 +351,19 @@ def best_planner(costs: Sequence[PlannerCost], events: int) -> tuple[str, str]:
         return best.planner, words
     second = min(others, key=lambda each: each.seconds)
     beside = usual if usual is not None and usual is not best else second
-    saved = 1 - best.seconds / beside.seconds if beside.seconds else 0.0
+    saved = _saved(best, beside, other_seconds)
     if saved <= _AS_GOOD:
         return best.planner, f"{words}; {beside.planner} is as good"
-    return best.planner, f"{words}, {saved:.0%} less than {beside.planner}"
+    return best.planner, f"{words}: {saved:.0%} less of the whole run than with {beside.planner}"
 
 
-def best_index(costs: Sequence[IndexCost]) -> tuple[str, str]:
-    """The fastest index, the default where it is as fast, and why."""
+def _saved(best: PlannerCost, beside: PlannerCost, other_seconds: float) -> float:
+    """The share of a whole run with one planner that another one saves."""
+    return share_saved(best.seconds, beside.seconds, other_seconds)
+
+
+def best_index(costs: Sequence[IndexCost], event_seconds: float = 0.0) -> tuple[str, str]:
+    """The fastest index, the default where it is as fast, and why; an event takes so long."""
     able = [each for each in costs if not each.is_broken]
     if not able:
         return DEFAULT_INDEX, "no index could be compared: the default stays"
@@ -354,4 +379,7 @@ def best_index(costs: Sequence[IndexCost]) -> tuple[str, str]:
         others, key=lambda each: each.event_seconds
     )  # fmt: skip
     words += f", {beside.index} {1e6 * beside.event_seconds:.3g} µs in {beside.nbytes:,}"
+    if event_seconds:
+        apart = abs(best.event_seconds - beside.event_seconds)
+        words += f": {min(1.0, apart / event_seconds):.0%} of the whole run apart"
     return best.index, words

@@ -23,7 +23,7 @@ _LEAST_CALLS = 5
 _LEAST_TESTED = 20
 _NAMED = 5
 _PAYS = 0.05
-"""The share of the cost that a setting has to save."""
+"""The share of the run that a setting has to save."""
 _WAITS = 0.3
 
 
@@ -49,6 +49,8 @@ class Found:
     absent: Sequence[str]
     """The attributes that no event has."""
     read: int
+    other_seconds: float
+    """What a run takes beside calls and planner."""
 
 
 def hints(found: Found) -> list[Hint]:
@@ -96,12 +98,11 @@ def _settings(found: Found) -> Iterator[Hint]:
     settings = trial.settings
     unlearned = settings[EXPECTED_OF_NOTHING]
     known = settings.get(GIVEN, base)
-    saved = _share(known.expected_seconds, unlearned.expected_seconds)
+    saved = share_saved(known.seconds, unlearned.seconds, found.other_seconds)
     words = "the given statistics save" if GIVEN in settings else "what it learns on the way saves"
     sentence = (
-        f"statistics: {words} {DEFAULT_PLANNER} {saved:.0%} of the seconds of calls that it "
-        f"makes when it knows nothing ({counted(known.calls, 'call')} rather than "
-        f"{unlearned.calls:,})"
+        f"statistics: {words} {saved:.0%} of the whole run that {DEFAULT_PLANNER} makes when it "
+        f"knows nothing ({counted(known.calls, 'call')} rather than {unlearned.calls:,})"
     )
     if saved > _PAYS:
         sentence += "; keep them" if GIVEN in settings else "; tamis learn gives it from the start"
@@ -109,14 +110,16 @@ def _settings(found: Found) -> Iterator[Hint]:
         sentence += "; they hardly matter here"
     yield Hint("statistics", sentence, {"saved": saved, "pays": saved > _PAYS})
     kept = settings[REMEMBERED]
-    saved = _share(kept.expected_seconds, base.expected_seconds)
+    saved = share_saved(kept.seconds, base.seconds, found.other_seconds)
     sentence = (
-        f"memo: the default memo saves {saved:.0%} of the seconds of calls "
+        f"memo: the default memo saves {saved:.0%} of the whole run "
         f"({counted(kept.calls, 'call')} rather than {base.calls:,})"
     )
-    if saved <= _PAYS:
+    if saved <= _PAYS and share_saved(kept.calls, base.calls, 0.0) > _PAYS:
+        sentence += ": calls take little of it; --memo-bytes 0 spares its memory"
+    elif saved <= _PAYS:
         sentence += ": events hardly repeat what operators read, or operators do not declare "
-        sentence += "deterministic=True; memo_bytes=0 spares its memory"
+        sentence += "deterministic=True; --memo-bytes 0 spares its memory"
     yield Hint("memo", sentence, {"saved": saved, "pays": saved > _PAYS})
     yield from _workers(found)
 
@@ -128,11 +131,12 @@ def _workers(found: Found) -> Iterator[Hint]:
         return
     # rounds make more calls, some of which run at once
     together = trial.seconds_at_once / trial.seconds_in_turn if trial.seconds_in_turn else 1.0
-    saved = 1.0 - min(1.0, together * rounds.expected_seconds / base.expected_seconds)
+    at_once = min(base.expected_seconds, together * rounds.expected_seconds) + base.own_seconds
+    saved = share_saved(at_once, base.seconds, found.other_seconds)
     pays = saved > _PAYS and found.waiting > _WAITS
     sentence = (
         f"workers: rounds for {number} workers make {counted(rounds.calls, 'call')} rather than "
-        f"{base.calls:,}, and would save {saved:.0%} of the time of calls if these ran at once"
+        f"{base.calls:,}, and would save {saved:.0%} of the whole run if these ran at once"
     )
     if pays:
         sentence += f"; operators wait for {found.waiting:.0%} of their time: --workers {number}"
@@ -200,8 +204,13 @@ def _never_matched(found: Found) -> Iterator[Hint]:
     yield Hint("unmatched", sentence, {"subscriptions": never})
 
 
-def _share(less: float, more: float) -> float:
-    return 1.0 - less / more if more > 0 else 0.0
+def share_saved(less: float, more: float, other: float) -> float:
+    """The share of a whole run that is saved where its calls and planner take less.
+
+    >>> share_saved(2.0, 4.0, 16.0)
+    0.1
+    """
+    return (more - less) / (more + other) if more + other > 0 else 0.0
 
 
 def _named(names: Sequence[str]) -> str:

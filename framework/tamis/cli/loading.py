@@ -87,6 +87,7 @@ class Setup:
     workers: int = 1
     in_flight: int | None = None
     time_zone: str | None = None
+    memo_bytes: int | None = None
 
     @property
     def names(self) -> Names:
@@ -100,6 +101,7 @@ class Setup:
 
     def matcher(self, *, workers: int = 1) -> Matcher:
         """A matcher without subscriptions."""
+        from tamis.calling.memo import DEFAULT_BYTES
         from tamis.matcher import Matcher
         from tamis.plugins.loader import installed
         from tamis.statistics import Statistics
@@ -110,7 +112,12 @@ class Setup:
         records = [found.record for found in find_operators(self.operators).values()]
         learned = None if self.statistics is None else Statistics.load(self.statistics)
         return Matcher(
-            records, statistics=learned, workers=workers, time_zone=self.time_zone, **names
+            records,
+            statistics=learned,
+            workers=workers,
+            time_zone=self.time_zone,
+            memo_bytes=DEFAULT_BYTES if self.memo_bytes is None else self.memo_bytes,
+            **names,
         )
 
     def compiled(self, matcher: Matcher, shards: int) -> Compiled:
@@ -123,6 +130,7 @@ class Setup:
             workers=self.workers,
             in_flight=self.in_flight,
             time_zone=self.time_zone,
+            memo_bytes=matcher.memo.most_bytes,
             shards=shards,
             **self.names,
         )

@@ -40,6 +40,7 @@ def match(
     operators: options.Operators = None,
     workers: options.Workers = 1,
     in_flight: options.InFlight = None,
+    memo_bytes: options.MemoBytes = None,
     shadow: Annotated[
         bool,
         typer.Option(
@@ -68,7 +69,7 @@ def match(
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
-    setup = Setup(operators, index, planner, statistics, workers, in_flight, time_zone)
+    setup = Setup(operators, index, planner, statistics, workers, in_flight, time_zone, memo_bytes)
     named = options.renamed_of(rename), options.names_of(keep)
     run = Run(subscriptions, events, setup, output, report, rejects, *named)
     options.check_followed(statistics, follows=follow_statistics, on=on)

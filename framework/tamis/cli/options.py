@@ -120,6 +120,10 @@ InFlight = Annotated[
         max=65_536,
     ),
 ]
+MemoBytes = Annotated[
+    int | None,
+    option("N", "How much memory answers of deterministic operators may take.", min=0),
+]
 Master = Annotated[str | None, option("URL", "Where Spark runs: local[*] when not given.")]
 
 

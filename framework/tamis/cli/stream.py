@@ -40,6 +40,9 @@ def stream(
     statistics: options.StatisticsFolder = None,
     follow_statistics: options.FollowStatistics = False,
     operators: options.Operators = None,
+    workers: options.Workers = 1,
+    in_flight: options.InFlight = None,
+    memo_bytes: options.MemoBytes = None,
     shards: options.Shards = 1,
     available_now: Annotated[
         bool,
@@ -74,7 +77,8 @@ def stream(
         raise MisuseError("--subscriptions of a stream is a file: it is read again")
     _check_apart(events=events, output=output, checkpoint=checkpoint)
 
-    setup = Setup(operators, index, planner, statistics, time_zone=time_zone)
+    more = (workers, in_flight, time_zone, memo_bytes)
+    setup = Setup(operators, index, planner, statistics, *more)
 
     def compiled(lines: SubscriptionLines) -> Compiled:
         matcher = setup.matcher()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tamis.calling.memo import DEFAULT_BYTES
 from tamis.catalog.sharding import Cut, cut_of
 from tamis.engine.window import checked_in_flight
 from tamis.errors import SparkError
@@ -25,7 +26,16 @@ from tamis.statistics import Statistics
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_OF_MATCHERS = ("also", "index", "planner", "statistics", "workers", "limits", "time_zone")
+_OF_MATCHERS = (
+    "also",
+    "index",
+    "planner",
+    "statistics",
+    "workers",
+    "limits",
+    "time_zone",
+    "memo_bytes",
+)
 _SETTINGS = (*_OF_MATCHERS, "in_flight", "shards")
 
 
@@ -44,6 +54,7 @@ class Compiled:
         shards: int = 1,
         limits: Limits = DEFAULT_LIMITS,
         time_zone: str | None = None,
+        memo_bytes: int = DEFAULT_BYTES,
     ) -> None:
         zone_of(time_zone)
         self.subscriptions = len(matcher)
@@ -67,6 +78,7 @@ class Compiled:
             in_flight=in_flight,
             limits=limits,
             time_zone=time_zone,
+            memo_bytes=memo_bytes,
         )
         self.key = task.save(folder)
 

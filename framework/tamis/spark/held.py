@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from tamis.calling.memo import MemoAccount
+from tamis.calling.memo import DEFAULT_BYTES, MemoAccount
 from tamis.errors import SparkError
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
@@ -49,6 +49,7 @@ class MatchTask:
     in_flight: int | None = None
     limits: Limits = DEFAULT_LIMITS
     time_zone: str | None = None
+    memo_bytes: int = DEFAULT_BYTES
 
     def save(self, folder: Path) -> str:
         """Writes it beside the shards; what it is known by."""
@@ -93,6 +94,7 @@ class Holder:
                     workers=task.workers,
                     limits=task.limits,
                     time_zone=task.time_zone,
+                    memo_bytes=task.memo_bytes,
                 )
                 self._open = shard, matcher, ResultTexts()
             return self._open[1]

@@ -12,8 +12,9 @@ import pytest
 
 import tamis
 from tamis.advising import Advice, Budget, advise
+from tamis.advising.advice import best_planner
 from tamis.advising.chosen import Sample
-from tamis.advising.planners import Recorded, Rounds
+from tamis.advising.planners import PlannerCost, Recorded, Rounds
 from tamis.errors import SubscriptionError
 from tamis.event import Event
 from tamis.indexing import Index, IndexRecord, Rows
@@ -223,6 +224,8 @@ def test_tests_that_always_fail() -> None:
 def test_a_memo_pays_where_events_repeat() -> None:
     @tamis.operator(inputs=("a",), deterministic=True)
     def above(event: Any, level: int) -> bool:
+        if level == 1:
+            time.sleep(0.001)
         return bool(event["a"] > level)
 
     same = [{"id": f"e{number}", "a": 3} for number in range(40)]
@@ -230,9 +233,34 @@ def test_a_memo_pays_where_events_repeat() -> None:
     figures = next(each.figures for each in found.hints if each.about == "memo")
     assert figures["pays"]
     assert "(1 call rather than 40)" in hint(found, "memo")
+    assert found.other_seconds > 0
+    found = advise(same, [{"where": "above(2)"}], [above])  # nothing beside the rest of the run
+    assert "calls take little of it; --memo-bytes 0 spares its memory" in hint(found, "memo")
     other = [{"id": f"e{number}", "a": number} for number in range(40)]
     found = advise(other, [{"where": "above(1)"}], [above])
     assert not next(each.figures for each in found.hints if each.about == "memo")["pays"]
+
+
+def test_savings_are_shares_of_the_whole_run() -> None:
+    """Half of the calls of one planner, in a run that takes twelve times as long."""
+    costs = [
+        PlannerCost("savings", events=9, calls=200, expected_seconds=2.0),
+        PlannerCost("suborder", events=9, calls=100, expected_seconds=1.0),
+    ]
+    planner, why = best_planner(costs, 9, 10.0)
+    assert planner == "suborder"
+    assert why.endswith("for 9 events: 8% less of the whole run than with savings")
+    assert best_planner(costs, 9, 1000.0)[0] == "savings"
+
+
+def test_hints_name_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    from tamis.cli import main
+
+    options = ("--memo-bytes", "--workers", "--statistics", "--planner", "--index")
+    for command in ("match", "stream"):
+        assert main([command, "--help"]) == 0
+        said = capsys.readouterr().out
+        assert [each for each in options if each not in said] == []
 
 
 def test_rounds_are_counted_by_the_worker_that_is_free_first() -> None:
