@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,9 @@ import pytest
 
 from tamis import Statistics, operator
 from tamis.cli.running import run
+from tamis.learning.lesson import Lesson
 from tamis.spark import SparkError, learn, match
+from tamis.spark.learning import counts_of_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -200,3 +203,52 @@ def test_columns_come_along_and_a_tidy_frame_has_a_row_a_match(spark: SparkSessi
     for wrong, words in ((["sen"], "did you mean seen"), (["event"], "no column event")):
         with pytest.raises(SparkError, match=words):
             match(frame, wanted, [people, broken], keep=wrong)
+
+
+def test_how_far_it_has_come_is_said_in_a_pipe(
+    spark: SparkSession,
+    world: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(world)
+    monkeypatch.setattr("tamis.cli.progress._MINUTE", 0.0)
+    monkeypatch.setattr("tamis.cli.on_spark._ASK_SECONDS", 0.01)
+    Path("slow.py").write_text(
+        "import time, tamis\n@tamis.operator\ndef slow(event): time.sleep(0.02); return True\n"
+    )
+    Path("slow.jsonl").write_text('{"where": "slow()"}\n')
+    match_ = (
+        "match",
+        "--subscriptions",
+        "slow.jsonl",
+        "--events",
+        "hive",
+        "--operators",
+        "slow.py",
+    )
+    assert run([*match_, "--on", "spark", "--output", "slow"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if " done, " in line]
+    assert said
+    assert all(re.fullmatch(r"\d of \d parts? done, \d+%", line) for line in said)
+
+
+def test_what_spark_reads_has_its_folders_and_new_names(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    for day in (1, 2):
+        (tmp_path / "h" / f"day={day}").mkdir(parents=True)
+        lines_ = (json.dumps({"n": at, "at": 3_600 * at}) + "\n" for at in range(10))
+        (tmp_path / "h" / f"day={day}" / "e.jsonl").write_text("".join(lines_))
+        (tmp_path / "h.parquet" / f"day={day}").mkdir(parents=True)
+        columns = {"n": list(range(10)), "at": [3_600 * at for at in range(10)]}
+        more = {"later": [1] * 10} if day == 2 else {}
+        table = arrow.table(columns | more)
+        parquet.write_table(table, tmp_path / "h.parquet" / f"day={day}" / "e.parquet")
+    where = ["day = 2", "m < 3", "time.hour >= 8", "later = 1"]
+    lesson = Lesson(where, [], renamed=(("n", "m"), ("at", "time")))
+    for place, later in (("h", 0), ("h.parquet", 10)):
+        counts = counts_of_files(spark, [f"file://{tmp_path / place}"], lesson.task)
+        learned = lesson.statistics(counts)
+        satisfied = [learned.predicates[each].satisfied for each in where]
+        assert (counts.events, satisfied) == (20, [10, 6, 4, later])

@@ -79,16 +79,26 @@ def _in_utc(arrow: Any, kind: Any) -> Any:
 def dicts(batch: Any) -> list[dict[str, Any]]:
     """The rows of a batch as events; times are cut to the microseconds that Python has, and those
     that are moments are in UTC, whatever the zone of a table or of a session of Spark."""
-    arrow = require_arrow()
-    for at, field in enumerate(batch.schema):
-        shorter = _microseconds(arrow, field.type)
-        if shorter is not None:
-            batch = batch.set_column(at, field.name, batch.column(at).cast(shorter, safe=False))
+    if not batch.num_columns:
+        return [{} for _ in range(batch.num_rows)]
+    arrow, names = require_arrow(), batch.schema.names
+    columns = (_values(arrow, column) for column in batch.columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _values(arrow: Any, column: Any) -> list[Any]:
+    """The values of a column; those of plain types are what they are."""
+    types, kind = arrow.types, column.type
+    shorter = _microseconds(arrow, kind)
+    if shorter is not None:
+        column = column.cast(shorter, safe=False)
     try:
-        found: list[dict[str, Any]] = batch.to_pylist(maps_as_pydicts="lossy")
+        values: list[Any] = column.to_pylist(maps_as_pydicts="lossy")
     except TypeError:  # a pyarrow that does not know the setting gives maps as pairs
-        found = batch.to_pylist()
-    return [{name: plain(value) for name, value in row.items()} for row in found]
+        values = column.to_pylist()
+    if any(is_(kind) for is_ in (types.is_integer, types.is_floating, types.is_string)):
+        return values
+    return list(map(plain, values))
 
 
 def _microseconds(arrow: Any, kind: Any) -> Any:

@@ -115,25 +115,30 @@ class Account(_Fields):
 
     def add(self, other: Account) -> None:
         """Adds another account to this one."""
-        for each in fields(self):
-            if each.type == "int" and each.name != "subscriptions":
-                setattr(self, each.name, self[each.name] + other[each.name])
+        mine, theirs = vars(self), vars(other)
+        for name in _COUNTS:
+            mine[name] += theirs[name]
         if other.events:
             self.subscriptions = other.subscriptions
         if other.naive_expected is not None:
             self.naive_expected = (self.naive_expected or 0.0) + other.naive_expected
         for stage, seconds in other.seconds.items():
             self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
-        for name, theirs in other.operators.items():
-            mine = self.operators.setdefault(name, OperatorAccount())
-            for what in mine:
-                setattr(mine, what, mine[what] + theirs[what])
+        for name, each in other.operators.items():
+            mine = vars(self.operators.setdefault(name, OperatorAccount()))
+            for what, count in vars(each).items():
+                mine[what] += count
 
     def as_dict(self) -> dict[str, Any]:
         """The same in plain dicts, ready for JSON."""
         plain = dict(self)
         plain["operators"] = {name: dict(each) for name, each in self.operators.items()}
         return plain
+
+
+_COUNTS = tuple(
+    each.name for each in fields(Account) if each.type == "int" and each.name != "subscriptions"
+)
 
 
 def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
