@@ -5,8 +5,9 @@ Indexes that are compiled keep up to `scan_up_to` rows in a scan: few rows are n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from tamis.event import DerivedAttribute
 from tamis.event.clock import TIME_ATTRIBUTES
@@ -83,6 +84,19 @@ def _opindex(segments: int = 128, scan_up_to: int = MOST_SCANNED) -> Index:
     return _scan_first(large, scan_up_to)
 
 
+def _counting(
+    form: str = "best", most_values: int = 4_096, domains: Mapping[str, Any] | None = None
+) -> Index:
+    from tamis.index.associations import BEST, FORMS
+    from tamis.index.counting import Counting
+
+    if form not in (BEST, *FORMS):
+        raise ValueError(f"form is one of {', '.join((BEST, *FORMS))}, not {form!r}")
+    if most_values < 0:
+        raise ValueError(f"most_values is 0 or more, not {most_values}")
+    return Counting(form, most_values, domains)
+
+
 def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
@@ -122,6 +136,9 @@ def tamis_indexes() -> list[IndexRecord]:
         _compiled("psthash", _psthash, "PS-Trees, several access predicates a row"),
         _compiled("lanes", _lanes, "a value or a pair of attributes, the least memory"),
         _compiled("opindex", _opindex, "OpIndex: a list for each pivot attribute and operator"),
+        IndexRecord(
+            "counting", _counting, "predicate tables, and counts of what holds of each row"
+        ),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
     ]
 

@@ -24,7 +24,7 @@ from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Compar
 from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
 from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.numeric.growing import Growing
-from tamis.numeric.types import Flags
+from tamis.numeric.types import Flags, Ints
 from tamis.statistics import Statistics
 
 _NEVER = 0
@@ -39,7 +39,7 @@ _RANGED = frozenset((*ORDERINGS, *RANGES))
 Test = Callable[[Any], bool]
 
 
-class _Column:
+class Column:
     """The distinct predicates of one attribute."""
 
     def __init__(self) -> None:
@@ -104,6 +104,11 @@ class _Column:
         if not self:
             self.settle()
 
+    @property
+    def nbytes(self) -> int:
+        """The memory it holds beside the predicates."""
+        return 0
+
     def __bool__(self) -> bool:
         return any((self.members, self.scalars, self.arrays, self.presences, self.ranges))
 
@@ -111,15 +116,19 @@ class _Column:
         """Marks the numbers of the predicates that the event satisfies."""
         value = event.scalar(name)
         if value is not None:
-            for number in self.members.get((type(value) is bool, value), ()):
-                truth[number] = True
-            _mark(self.scalars, value, truth)
-            if kind_of(value) == NUMBER:
-                self._decide_ranges(value, truth)
+            self.decide_scalar(value, truth)
         if self.arrays:
             _mark(self.arrays, event.array(name), truth)
         if self.presences:
             _mark(self.presences, event.present(name), truth)
+
+    def decide_scalar(self, value: Scalar, truth: Flags) -> None:
+        """Marks those that a scalar satisfies."""
+        for number in self.members.get((type(value) is bool, value), ()):
+            truth[number] = True
+        _mark(self.scalars, value, truth)
+        if kind_of(value) == NUMBER:
+            self._decide_ranges(value, truth)
 
     def _decide_ranges(self, value: Any, truth: Flags) -> None:
         if type(value) is int and not _is_double(value):
@@ -189,7 +198,7 @@ class Scan(Index):
     def __init__(self) -> None:
         self._parts: dict[int, NDArray[Any]] = {}
         """By disjunction, the numbers of its parts."""
-        self._columns: dict[str, _Column] = {}
+        self._columns: dict[str, Column] = {}
         self._always: set[str] = set()
         self._numbers: dict[tuple[object, ...], int] = {}
         self._predicates: list[AttributePredicate | None] = [None]
@@ -264,13 +273,20 @@ class Scan(Index):
                 np.add.at(self._uses.view, parts, 1)
                 self._parts[number] = parts
                 return number
-            column = self._columns.setdefault(predicate.attribute, _Column())
+            column = self._columns.get(predicate.attribute)
+            if column is None:
+                column = self._new_column(predicate.attribute)
+                self._columns[predicate.attribute] = column
             column.add(number, predicate.comparison)
             self._recycle(column)
             name = predicate.attribute
             if column.asks_absent or "." in name or is_itself(name):
                 self._always.add(name)
         return number
+
+    def _new_column(self, name: str) -> Column:
+        """What decides the predicates of an attribute."""
+        return Column()
 
     def _leave(self, number: int) -> None:
         self._uses[number] -= 1
@@ -294,16 +310,15 @@ class Scan(Index):
             del self._columns[predicate.attribute]
             self._always.discard(predicate.attribute)
 
-    def _recycle(self, column: _Column) -> None:
+    def _recycle(self, column: Column) -> None:
         self._free.extend(column.released)
         column.released.clear()
 
     def _compact(self) -> None:
         """Closes the holes that deleted rows left."""
-        alive = self._entry_number.view != _NEVER
-        rows = self._entry_row.view[alive]
+        rows, numbers = self.pairs()
         self._entry_row = Growing(np.int64, rows)
-        self._entry_number = Growing(np.int64, self._entry_number.view[alive])
+        self._entry_number = Growing(np.int64, numbers)
         changes = np.flatnonzero(np.diff(rows, prepend=-1))
         self._first[rows[changes]] = changes
         self._dead_entries = 0
@@ -312,14 +327,24 @@ class Scan(Index):
             self._recycle(column)
 
     def match(self, event: Event) -> Rows:
+        truth = self._truth(event)
+        satisfied = self._entry_row.view[truth[self._entry_number.view]]
+        hits = np.bincount(satisfied, minlength=len(self._needed))
+        return np.flatnonzero(hits == self._needed.view)
+
+    def _truth(self, event: Event) -> Flags:
+        """Which predicates, by their numbers, an event satisfies."""
         truth = np.zeros(len(self._uses), np.bool_)
         for name in self._names(event):
             self._columns[name].decide(event, name, truth)
         for number, parts in self._parts.items():
             truth[number] = truth[parts].any()
-        satisfied = self._entry_row.view[truth[self._entry_number.view]]
-        hits = np.bincount(satisfied, minlength=len(self._needed))
-        return np.flatnonzero(hits == self._needed.view)
+        return truth
+
+    def pairs(self) -> tuple[Ints, Ints]:
+        """Returns the rows and the predicates that they have, by their numbers."""
+        alive = self._entry_number.view != _NEVER
+        return self._entry_row.view[alive], self._entry_number.view[alive]
 
     def _names(self, event: Event) -> set[str]:
         """The attributes on which the event may satisfy a predicate."""
