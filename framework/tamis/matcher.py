@@ -46,6 +46,7 @@ from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits
+from tamis.numeric.collecting import seldom_collected
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators.asking import Operators
 from tamis.planning import Planner, PlannerRecord
@@ -197,12 +198,10 @@ class Matcher:
         self, entries: Iterable[Mapping[str, Any]], replace: bool, validity: float | None
     ) -> list[str]:
         entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
-        with self._changing:
+        with self._changing, seldom_collected():
             self._drop_expired()
             accepted = self._intake.accept(entries, replace)
-            if not accepted:
-                return []
-            expires = end_of(validity, self._clock(), accepted[0].id)
+            expires = end_of(validity, self._clock(), accepted[0].id if accepted else None)
             for each in accepted:
                 for warning in each.warnings:
                     warnings.warn(warning, stacklevel=3)

@@ -39,12 +39,13 @@ def measured(scale: float, seed: int) -> Iterator[Row]:
         progress(f"{about}: subscribing")
         chance = np.random.default_rng(seed)
         matcher = Matcher(operators=[op])
-        matcher.subscribe_many({"where": where} for where in _texts(count, share, chance))
-        for when, events in (("at first", _WARMING), ("warm", _EVENTS)):
-            yield from _rows(matcher, f"{about}, {when}", list(_events(events, when, chance)))
+        matcher.subscribe_many({"where": where} for where in texts(count, share, chance))
+        for when, number in (("at first", _WARMING), ("warm", _EVENTS)):
+            yield from _rows(matcher, f"{about}, {when}", list(events(number, when, chance)))
 
 
-def _texts(count: int, share: float, chance: np.random.Generator) -> Iterator[str]:
+def texts(count: int, share: float, chance: np.random.Generator) -> Iterator[str]:
+    """Draws texts of two ranges, which leave a share of the events, and of two to four calls."""
     popular = np.cumsum(1 / np.arange(1, _OPERATORS + 1))
     popular /= popular[-1]
     width = share**0.5
@@ -56,7 +57,8 @@ def _texts(count: int, share: float, chance: np.random.Generator) -> Iterator[st
         yield f"x in [{x:.6f}, {x + width:.6f}] and y in [{y:.6f}, {y + width:.6f}] and {calls}"
 
 
-def _events(count: int, when: str, chance: np.random.Generator) -> Iterator[dict[str, Any]]:
+def events(count: int, when: str, chance: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Draws events, each with values of its own."""
     for at in range(count):
         x, y = chance.random(2).tolist()
         yield {"id": f"{when} {at}", "x": x, "y": y, "salt": int(chance.integers(1 << 30))}

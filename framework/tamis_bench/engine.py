@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tamis import Matcher, Statistics, operator
-from tamis_bench import changing
+from tamis_bench import changing, subscribing
 from tamis_bench.options import Passes, Scale, Seed
 from tamis_bench.report import Row, progress
 from tamis_bench.workloads import UNIFORM, Shape, Workload
@@ -35,6 +35,7 @@ _LISTED = f"import sys, tamis; print(sum(each in sys.modules for each in {_HEAVY
 def measured(*, passes: Passes = 7, scale: Scale = 1.0, seed: Seed = 1) -> Iterator[Row]:
     """Yields a row for each figure; `scale` makes what is subscribed fewer."""
     yield from changing.measured(scale, seed)
+    yield from subscribing.measured(scale, seed)
     figures: dict[str, tuple[str, Callable[[], float]]] = {
         "import tamis": ("s", lambda: _seconds_of("import tamis")),
         "tamis --help": ("s", lambda: _seconds(lambda: _run("-m", "tamis", "--help"))),

@@ -15,7 +15,7 @@ FOREVER = 1e18
 _FEW = 64
 
 
-def end_of(validity: object, now: float, id: str) -> float:
+def end_of(validity: object, now: float, id: str | None) -> float:
     """When a validity of a subscription ends that begins now."""
     if validity is None:
         return math.inf

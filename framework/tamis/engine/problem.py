@@ -309,9 +309,10 @@ def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
     """The distinct numbers below `most`, ascending, and the place of each number among them."""
     if most > _SPARSE * len(numbers):
         return np.unique(numbers, return_inverse=True)
-    place = np.zeros(most, np.int64)
-    place[numbers] = 1
-    distinct = np.flatnonzero(place)
+    is_used = np.zeros(most, np.bool_)
+    is_used[numbers] = True
+    distinct = np.flatnonzero(is_used)
+    place = np.empty(most, np.int64)
     place[distinct] = np.arange(len(distinct))
     return distinct, place[numbers]
 
