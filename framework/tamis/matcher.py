@@ -108,8 +108,7 @@ class Matcher:
     ) -> None:
         if not isinstance(learning, bool):
             raise TamisError(f"learning is True or False, not {learning!r:.80}")
-        plugins = installed()
-        records = operators_of(operators, also)
+        plugins, records = installed(), operators_of(operators, also)
         self._statistics = Statistics() if statistics is None else checked_statistics(statistics)
         self.limits = limits
         if not isinstance(limits, Limits):

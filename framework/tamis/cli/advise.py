@@ -90,10 +90,7 @@ def advise(
                 budget,
                 lambda events, share: show(f"evaluating  {counted(events, 'event')}", share),
             )
-    if as_json:
-        put_json(found.as_dict())
-    else:
-        put("\n".join(_lines(found)))
+    put_json(found.as_dict()) if as_json else put("\n".join(_lines(found)))
 
 
 def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:

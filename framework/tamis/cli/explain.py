@@ -81,7 +81,7 @@ def explain(
         return
     with contextlib.redirect_stdout(sys.stderr):
         result = matcher.match(document, folder=folder)
-    explanations = [result.explain(id) for id in ids]
+    explanations = map(result.explain, ids)
     if json:
         put_json(
             {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -67,30 +68,39 @@ def stream(
     changed; every line says their version. Lines that hold no event go to rejects.
     """
     from tamis.spark.session import require_spark
-    from tamis.spark.streaming import FORMATS
 
     require_spark()
     options.check_followed(statistics, follows=follow_statistics)
-    if format not in FORMATS:
-        raise MisuseError(f"--format is {' or '.join(FORMATS)}, not {format}")
-    if subscriptions == "-":
-        raise MisuseError("--subscriptions of a stream is a file: it is read again")
+    _check(format, subscriptions)
     _check_apart(events=events, output=output, checkpoint=checkpoint)
-
     more = (workers, in_flight, time_zone, memo_bytes)
     setup = Setup(operators, index, planner, statistics, *more)
+    _run(
+        master, events, subscriptions, _compiler(setup, shards), output=output,
+        checkpoint=checkpoint, format=format, trigger=_trigger(available_now, trigger_seconds),
+        files_a_batch=files_a_batch, follow_statistics=statistics if follow_statistics else None,
+        renamed=options.renamed_of(rename), keep=options.names_of(keep), say=_tell,
+    )  # fmt: skip
+
+
+def _compiler(setup: Setup, shards: int) -> Callable[[SubscriptionLines], Compiled]:
+    """Returns what compiles a version of the subscriptions."""
 
     def compiled(lines: SubscriptionLines) -> Compiled:
         matcher = setup.matcher()
         subscribe(matcher, lines)
         return setup.compiled(matcher, shards)
 
-    _run(
-        master, events, subscriptions, compiled, output=output, checkpoint=checkpoint,
-        format=format, trigger=_trigger(available_now, trigger_seconds),
-        files_a_batch=files_a_batch, follow_statistics=statistics if follow_statistics else None,
-        renamed=options.renamed_of(rename), keep=options.names_of(keep), say=_tell,
-    )  # fmt: skip
+    return compiled
+
+
+def _check(format: str, subscriptions: str) -> None:
+    from tamis.spark.streaming import FORMATS
+
+    if format not in FORMATS:
+        raise MisuseError(f"--format is {' or '.join(FORMATS)}, not {format}")
+    if subscriptions == "-":
+        raise MisuseError("--subscriptions of a stream is a file: it is read again")
 
 
 def _run(master: str | None, *places: Any, **settings: Any) -> None:
