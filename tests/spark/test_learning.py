@@ -221,6 +221,10 @@ def test_what_comes_later_is_added(
     assert learned.predicates["louderThan(3)"].known < 90
     assert run(*arguments, "--since", "last") == 0
     assert "2 files that were counted before were skipped" in capsys.readouterr().err
+    (folder / "S.jsonl").write_text((folder / "S.jsonl").read_text() + '\n{"where": "wind > 9"}')
+    assert run(*arguments, "--since", "last") == 0
+    said = capsys.readouterr().err
+    assert "1 predicate was not asked of them: learn into a new folder to count all" in said
     # what operators are
     code = (folder / "ops.py").read_text()
     (folder / "ops.py").write_text(code.replace("> level", ">= level"))

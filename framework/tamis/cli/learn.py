@@ -137,6 +137,9 @@ def learn(
     if work.skipped:
         skipped, were = counted(work.skipped, "file"), agreed(work.skipped, "was", "were")
         say(f"note: {skipped} that {were} counted before {were} skipped (--again counts them)")
+        if unknown := ledger.unknown(lesson):
+            new = f"{counted(unknown, 'predicate')} {agreed(unknown, 'was', 'were')} not asked of"
+            say(f"note: {new} them: learn into a new folder to count all on all")
     if not work.inputs and work.skipped:
         put(f"learned nothing: nothing is new; {output}")
         return

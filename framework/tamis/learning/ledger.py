@@ -57,6 +57,11 @@ class Ledger:
         stretch = None if self.before is None else self.before.stretch
         return None if stretch is None else stretch[1]
 
+    def unknown(self, lesson: Lesson) -> int:
+        """How many predicates and tests were not asked of what was counted."""
+        known = self.before.predicates if self.before is not None else {}
+        return sum(text not in known for text in (*lesson.texts, *lesson.task.tests))
+
     def check(self, lesson: Lesson, *, same_operators: bool = False) -> None:
         """Refuses to add what operators do to what was counted otherwise, or of other operators."""
         before = self.before
