@@ -18,6 +18,7 @@ from tamis.errors import (
     PlannerError,
     PluginError,
     PluginWarning,
+    PolicyStateError,
     SparkError,
     StatisticsError,
     SubscriptionError,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from tamis.indexing import Index, IndexRecord
     from tamis.matcher import Matcher
     from tamis.planning import Planner, PlannerRecord, Problem, Run
+    from tamis.policy import Deliveries, Delivery
     from tamis.result import Match, Result
     from tamis.result.account import Account, OperatorAccount
     from tamis.result.explain import Explanation
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "Account": "result.account",
+    "Deliveries": "policy",
+    "Delivery": "policy",
     "Explanation": "result.explain",
     "Forecast": "engine.forecasting",
     "Index": "indexing",
@@ -79,6 +83,8 @@ __all__ = [
     "Account",
     "ArgumentError",
     "Budget",
+    "Deliveries",
+    "Delivery",
     "DerivedAttribute",
     "Event",
     "EventError",
@@ -104,6 +110,7 @@ __all__ = [
     "PlannerRecord",
     "PluginError",
     "PluginWarning",
+    "PolicyStateError",
     "Preparation",
     "Problem",
     "Resource",

@@ -154,6 +154,10 @@ class MatcherFolderError(TamisError, ValueError):
     """A saved matcher that is damaged, or of another format, subscriptions or operators."""
 
 
+class PolicyStateError(TamisError, ValueError):
+    """Saved deliveries that are damaged, or of another format."""
+
+
 class StatisticsError(TamisError, ValueError):
     """Statistics that cannot be read, written or used."""
 

@@ -26,7 +26,7 @@ from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.catalog import Catalog, Subscribed
 from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import Expiry, end_of
-from tamis.catalog.intake import Accepted, Intake
+from tamis.catalog.intake import Accepted, Intake, entry_of
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
@@ -39,7 +39,7 @@ from tamis.engine.paying import checked_budget, checked_seconds
 from tamis.engine.problem import Problems
 from tamis.engine.stages import StageClock
 from tamis.engine.window import Window, checked_in_flight, is_batched
-from tamis.errors import SubscriptionError, TamisError
+from tamis.errors import TamisError
 from tamis.event import Event
 from tamis.event.clock import derived_in, zone_of
 from tamis.index.disjunctions import taking_disjunctions
@@ -170,18 +170,15 @@ class Matcher:
         *,
         replace: bool = False,
         validity: float | None = None,
+        deliver: object = None,
         data: Mapping[str, Any] | None = None,
     ) -> str:
         """Adds a subscription and returns its id, made up when not given.
 
-        `validity` is in seconds by the matcher's clock. With `replace`, one of the same id is
-        replaced at once: no match sees neither or both."""
-        if data is not None and not {"id", "where"}.isdisjoint(data):
-            raise SubscriptionError("data holds the other keys, not id and where", subscription=id)
-        entry: dict[str, Any] = {**(data or {}), "where": where}
-        if id is not None:
-            entry["id"] = id
-        return self._insert([entry], replace, validity)[0]
+        `validity` is in seconds by the matcher's clock, `deliver` the policies of its
+        `Deliveries`. With `replace`, one of the same id is replaced at once: no match sees neither
+        or both."""
+        return self._insert([entry_of(where, id, deliver, data)], replace, validity)[0]
 
     def subscribe_many(
         self,
@@ -213,9 +210,10 @@ class Matcher:
         entries: list[tuple[int, Asked]] = []
         for each in accepted:
             if each.id in self._catalog.rows:
-                self._remove(each.id)
-            added = self._catalog.add(each.id, each.text, each.data, each.alternatives)
-            entries.extend(added)
+                self._remove(each.id, replaced=True)
+            entries += self._catalog.add(
+                each.id, each.text, each.data, each.alternatives, each.policies
+            )
             self._expiry.set(each.id, expires)
         self._sieve.add(entries)
         self._following.subscribed(
@@ -235,8 +233,8 @@ class Matcher:
         if id not in self._catalog.rows:
             raise KeyError(f"there is no subscription {id!r}")
 
-    def _remove(self, id: str) -> None:
-        rows = self._catalog.remove(id)
+    def _remove(self, id: str, *, replaced: bool = False) -> None:
+        rows = self._catalog.remove(id, replaced=replaced)
         self._sieve.remove(rows)
         self._following.unsubscribed(rows)
         self._expiry.forget(id)

@@ -23,14 +23,17 @@ from tamis.catalog.epochs import Epochs
 from tamis.catalog.implied import Implications
 from tamis.catalog.interned import Interned
 from tamis.catalog.joins import JoinPlan
+from tamis.catalog.policies import SubscribedPolicies
 from tamis.catalog.resolve import Asked
 from tamis.catalog.traits import Traits
+from tamis.language.policies import Policy
 from tamis.limits import DEFAULT_LIMITS
 from tamis.numeric.growing import Growing
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 
 ASKS, CONDITIONAL, BINDS, DECLARES = 1, 2, 4, 8
+DELIVER = "deliver"
 _NONE = -1
 _SMALL = 4_096
 _ROOM = 16
@@ -43,6 +46,8 @@ class Subscribed:
     id: str
     text: str
     data: Mapping[str, Any]
+    deliver: object = None
+    """Its delivery policies, as they were written."""
 
 
 class Catalog:
@@ -58,6 +63,7 @@ class Catalog:
         self.implications = Implications(most_implications)
         self.declared_names: Counter[str] = Counter()
         """The derived attributes that declarations read, and by how many tests."""
+        self.policies = SubscribedPolicies()
         self.plans: dict[int, JoinPlan] = {}
         self.conditions: dict[int, tuple[EventConstraint, ...]] = {}
         self.alternative_subscription = Growing(np.int32)
@@ -80,7 +86,12 @@ class Catalog:
         return len(self.rows)
 
     def add(
-        self, id: str, text: str, data: str | None, alternatives: Iterable[Asked]
+        self,
+        id: str,
+        text: str,
+        data: str | None,
+        alternatives: Iterable[Asked],
+        policies: tuple[Policy, ...] = (),
     ) -> list[tuple[int, Asked]]:
         """Adds a subscription whose id is free, its other keys as JSON; its alternatives' rows."""
         row = self._new_row(id)
@@ -104,10 +115,12 @@ class Catalog:
         self.rows[id] = row
         self.version += 1
         self._added.put(row, self.version)
+        self.policies.put(id, policies, self.version)
         return added
 
-    def remove(self, id: str) -> list[int]:
-        """Removes a subscription; the rows its alternatives had. `KeyError` if it is unknown."""
+    def remove(self, id: str, *, replaced: bool = False) -> list[int]:
+        """Removes a subscription, or what another one of its id replaces; the rows its alternatives
+        had. `KeyError` if it is unknown."""
         row = self.rows.pop(id)
         removed = list(self.alternatives_of(row))
         for alternative in removed:
@@ -115,6 +128,8 @@ class Catalog:
         self._first[row] = _NONE
         self.epochs.retire(row)
         self.version += 1
+        if not replaced:
+            self.policies.put(id, (), self.version)
         if self._dead_edges > _SMALL + len(self.edge_test) // 2:
             self._compact_edges()
         return removed
@@ -149,10 +164,8 @@ class Catalog:
         return self._texts.get(row)
 
     def data_of(self, row: int) -> dict[str, Any]:
-        """The other keys it was handed in with."""
-        data = self._data.get(row)
-        known: dict[str, Any] = {} if data is None else json.loads(data)
-        return known
+        """The other keys it was handed in with, but for `deliver`."""
+        return {name: value for name, value in self._entry(row).items() if name != DELIVER}
 
     def added_at(self, row: int) -> int:
         """The version of the catalog since which the row is what it is."""
@@ -165,7 +178,13 @@ class Catalog:
     def subscribed(self, id: str) -> Subscribed:
         """A live subscription; `KeyError` if it is unknown."""
         row = self.rows[id]
-        return Subscribed(id, self.text_of(row), self.data_of(row))
+        return Subscribed(id, self.text_of(row), self.data_of(row), self._entry(row).get(DELIVER))
+
+    def _entry(self, row: int) -> dict[str, Any]:
+        """All that it was handed in with, but for its id and condition."""
+        data = self._data.get(row)
+        known: dict[str, Any] = {} if data is None else json.loads(data)
+        return known
 
     @property
     def nbytes(self) -> int:

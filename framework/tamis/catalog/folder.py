@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.catalog.arena import Arena
-from tamis.catalog.catalog import Catalog
+from tamis.catalog.catalog import DELIVER, Catalog
 from tamis.catalog.joins import JoinAtom, JoinPlan
 from tamis.catalog.late import Late
 from tamis.errors import MatcherFolderError
 from tamis.language.comparison import Comparison
 from tamis.language.constraint import Constraint, Expression, Literal, Operation, Reference
+from tamis.language.policies import policies_of
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.growing import Growing
 from tamis.numeric.types import Ints
@@ -105,6 +106,7 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     _fill(catalog, _read_json(folder / _IDS), rows)
     catalog._free_alternatives = np.load(folder / "free_alternatives.npy").tolist()
     catalog._data = {int(row): data for row, data in _read_json(folder / _DATA).items()}
+    _read_policies(catalog)
     asked = _Asked(*_Plain(io.BytesIO((folder / _ASKED).read_bytes())).load())
     calls = {number: _call(operators, key, text) for number, key, text, _ in asked.calls}
     for number, _, _, users in asked.calls:
@@ -148,6 +150,15 @@ def _fill(catalog: Catalog, ids: Sequence[str], rows: Ints) -> None:
             catalog._texts.free(row)
     catalog._dead_edges = len(catalog.edge_test) - int(catalog.edge_count.view.sum())
     catalog.version = int(catalog._added.view.max(initial=0))
+
+
+def _read_policies(catalog: Catalog) -> None:
+    """Reads the policies of those that have some; their variables were checked at subscription."""
+    for row, data in catalog._data.items():
+        deliver = json.loads(data).get(DELIVER) if DELIVER in data else None
+        if deliver is not None:
+            policies = policies_of(deliver, None)
+            catalog.policies.put(catalog.id_of(row), policies, catalog.added_at(row))
 
 
 def _call(operators: Operators, key: tuple[Any, ...], text: str) -> Call:

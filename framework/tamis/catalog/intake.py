@@ -10,11 +10,12 @@ import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tamis.catalog import Catalog
+from tamis.catalog.catalog import DELIVER, Catalog
 from tamis.catalog.resolve import Asked, Doubt, Resolver, doubts
 from tamis.errors import NeverMatches, SubscriptionError, SubscriptionErrors, SubscriptionWarning
 from tamis.language.condition import Condition, Language
 from tamis.language.normal import Leaf
+from tamis.language.policies import Policy, policies_of
 from tamis.language.predicate import OperatorPredicate
 from tamis.nearest import nearest
 from tamis.operators.asking import Operators
@@ -29,6 +30,7 @@ class Accepted(NamedTuple):
     text: str
     data: str | None
     asked: list[Asked]
+    policies: tuple[Policy, ...]
     warnings: tuple[SubscriptionWarning, ...]
 
     @property
@@ -111,10 +113,11 @@ class Intake:
                 where, lambda leaves, several: resolver.check(leaves, where, several=several)
             )
             asked = [resolver.resolve(each, where) for each in condition.alternatives]
+            policies = delivered(entry, condition)
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__
         warnings = tuple(_warning(id, each) for each in doubts(condition, asked))
-        return Accepted(id, where, data, asked, warnings)
+        return Accepted(id, where, data, asked, policies, warnings)
 
     def examined(self, where: str, resolver: Resolver) -> Examined:
         """All that there is to say of a text, every error at once."""
@@ -147,6 +150,18 @@ class Intake:
                 return id
 
 
+def entry_of(
+    where: str, id: str | None, deliver: object, data: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The entry of a subscription that is given in parts."""
+    named = {"id": id, DELIVER: deliver}
+    given = {"where": where} | {name: each for name, each in named.items() if each is not None}
+    if data is not None and not {"id", *given}.isdisjoint(data):
+        others = "id and where" if deliver is None else f"id, where and {DELIVER}"
+        raise SubscriptionError(f"data holds the other keys, not {others}", subscription=id)
+    return {**(data or {}), **given}
+
+
 def id_of(entry: object, text: str | None = None) -> str | None:
     """The id of an entry, if it has one; `text` is the entry as it was written."""
     if not isinstance(entry, Mapping):
@@ -171,6 +186,16 @@ def where_of(entry: Entry, id: str | None) -> str:
             found = "and there is none" + (f": write 'where', not {near!r}" if near else "")
         raise SubscriptionError(f"'where' is the text of the condition, {found}", subscription=id)
     return where
+
+
+def delivered(entry: Entry, condition: Condition) -> tuple[Policy, ...]:
+    """The delivery policies of an entry with that condition, if it has any."""
+    deliver = entry.get(DELIVER)
+    if deliver is None:
+        return ()
+    atoms = (leaf.atom for leaves in condition.alternatives for leaf in leaves)
+    asked = [atom for atom in atoms if isinstance(atom, OperatorPredicate)]
+    return policies_of(deliver, {name for atom in asked for name in atom.variables})
 
 
 def _data_of(entry: Entry, id: str) -> str | None:
