@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tamis.catalog import Catalog
-from tamis.catalog.intake import Intake
+from tamis.catalog.intake import Intake, delivered
 from tamis.catalog.resolve import Doubt
 from tamis.catalog.subscription_lines import WARNING, Entry, Finding, SubscriptionLines
 from tamis.cli.doubts import EventSample, key_doubts, leaf_doubts, names_of
@@ -64,6 +64,10 @@ class _Check:
             self._warn(entry, doubt)
         if condition is None:
             return
+        try:
+            delivered(entry.document, condition)
+        except SubscriptionError as bad:
+            self.lines.refuse(entry.line, bad.of(entry.id))
         leaves = {leaf.start: leaf for each in condition.alternatives for leaf in each}
         if not errors:
             for leaf in leaves.values():

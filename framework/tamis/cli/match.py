@@ -17,6 +17,7 @@ from tamis.cli.failures import InterruptedRunError, MisuseError
 from tamis.cli.loading import Setup
 from tamis.cli.matching import Run
 from tamis.cli.options import option
+from tamis.cli.policies import Policies
 from tamis.cli.progress import Meter, bar
 from tamis.cli.saying import say
 from tamis.words import counted
@@ -55,6 +56,10 @@ def match(
     time_zone: options.TimeZone = None,
     rename: options.Rename = None,
     keep: options.Keep = None,
+    policy_state: Annotated[
+        str | None,
+        option("DIR", "What delivery policies keep, from the last run and for the next one."),
+    ] = None,
     on: Annotated[str, option("local|spark", "Where to match: here, or on Spark.")] = "local",
     master: options.Master = None,
     shards: options.Shards = 1,
@@ -73,25 +78,29 @@ def match(
     named = options.renamed_of(rename), options.names_of(keep)
     run = Run(subscriptions, events, setup, output, report, rejects, *named)
     options.check_followed(statistics, follows=follow_statistics, on=on)
-    if _is_on_spark(on, master, shards, shadow):
+    if _is_on_spark(on, master, shards, shadow, policy_state):
         from tamis.cli.match_on_spark import match_on_spark
 
         match_on_spark(run, master, shards)
     else:
-        _match_here(run, shadow, follows=follow_statistics)
+        _match_here(run, shadow, policy_state, follows=follow_statistics)
 
 
-def _is_on_spark(on: str, master: str | None, shards: int, shadow: bool) -> bool:
+def _is_on_spark(
+    on: str, master: str | None, shards: int, shadow: bool, policy_state: str | None
+) -> bool:
     if on not in ("local", "spark"):
         raise MisuseError(f"--on is local or spark, not {on}")
     if on == "local" and (master is not None or shards > 1):
         raise MisuseError("--master and --shards go with --on spark")
     if on == "spark" and shadow:
         raise MisuseError("--shadow looks at one process: leave out --on spark")
+    if on == "spark" and policy_state is not None:
+        raise MisuseError("--policy-state is kept by one process: leave out --on spark")
     return on == "spark"
 
 
-def _match_here(run: Run, shadow: bool, *, follows: bool) -> None:
+def _match_here(run: Run, shadow: bool, policy_state: str | None, *, follows: bool) -> None:
     """Matches in this process."""
     from tamis.advising.shadow import Shadows
     from tamis.files import reading
@@ -105,6 +114,7 @@ def _match_here(run: Run, shadow: bool, *, follows: bool) -> None:
     source = reading.Events(run.events, run.renamed)
     run.check(source.files)
     run.subscribe(matcher)
+    policies = Policies.of(matcher, policy_state)
     seen = run.output == "-" and sys.stdout.isatty()
     prompt = source.live or seen
     totals = Totals(is_accounted=run.report is not None)
@@ -116,7 +126,9 @@ def _match_here(run: Run, shadow: bool, *, follows: bool) -> None:
         if run.rejects is not None:
             rejected = open_files.enter_context(lines_to(run.rejects, prompt=prompt))
         in_flight = run.setup.in_flight or (1 if source.live else None)
-        work = _Work(matcher, source, results, rejected, totals, shadows, in_flight, run.keep)
+        work = _Work(
+            matcher, source, results, rejected, totals, shadows, in_flight, run.keep, policies
+        )
         shown = sys.stderr.isatty() and not seen
         try:
             # what an operator prints is not a result
@@ -130,6 +142,7 @@ def _match_here(run: Run, shadow: bool, *, follows: bool) -> None:
             if work.kept():
                 say(f"stopped after {counted(work.written, 'event')}{work.kept()}")
             raise
+    policies.save()
     totals.memo = {name: Counter(vars(each)) for name, each in matcher.memo.account().items()}
     run.conclude(
         totals, len(matcher), **({} if work.shadow is None else {"shadow": work.shadow.as_dict()})
@@ -161,6 +174,7 @@ class _Work:
         shadows: Shadows | None,
         in_flight: int | None,
         keep: tuple[str, ...],
+        policies: Policies,
     ) -> None:
         self._matcher = matcher
         self._in_flight = in_flight
@@ -169,6 +183,7 @@ class _Work:
         self._rejects = rejects
         self._totals = totals
         self._keep = keep
+        self._policies = policies
         self._shadows = shadows
         self.written = 0
         self.shadow: Shadow | None = None
@@ -197,10 +212,13 @@ class _Work:
             if self.shadow is not None and self._shadows is not None:
                 self.shadow.add(self._shadows.of(result))
             began = time.perf_counter()
-            self._results.write_bytes(texts.of(result, self._keep).line())
+            due = self._policies.due(result)
+            self._results.write_bytes(texts.of(result, self._keep).line(due))
             self.written += 1
             totals.spend("output", began)
             meter.count(len(result.matches))
+        if last := self._policies.last_line():
+            self._results.write(last)
         meter.show()
         totals.cpu_seconds = time.process_time() - begun
 

@@ -22,6 +22,7 @@ from tamis.operators.shipping import packed
 from tamis.spark.held import Holder, MatchTask, holder_of, shard_name
 from tamis.spark.working import Parcel, checked_entries
 from tamis.statistics import Statistics
+from tamis.words import listed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,6 +58,7 @@ class Compiled:
         memo_bytes: int = DEFAULT_BYTES,
     ) -> None:
         zone_of(time_zone)
+        _check_no_policies(matcher)
         self.subscriptions = len(matcher)
         self.cut: Cut | None = None
         self.parcel = Parcel()
@@ -124,6 +126,16 @@ def compiled_of(
             for each in checked_entries(subscriptions)
         )
         return Compiled(matcher, **settings)
+
+
+def _check_no_policies(matcher: Matcher) -> None:
+    """Refuses delivery policies: they follow events in order, and workers match parts of them."""
+    policed = list(matcher._catalog.policies.live)
+    if policed:
+        raise SparkError(
+            f"delivery policies follow events in order, which Spark's workers do not: leave out "
+            f"'deliver' of {listed(policed, 3)}, or match in one process (tamis match)"
+        )
 
 
 def _called(matcher: Matcher, records: Sequence[OperatorRecord]) -> list[OperatorRecord]:
