@@ -54,8 +54,30 @@ def test_what_the_language_says_of_an_event_is_so(written: str, event: str, answ
     assert found == answer
 
 
+POLICY = re.compile(r"^\| `([\[{].+)` \| `([-+?. ]+)` \| `(.+)` \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("deliver", "letters", "expected"), POLICY.findall(LANGUAGE))
+def test_what_the_language_says_of_policies_is_so(
+    deliver: str, letters: str, expected: str
+) -> None:
+    matcher = tamis.Matcher(operators=[broken])
+    matcher.subscribe("sign = plus or sign = broken and broken()", deliver=json.loads(deliver))
+    signs = {"+": "plus", "-": "minus", "?": "broken"}
+    deliveries = tamis.Deliveries(matcher)
+    found = []
+    for at, letter in enumerate(letters.split()):
+        if letter == ".":
+            found += deliveries.finish()
+        else:
+            event = {"id": str(at + 1), "time": 1_768_478_400 + 10 * at, "sign": signs[letter]}
+            found += deliveries.take(matcher.match(event))
+    assert ", ".join(" ".join([each.kind, *each.events]) for each in found) == expected
+
+
 def test_the_language_is_shown_by_many_examples() -> None:
     assert len(ROW.findall(LANGUAGE)) >= 45
+    assert len(POLICY.findall(LANGUAGE)) >= 7
     canonical = LANGUAGE.partition("## Canonical text")[2].partition("##")[0]
     rows = CANONICAL.findall(canonical)
     assert len(rows) >= 5
