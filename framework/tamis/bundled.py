@@ -101,16 +101,16 @@ def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
     def ready() -> Index:
-        from tamis.index.disjunctions import taking_disjunctions
         from tamis.index.prepared import prepared
 
-        return taking_disjunctions(prepared(large))
+        return prepared(large)
 
     if scan_up_to <= 0:
         return ready()
+    from tamis.index.disjunctions import taking_disjunctions
     from tamis.index.scan_first import ScanFirst
 
-    return ScanFirst(ready, scan_up_to)
+    return ScanFirst(lambda: taking_disjunctions(ready()), scan_up_to)
 
 
 def _compiled(name: str, factory: Callable[..., Index], description: str) -> IndexRecord:

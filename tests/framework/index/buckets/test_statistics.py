@@ -70,7 +70,7 @@ def checked_by(
         matcher.subscribe_many([{"where": text} for text in asked])
         results = [matcher.match(event) for event in stream]
         matched.append([[each.subscription for each in result.matches] for result in results])
-        checked.append(matcher._sieve._all.checked)  # type: ignore[attr-defined]
+        checked.append(matcher._sieve._all._index.checked)  # type: ignore[attr-defined]
     assert matched[0] == matched[1]
     assert any(matched[0])
     return checked[0], checked[1]
