@@ -30,6 +30,7 @@ from tamis.errors import (
     WrongOption,
 )
 from tamis.event import DerivedAttribute, Event
+from tamis.event.types import EventType
 from tamis.limits import Budget, Limits
 from tamis.operators import Implication, Operator, OperatorRecord, Sample, operator
 from tamis.operators.specification import (
@@ -88,6 +89,7 @@ __all__ = [
     "DerivedAttribute",
     "Event",
     "EventError",
+    "EventType",
     "Explanation",
     "Forecast",
     "Implication",

@@ -42,6 +42,7 @@ from tamis.engine.window import Window, checked_in_flight, is_batched
 from tamis.errors import TamisError
 from tamis.event import Event
 from tamis.event.clock import derived_in, zone_of
+from tamis.event.types import EventType, check_fits, checked_types
 from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
@@ -103,6 +104,7 @@ class Matcher:
         memo_seconds: float | None = None,
         limits: Limits = DEFAULT_LIMITS,
         time_zone: str | None = None,
+        types: Iterable[EventType] = (),
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -126,7 +128,8 @@ class Matcher:
         self._sieve.inform(self._statistics)
         self._derived = derived_in(plugins.attributes, zone_of(time_zone))
         self._language = Language(limits)
-        self._intake = Intake(self._language, self.operators, self._catalog)
+        self._types = checked_types(types)
+        self._intake = Intake(self._language, self.operators, self._catalog, self._types)
         self.memo = Memo(memo_bytes, memo_seconds, clock)
         self._executor = executor_of(workers)
         self.in_flight = checked_in_flight(in_flight)
@@ -378,6 +381,7 @@ class Matcher:
         self._lessons.ask_implications()
         made_up = partial(next, self._event_ids) if default_id is None else lambda: default_id
         taken = Event.of(event, made_up, self._derived, folder)
+        check_fits(self._types, taken)
         catalog = self._catalog
         with self._lock.reading():
             rows, checked = self._sieve.search(taken)

@@ -73,6 +73,27 @@ def test_goes_on_after_lines_that_are_no_events(tamis: Tamis, folder: Path) -> N
     assert (report["events"], report["rejected"]) == (2, 6)
 
 
+def test_what_fits_no_event_type_is_a_reject(tamis: Tamis, folder: Path) -> None:
+    types = [{"name": "frame", "attributes": {"altitude": ["number", [0, 500]]}}]
+    (folder / "T.json").write_text(json.dumps(types))
+    events = ({"id": "low", "altitude": 120, "loudness": 9}, {"id": "high", "altitude": 700})
+    (folder / "E.jsonl").write_text("\n".join(map(json.dumps, events)))
+    (folder / "S.jsonl").write_text('{"id": "s", "where": "altitude > 600"}')
+    ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json", "--rejects", "bad.jsonl")
+    assert ended.status == 0
+    assert [strict(line)["event"] for line in ended.out.splitlines()] == ["low"]
+    [reject] = map(strict, (folder / "bad.jsonl").read_text().splitlines())
+    reason = "the event fits no type: it is no frame: altitude is 700, not from 0 to 500"
+    assert (reject["line"], reject["reason"]) == (2, reason)
+    assert "can hold for no event type (frame)" in ended.err
+    (folder / "T.json").write_text("[3]")
+    ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json")
+    assert (ended.status, ended.out) == (1, "")
+    assert "T.json: an event type has" in ended.err
+    ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json", "--on", "spark")
+    assert ended.status == 2
+
+
 def test_tells_of_rejects_that_nobody_keeps(tamis: Tamis) -> None:
     ended = tamis(*MATCH, "--events", "-", stdin=b"{}\nnonsense\n")
     assert ended.status == 0

@@ -12,9 +12,9 @@ import tamis
 PUBLIC = {
     "tamis": """
         Account ArgumentError Budget Deliveries Delivery DerivedAttribute Event EventError
-        Explanation Forecast Implication Index IndexFolderError IndexRecord Limits Match Matcher
-        MatcherFolderError NeverMatches Operator OperatorAccount OperatorError OperatorRecord
-        Parameter Plan Planner PlannerError PlannerRecord PluginError PluginWarning
+        EventType Explanation Forecast Implication Index IndexFolderError IndexRecord Limits Match
+        Matcher MatcherFolderError NeverMatches Operator OperatorAccount OperatorError
+        OperatorRecord Parameter Plan Planner PlannerError PlannerRecord PluginError PluginWarning
         PolicyStateError Preparation Problem Resource Result Run Sample Shadows SparkError
         Specification Statistics StatisticsError SubscriptionError SubscriptionErrors
         SubscriptionWarning TamisError Transient UnknownPlugin Variable WrongOption hookimpl index

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tamis.catalog.catalog import DELIVER, Catalog
 from tamis.catalog.resolve import Asked, Doubt, Resolver, doubts
 from tamis.errors import NeverMatches, SubscriptionError, SubscriptionErrors, SubscriptionWarning
+from tamis.event.types import EventType
 from tamis.language.condition import Condition, Language
 from tamis.language.normal import Leaf
 from tamis.language.policies import Policy, policies_of
@@ -55,7 +56,14 @@ class Examined(NamedTuple):
 class Intake:
     """The way in for subscriptions."""
 
-    def __init__(self, language: Language, operators: Operators, catalog: Catalog) -> None:
+    def __init__(
+        self,
+        language: Language,
+        operators: Operators,
+        catalog: Catalog,
+        types: Sequence[EventType] = (),
+    ) -> None:
+        self._types = types
         self.language = language
         self._operators = operators
         self._catalog = catalog
@@ -116,8 +124,25 @@ class Intake:
             policies = delivered(entry, condition)
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__
-        warnings = tuple(_warning(id, each) for each in doubts(condition, asked))
+        found = [*doubts(condition, asked), *self._untyped(asked)]
+        warnings = tuple(_warning(id, each) for each in found)
         return Accepted(id, where, data, asked, policies, warnings)
+
+    def _untyped(self, asked: Sequence[Asked]) -> list[Doubt]:
+        """What there is to say of a condition that can hold for an event of no type."""
+        possible = [each for each in asked if not each.never]
+        if (
+            not self._types
+            or not possible
+            or any(
+                each.allows(alternative.predicates)
+                for alternative in possible
+                for each in self._types
+            )
+        ):
+            return []
+        names = ", ".join(each.name for each in self._types)
+        return [Doubt(f"can hold for no event type ({names})")]
 
     def examined(self, where: str, resolver: Resolver) -> Examined:
         """All that there is to say of a text, every error at once."""

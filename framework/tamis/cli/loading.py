@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from tamis.cli.failures import FindingsError, MisuseError
@@ -88,6 +89,7 @@ class Setup:
     in_flight: int | None = None
     time_zone: str | None = None
     memo_bytes: int | None = None
+    types: str | None = None
 
     @property
     def names(self) -> Names:
@@ -102,6 +104,7 @@ class Setup:
     def matcher(self, *, workers: int = 1) -> Matcher:
         """A matcher without subscriptions."""
         from tamis.calling.memo import DEFAULT_BYTES
+        from tamis.event.types import read_types
         from tamis.matcher import Matcher
         from tamis.plugins.loader import installed
         from tamis.statistics import Statistics
@@ -116,6 +119,7 @@ class Setup:
             statistics=learned,
             workers=workers,
             time_zone=self.time_zone,
+            types=() if self.types is None else read_types(Path(self.types)),
             memo_bytes=DEFAULT_BYTES if self.memo_bytes is None else self.memo_bytes,
             **names,
         )

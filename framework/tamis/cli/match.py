@@ -54,6 +54,7 @@ def match(
     report: Annotated[str | None, option("FILE", "Where the totals go, as JSON.")] = None,
     rejects: options.Rejects = None,
     time_zone: options.TimeZone = None,
+    types: options.Types = None,
     rename: options.Rename = None,
     keep: options.Keep = None,
     policy_state: Annotated[
@@ -74,10 +75,14 @@ def match(
     a failure or an interruption an older file is as it was, and NAME.partial holds what was
     written until then. On Spark, --output is a folder of parts with the same lines.
     """
-    setup = Setup(operators, index, planner, statistics, workers, in_flight, time_zone, memo_bytes)
+    setup = Setup(
+        operators, index, planner, statistics, workers, in_flight, time_zone, memo_bytes, types
+    )
     named = options.renamed_of(rename), options.names_of(keep)
     run = Run(subscriptions, events, setup, output, report, rejects, *named)
     options.check_followed(statistics, follows=follow_statistics, on=on)
+    if on == "spark" and types is not None:
+        raise MisuseError("--types are looked at in one process: leave out --on spark")
     if _is_on_spark(on, master, shards, shadow, policy_state):
         from tamis.cli.match_on_spark import match_on_spark
 

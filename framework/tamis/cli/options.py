@@ -76,6 +76,12 @@ SampleShare = Annotated[
         max=1.0,
     ),
 ]
+Types = Annotated[
+    str | None,
+    option(
+        "FILE", "Event types as JSON: what fits none is a reject, what can hold for none a note."
+    ),
+]
 TimeZone = Annotated[
     str | None,
     option(
