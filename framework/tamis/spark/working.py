@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 import uuid
@@ -29,6 +30,7 @@ Told = tuple[str, bytes]
 _SCHEMA = "kind string, content binary"
 _ERROR = "error"
 _MOST_CORES = 4_096
+_LOCAL_CORES = re.compile(r"local\[([0-9]+)")
 
 
 class Parcel:
@@ -88,6 +90,11 @@ _cores: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 def cores_of(spark: SparkSession) -> int:
     """How many tasks run at once, by Spark's own default: the parts of what has no parts."""
+    if spark not in _cores and not is_connected(spark):
+        told = _LOCAL_CORES.match(str(spark.conf.get("spark.master")))
+        known = spark.conf.get("spark.default.parallelism", told and told[1])
+        if known:
+            _cores[spark] = int(known)
     if spark not in _cores:
         rows = spark.range(_MOST_CORES).selectExpr("spark_partition_id() as part").collect()
         _cores[spark] = 1 + max(row.part for row in rows)
