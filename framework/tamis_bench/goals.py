@@ -15,6 +15,7 @@ from typing import Any
 from tamis_bench.report import Row, cell, heading, table
 
 LANES, BLOOM, HASH = "lanes", "pstbloom", "psthash"
+OPINDEX = "opindex"
 INDEXES = (LANES, BLOOM, HASH)
 PORTABLE = "lanes portable"
 DICTS, FILLED = "dicts", "filled"
@@ -92,6 +93,7 @@ _INDEX = (
     least("index", "x_compiled", 110, 150, method=BLOOM, workload="dense"),
     least("index", "x_naive", 300, 531, method=BLOOM, workload="ads"),
     least("index", "x_naive", 700, 1_814, method=HASH, workload="ads"),
+    least("index", "x_compiled", 3, 4, method=OPINDEX, workload="dense"),
     least("index", "x_compiled", 1, method=INDEXES, workload=WORKLOADS),
     most("index", "bytes", 30, 20, method=LANES, workload=_BOTH),
     most("index", "bytes", 45, 30, method=LANES, workload="ads"),

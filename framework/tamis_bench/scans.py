@@ -32,9 +32,12 @@ from tamis_bench.kernels import (
 Scan = Callable[[int], Ints]
 
 COMPILED, DUCKDB = "compiled", "duckdb"
+PROPAGATION, K_INDEX = "propagation", "k-index"
 MISSING = "DuckDB is not installed: pip install 'tamis[bench]'"
 _MOST_CELLS = 10_000_000
 """Subscriptions times places up to which DuckDB is measured without being named."""
+_MOST_WRITTEN_OUT = 1_000_000
+"""The same for the k-index, which takes a place for each value of a range."""
 _ATTRIBUTE, _LOW, _HIGH, _EXTRA = range(4)
 
 
@@ -159,13 +162,28 @@ def _duckdb_scan(boxes: Boxes, codes: Coded) -> Scan:
     return duckdb_scan(codes)
 
 
+def _propagation(boxes: Boxes, codes: Coded) -> Scan:
+    from tamis_bench.rivals import propagation
+
+    return propagation(codes)
+
+
+def _k_index(boxes: Boxes, codes: Coded) -> Scan:
+    from tamis_bench.rivals import k_index
+
+    return k_index(codes)
+
+
 SCANS: dict[str, Callable[[Boxes, Coded], Scan]] = {
     COMPILED: lambda boxes, codes: compiled_scan(codes),
     "naive": naive_scan,
     "column": _column_scan,
     "numpy": lambda boxes, codes: numpy_scan(codes),
     DUCKDB: _duckdb_scan,
+    PROPAGATION: _propagation,
+    K_INDEX: _k_index,
 }
+"""Scans, and behind them rivals of other papers."""
 
 
 def chosen_scans(boxes: Boxes, named: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
@@ -176,4 +194,6 @@ def chosen_scans(boxes: Boxes, named: Sequence[str] | None) -> tuple[list[str], 
         left_out[DUCKDB] = MISSING
     elif named is None and len(boxes) * boxes.shape.longest > _MOST_CELLS:
         left_out[DUCKDB] = f"takes too long here; --scans {DUCKDB} measures it all the same"
+    if K_INDEX in names and named is None and len(boxes) * boxes.shape.longest > _MOST_WRITTEN_OUT:
+        left_out[K_INDEX] = f"takes much memory here; --scans {K_INDEX} measures it all the same"
     return [name for name in names if name not in left_out], left_out
