@@ -24,6 +24,7 @@ from tamis.calling.answers import (
     Preparing,
     RefusedError,
     failure_of,
+    plain_answer,
 )
 from tamis.calling.attempts import Attempts
 from tamis.calling.breaker import Breakers
@@ -101,7 +102,7 @@ class Gateway:
         if breakers.states:
             breakers.note(name, None)
         if found is None:
-            return Answer(raw, None, None, False, timer() - began)
+            return plain_answer(raw, timer() - began)
         return Answer(found.truth, found.solutions, None, found.cut, timer() - began)
 
     def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:

@@ -25,7 +25,6 @@ from tamis.engine.state import (
     ALTERNATIVE,
     DECIDED,
     HOW,
-    IN_DECIDED,
     IN_KNOWN,
     KILLER,
     KNOWN,
@@ -108,7 +107,7 @@ class Decision:
         self._state = skeleton.opening.state()
         self._handle = self._form.handle(self._state)
         self._alternatives, self._tests = self._state.alternatives.data, self._state.tests.data
-        self._numbers = self._state.numbers.data
+        self._numbers, self._decided = self._state.numbers.data, self._state.decided.data
         self._call_tests = skeleton.call_tests
         self._told = 0
         """How many of those that are decided were told of."""
@@ -194,7 +193,7 @@ class Decision:
                 return Taken([], [], [])
             outcome = TRUE if answer.truth else FALSE
             self._form.settle_and_follow(self._handle, test, outcome, code)
-            return Taken(tests, [outcome], self._newly_decided())
+            return tuple.__new__(Taken, (tests, [outcome], self._newly_decided()))
         queue: list[int] = []
         for test in tests:
             if test not in self.excluded:
@@ -374,8 +373,7 @@ class Decision:
         if told == now:
             return []
         self._told = now
-        decided: list[int] = self._state.alternatives[told:now, IN_DECIDED].tolist()
-        return decided
+        return self._decided[told:now].tolist()
 
     @property
     def open(self) -> int:

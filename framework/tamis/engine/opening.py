@@ -21,7 +21,7 @@ from tamis.numeric.types import Ints
 from tamis.planning import Problem
 from tamis.waiting import COMPILING, waiting_for
 
-_ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 5, 5, 4
+_ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 4, 5, 4
 
 
 class Form(NamedTuple):
@@ -106,6 +106,7 @@ class Opening:
             known,
             numbers,
             np.empty(len(edges) if waits else 0, np.int32),
+            np.empty(count, np.int32),
         )
 
     def state(self) -> State:
@@ -116,6 +117,7 @@ class Opening:
             tests=opening.tests.copy(),
             numbers=opening.numbers.copy(),
             waiting=opening.waiting.copy(),
+            decided=np.empty_like(opening.decided),
         )
 
 
@@ -124,8 +126,10 @@ def _exercise(form: Form) -> None:
     one = np.zeros(1, np.int64)
     table = np.zeros((1, 5), np.int32)
     lists = lists_by_number(one, 1)
-    whole = State(table[:, :3].copy(), lists, lists, table[:, :3].copy(), table.copy(),
-                  table.copy(), np.zeros(_NUMBERS, np.int64), table[0].copy())  # fmt: skip
+    fixed, row = table[:, :3], table[0]
+    numbers = np.zeros(_NUMBERS, np.int64)
+    parts = (fixed, lists, lists, fixed, table, table, numbers, row, row)
+    whole = State(*(each.copy() for each in parts))
     handle = form.handle(whole)
     form.settle_and_follow(handle, 0, 0, 0)
     for each in (form.follow, form.reject, form.spare_all):

@@ -24,9 +24,8 @@ ALTERNATIVE, TEST, WANTED = range(3)
 # alternatives, what never changes; a plan may have joins to look at before all tests are known
 OWNER, IS_FREE, PLAN = range(3)
 NO_PLAN, PLANNED, CHECKED = range(3)
-# alternatives: tests that are open, tests that are unknown, the test that made it false; and the
-# list of those that are decided
-VERDICT, LEFT, UNKNOWNS, KILLER, IN_DECIDED = range(5)
+# alternatives: tests that are open, tests that are unknown, the test that made it false
+VERDICT, LEFT, UNKNOWNS, KILLER = range(4)
 # tests: `SOURCE` implied it; a test is rescued that failed before it was implied; and the list of
 # those that have an outcome
 OUTCOME, HOW, SOURCE, RESCUED, IN_KNOWN = range(5)
@@ -50,6 +49,8 @@ class State(NamedTuple):
     numbers: Ints
     waiting: SmallInts
     """Edges of tests that are known and whose alternatives wait for whoever knows more."""
+    decided: SmallInts
+    """The alternatives that are decided, in that order."""
 
 
 @portable
@@ -57,7 +58,7 @@ def decide(state: State, alternative: int, verdict: int, killer: int) -> None:
     """Gives an open alternative its verdict."""
     state.alternatives[alternative, VERDICT] = verdict
     state.alternatives[alternative, KILLER] = killer
-    state.alternatives[state.numbers[DECIDED], IN_DECIDED] = alternative
+    state.decided[state.numbers[DECIDED]] = alternative
     state.numbers[DECIDED] += 1
 
 

@@ -24,6 +24,7 @@ def _views(places: Ints) -> State:
         bare_table_at(places, 5, np.int32),
         bare_at(places, 6, np.int64),
         bare_at(places, 7, np.int32),
+        bare_at(places, 8, np.int32),
     )
 
 
