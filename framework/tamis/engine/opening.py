@@ -128,7 +128,7 @@ def _exercise(form: Form) -> None:
     lists = lists_by_number(one, 1)
     fixed, row = table[:, :3], table[0]
     numbers = np.zeros(_NUMBERS, np.int64)
-    parts = (fixed, lists, lists, fixed, table, table, numbers, row, row)
+    parts: tuple[Any, ...] = (fixed, lists, lists, fixed, table, table, numbers, row, row)
     whole = State(*(each.copy() for each in parts))
     handle = form.handle(whole)
     form.settle_and_follow(handle, 0, 0, 0)

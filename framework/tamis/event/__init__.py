@@ -1,6 +1,6 @@
 """Says what an event is: its attributes and content, and what operators see of it.
 
-Others may import what stands here, and from `clock` and `paths`.
+Others may import what stands here, and from `clock`, `paths` and `types`.
 """
 
 from tamis.event.event import (
