@@ -42,7 +42,7 @@ from tamis.engine.window import Window, checked_in_flight, is_batched
 from tamis.errors import TamisError
 from tamis.event import Event
 from tamis.event.clock import derived_in, zone_of
-from tamis.event.types import EventType, check_fits, checked_types
+from tamis.event.types import EventType, check_fits, checked_types, domains_of
 from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
@@ -124,11 +124,14 @@ class Matcher:
         )
         self._index_name = spelled(index, index_options or {})
         record = plugins.index(self._index_name)
-        self._sieve = Sieve(lambda: taking_disjunctions(record.made({})), self._catalog)
+        self._types = checked_types(types)
+        options: dict[str, object] = {}
+        if "domains" in record.options and record.options["domains"] is None:
+            options["domains"] = domains_of(self._types)
+        self._sieve = Sieve(lambda: taking_disjunctions(record.made(options)), self._catalog)
         self._sieve.inform(self._statistics)
         self._derived = derived_in(plugins.attributes, zone_of(time_zone))
         self._language = Language(limits)
-        self._types = checked_types(types)
         self._intake = Intake(self._language, self.operators, self._catalog, self._types)
         self.memo = Memo(memo_bytes, memo_seconds, clock)
         self._executor = executor_of(workers)

@@ -155,6 +155,16 @@ def checked_types(types: Iterable[EventType]) -> tuple[EventType, ...]:
     return taken
 
 
+def domains_of(types: Iterable[EventType]) -> dict[str, list[Scalar]]:
+    """Returns the attributes of which types list the values, with all these values."""
+    domains: dict[str, list[Scalar]] = {}
+    for each in types:
+        for name, (_, within) in each.attributes.items():
+            if within.op == "in":
+                domains.setdefault(name, []).extend(within.constants)
+    return domains
+
+
 def check_fits(types: Sequence[EventType], event: Event) -> None:
     """Raises `EventError` where there are types and an event fits none of them."""
     problems = []

@@ -154,6 +154,17 @@ def test_types_have_names_of_their_own() -> None:
     assert repr(NOTE) == "<event type note: text, altitude>"
 
 
+def test_listed_values_are_the_tables_of_counting() -> None:
+    for options, values in (({}, {"uav-1", "uav-2"}), ({"domains": {"camera": ["x"]}}, set())):
+        matcher = Matcher(operators=[], types=[FRAME], index="counting", index_options=options)
+        matcher.subscribe('camera != "uav-1" and altitude > 3', id="s")
+        for camera in ("uav-1", "uav-2"):
+            event = {"altitude": 9, "camera": camera}
+            assert bool(matcher.match(event).matches) is (camera == "uav-2")
+        index: Any = matcher._sieve._all
+        assert {value for _, value in index._columns["camera"].rows} == values
+
+
 def test_types_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "types.json"
     frame = {
