@@ -10,6 +10,7 @@ import pytest
 HEAVY = (
     *("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx", "pyarrow"),
     *("asyncio", "typer", "rich", "matplotlib", "scipy", "pandas", "hypothesis", "pytest"),
+    *("apsw", "httpx", "prometheus_client", "starlette", "uvicorn"),
     *("tamis_operators", "tamis_planners"),
 )
 

@@ -1,0 +1,142 @@
+"""Lists what can happen to the log; each happens whole, in one transaction, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+SUBSCRIBE, REPLACE, RENEW = "subscribe", "replace", "renew"
+UNSUBSCRIBE, EXPIRE, PUBLISH = "unsubscribe", "expire", "publish"
+
+
+class Request(NamedTuple):
+    """What makes a request the same as another: an idempotency key, and what it asks."""
+
+    key: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True)
+class Subscribe:
+    """A subscription comes; its ticket is known by a hash alone.
+
+    `sealed` is what the answer holds beside what the log knows, kept for the same request."""
+
+    document: Mapping[str, Any]
+    ticket: bytes
+    id: str | None = None
+    validity: float | None = None
+    sealed: str | None = None
+    request: Request | None = None
+
+
+@dataclass(frozen=True)
+class Replace:
+    """A subscription gets another text or policy; cursor and ticket stay."""
+
+    born: int
+    document: Mapping[str, Any]
+    validity: float | None = None
+
+
+@dataclass(frozen=True)
+class Renew:
+    """A subscription lives for so many seconds from now; `None` is for ever."""
+
+    born: int
+    validity: float | None
+    request: Request | None = None
+
+
+@dataclass(frozen=True)
+class Unsubscribe:
+    """A subscription goes, with what was not delivered."""
+
+    born: int
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Events come, all or none; those without an id get one."""
+
+    events: Sequence[Mapping[str, Any]]
+    request: Request | None = None
+
+
+@dataclass(frozen=True)
+class Acknowledge:
+    """What is up to a delivery needs no second one."""
+
+    born: int
+    number: int
+    request: Request | None = None
+
+
+class Due(NamedTuple):
+    """A delivery that is due to a subscription."""
+
+    born: int
+    kind: str
+    body: str
+
+
+class Verdict(NamedTuple):
+    """What was decided of the event at a position."""
+
+    position: int
+    body: str
+    matched: Sequence[int]
+    """The subscriptions that it matched, by birth."""
+    due: Sequence[Due]
+
+
+@dataclass(frozen=True)
+class Decide:
+    """Verdicts, their deliveries and the cursor, behind which all is decided."""
+
+    verdicts: Sequence[Verdict]
+    cursor: int
+
+
+@dataclass(frozen=True)
+class Retain:
+    """What is older or beyond so many bytes goes, some of it at a time; never what is undecided."""
+
+    older_than: float | None = None
+    most_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Expire:
+    """What is over ends now; every other change does so first."""
+
+
+Change = (
+    Subscribe | Replace | Renew | Unsubscribe | Publish | Acknowledge | Decide | Retain | Expire
+)
+
+
+class Subscribed(NamedTuple):
+    """A subscription that is in the log."""
+
+    id: str
+    born: int
+    expires: float | None
+    sealed: str | None = None
+
+
+class Published(NamedTuple):
+    """Events that are in the log: their ids, and their positions in it."""
+
+    ids: list[str]
+    positions: list[int]
+
+
+@dataclass
+class Removed:
+    """What retention removed: how many entries, whether there is more, and the files."""
+
+    entries: int = 0
+    is_more: bool = False
+    payloads: list[str] = field(default_factory=list)

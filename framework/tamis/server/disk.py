@@ -1,0 +1,59 @@
+"""Writes files and folders so that they are on disk, and keeps a folder to one process."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+
+from tamis.server.errors import LogError
+
+_LOCK = "lock"
+
+
+def sync_folder(folder: Path) -> None:
+    """Sees to it that the names in a folder are on disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Writes a file that is whole and on disk, or not there; its folder is synced too."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(beside, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(beside, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+class FolderLock:
+    """The right to use a folder, of one process at a time; the kernel ends it with the process."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / _LOCK
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(self._file, 32, 0).decode(errors="replace").strip()
+            os.close(self._file)
+            raise LogError(
+                f"{folder} is in use by another match server (process {holder or 'unknown'})"
+            ) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def close(self) -> None:
+        """Lets another process use the folder."""
+        os.close(self._file)

@@ -1,0 +1,387 @@
+"""Writes changes into the tables, within one transaction that somebody else commits.
+
+Each change is checked before anything of it is written, so that a refused one leaves nothing and
+the others of its transaction stand. Before the first one, what has expired ends: a subscription is
+live at a position exactly when it came before, and no entry before the position ended it.
+Each entry's hash goes over its content and the hash before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tamis.server import changes
+from tamis.server.changes import Change, Due, Published, Removed, Request, Subscribed
+from tamis.server.errors import (
+    IdTaken,
+    LogError,
+    OtherContent,
+    OtherRequest,
+    UnknownDelivery,
+    UnknownSubscription,
+)
+from tamis.server.payloads import Payloads, split
+from tamis.server.retention import KEPT_SECONDS, remove
+
+if TYPE_CHECKING:
+    import apsw
+
+
+@dataclass
+class State:
+    """How far the log has come."""
+
+    commits: int
+    position: int
+    hash: bytes
+    cursor: int
+    """All up to here is decided."""
+    floor: int
+    """The first position that is kept."""
+    total: int
+    clock: float
+    """The time of the last entry: none is before it."""
+
+
+def read_state(database: apsw.Connection) -> State:
+    """Reads how far the log has come."""
+    row = database.execute(
+        "SELECT commits, position, hash, cursor, floor, total, clock FROM state"
+    ).fetchone()
+    assert row is not None
+    return State(*row)
+
+
+def canonical(value: object) -> str:
+    """A value as JSON that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def hash_of(
+    before: bytes, position: int, kind: str, at: float, id: str, born: int, body: str
+) -> bytes:
+    """The hash of an entry, which holds that of all before it."""
+    head = canonical([position, kind, at.hex(), id, born])
+    return hashlib.sha256(before + head.encode() + body.encode()).digest()
+
+
+class Ledger:
+    """One transaction of changes."""
+
+    def __init__(self, database: apsw.Connection, payloads: Payloads, now: float) -> None:
+        self._database = database
+        self._payloads = payloads
+        self.state = read_state(database)
+        self.state.clock = self._now = max(self.state.clock, now)
+        self._before = self.state.position
+
+    def write(self, change: Change) -> object:
+        """Writes a change; a `Refusal` where it cannot be, of which nothing is left then."""
+        match change:
+            case changes.Subscribe():
+                return self._subscribe(change)
+            case changes.Replace():
+                return self._replace(change)
+            case changes.Renew():
+                return self._renew(change)
+            case changes.Unsubscribe():
+                self._unsubscribe(change)
+            case changes.Publish():
+                return self._publish(change)
+            case changes.Acknowledge():
+                return self._acknowledge(change)
+            case changes.Decide():
+                self._decide(change)
+            case changes.Retain():
+                return self._retain(change)
+            case changes.Expire():
+                return self.expire()
+        return None
+
+    def end(self) -> State:
+        """Writes how far the log has come, last of all."""
+        state = self.state
+        state.commits += 1
+        self._database.execute(
+            "UPDATE state SET commits=?, position=?, hash=?, cursor=?, floor=?, total=?, clock=?",
+            (
+                *(state.commits, state.position, state.hash, state.cursor),
+                *(state.floor, state.total, state.clock),
+            ),
+        )
+        return state
+
+    # entries
+
+    def _append(
+        self,
+        kind: str,
+        id: str,
+        body: Mapping[str, Any],
+        *,
+        born: int | None = None,
+        large: int = 0,
+    ) -> int:
+        """Appends an entry; its position."""
+        state = self.state
+        state.position += 1
+        text = canonical(body)
+        born = state.position if born is None else born
+        state.hash = hash_of(state.hash, state.position, kind, self._now, id, born, text)
+        state.total += len(text) + large
+        self._database.execute(
+            "INSERT INTO entries VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+            (state.position, kind, self._now, id, born, text, state.total, state.hash),
+        )
+        return state.position
+
+    def _answered(self, request: Request | None) -> Any | None:
+        """What was answered to the same request before."""
+        if request is None:
+            return None
+        row = self._database.execute(
+            "SELECT digest, answer FROM answers WHERE key=? AND at>?",
+            (request.key, self._now - KEPT_SECONDS),
+        ).fetchone()
+        if row is None:
+            return None
+        if row[0] != request.digest:
+            raise OtherRequest("this Idempotency-Key was used with other content: take a new one")
+        return json.loads(row[1])
+
+    def _answer(self, request: Request | None, answer: object) -> None:
+        if request is not None:
+            self._database.execute(
+                "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?)",
+                (request.key, request.digest, self._now, json.dumps(answer)),
+            )
+
+    # subscriptions
+
+    def expire(self) -> int:
+        """Ends what is over; how many."""
+        over: list[Any] = self._database.execute(
+            "SELECT born, id FROM subscriptions WHERE ended IS NULL AND expires<=? "
+            "ORDER BY expires, born",
+            (self._now,),
+        ).fetchall()
+        for born, id in over:
+            position = self._append(changes.EXPIRE, id, {}, born=born)
+            self._end_text(born, position)
+            self._database.execute(
+                "UPDATE subscriptions SET ended=? WHERE born=?", (position, born)
+            )
+        return len(over)
+
+    def _subscribe(self, change: changes.Subscribe) -> Subscribed:
+        answered = self._answered(change.request)
+        if answered is not None:
+            return Subscribed(*answered)
+        id = change.id or self._free_id("subscription", "subscriptions")
+        held = self._database.execute(
+            "SELECT born, ended FROM subscriptions WHERE id=?", (id,)
+        ).fetchone()
+        if held is not None and held[1] is None:
+            raise IdTaken(f"the id {id!r} is taken: choose another one, or none")
+        if held is not None:
+            self._forget(held[0])
+        born = self._append(changes.SUBSCRIBE, id, change.document)
+        expires = None if change.validity is None else self._now + change.validity
+        document = canonical(change.document)
+        self._database.execute(
+            "INSERT INTO subscriptions(born, id, document, ticket, expires) VALUES(?, ?, ?, ?, ?)",
+            (born, id, document, change.ticket, expires),
+        )
+        self._database.execute(
+            "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (born, born, id, document)
+        )
+        subscribed = Subscribed(id, born, expires, change.sealed)
+        self._answer(change.request, subscribed)
+        return subscribed
+
+    def _free_id(self, kind: str, table: str) -> str:
+        number = self.state.position + 1
+        while True:
+            id = f"{kind}-{number}"
+            if self._database.execute(f"SELECT 1 FROM {table} WHERE id=?", (id,)).get is None:
+                return id
+            number += 1
+
+    def _live(self, born: int) -> tuple[str, float | None]:
+        """The id and the end of a subscription that is live."""
+        row = self._database.execute(
+            "SELECT id, expires FROM subscriptions WHERE born=? AND ended IS NULL", (born,)
+        ).fetchone()
+        if row is None:
+            raise UnknownSubscription("this subscription has ended: subscribe again")
+        return row[0], row[1]
+
+    def _replace(self, change: changes.Replace) -> Subscribed:
+        id, expires = self._live(change.born)
+        position = self._append(changes.REPLACE, id, change.document, born=change.born)
+        if change.validity is not None:
+            expires = self._now + change.validity
+        document = canonical(change.document)
+        self._end_text(change.born, position)
+        self._database.execute(
+            "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (change.born, position, id, document)
+        )
+        self._database.execute(
+            "UPDATE subscriptions SET document=?, expires=? WHERE born=?",
+            (document, expires, change.born),
+        )
+        return Subscribed(id, change.born, expires)
+
+    def _renew(self, change: changes.Renew) -> Subscribed:
+        answered = self._answered(change.request)
+        if answered is not None:
+            return Subscribed(*answered)
+        id, _ = self._live(change.born)
+        expires = None if change.validity is None else self._now + change.validity
+        self._append(changes.RENEW, id, {"expires": expires}, born=change.born)
+        self._database.execute(
+            "UPDATE subscriptions SET expires=? WHERE born=?", (expires, change.born)
+        )
+        renewed = Subscribed(id, change.born, expires)
+        self._answer(change.request, renewed)
+        return renewed
+
+    def _unsubscribe(self, change: changes.Unsubscribe) -> None:
+        row = self._database.execute(
+            "SELECT id, ended FROM subscriptions WHERE born=?", (change.born,)
+        ).fetchone()
+        if row is None:
+            raise UnknownSubscription("this subscription has ended")
+        position = self._append(changes.UNSUBSCRIBE, row[0], {}, born=change.born)
+        if row[1] is None:
+            self._end_text(change.born, position)
+        self._forget(change.born)
+
+    def _end_text(self, born: int, position: int) -> None:
+        self._database.execute(
+            "UPDATE texts SET until=? WHERE born=? AND until IS NULL", (position, born)
+        )
+
+    def _forget(self, born: int) -> None:
+        """Removes what nobody can ask for any more."""
+        self._database.execute("DELETE FROM deliveries WHERE born=?", (born,))
+        self._database.execute("DELETE FROM subscriptions WHERE born=?", (born,))
+
+    # events
+
+    def _publish(self, change: changes.Publish) -> Published:
+        answered = self._answered(change.request)
+        if answered is not None:
+            return Published(*answered)
+        digests: dict[str, tuple[bytes, int | None]] = {}
+        for event in change.events:
+            id = event.get("id")
+            if id is not None:
+                digest = hashlib.sha256(canonical(event).encode()).digest()
+                digests[id] = digest, self._known(id, digest, digests)
+        published = Published([], [])
+        for event in change.events:
+            id = event.get("id")
+            position = None if id is None else digests[id][1]
+            if id is None:
+                id = self._free_id("event", "events")
+                event = {**event, "id": id}
+                digest = hashlib.sha256(canonical(event).encode()).digest()
+            else:
+                digest = digests[id][0]
+            if position is None:
+                position = self._append_event(id, event, digest)
+                digests[id] = digest, position
+            published.ids.append(id)
+            published.positions.append(position)
+        self._answer(change.request, published)
+        return published
+
+    def _known(
+        self, id: str, digest: bytes, beside: Mapping[str, tuple[bytes, int | None]]
+    ) -> int | None:
+        """The position of the same event; a refusal where one of its id has other content."""
+        if id in beside:
+            known, position = beside[id]
+        else:
+            row = self._database.execute(
+                "SELECT digest, position FROM events WHERE id=?", (id,)
+            ).fetchone()
+            known, position = (digest, None) if row is None else row
+        if known != digest:
+            raise OtherContent(f"there is an event {id!r} of other content: give this one its own")
+        return position
+
+    def _append_event(self, id: str, event: Mapping[str, Any], digest: bytes) -> int:
+        small, large = split(event)
+        written = {name: self._payloads.write(content) for name, content in large.items()}
+        position = self._append(
+            changes.PUBLISH,
+            id,
+            {"event": small, "payloads": written},
+            born=0,
+            large=sum(map(len, large.values())),
+        )
+        self._database.execute("INSERT INTO events VALUES(?, ?, ?)", (id, position, digest))
+        for name in set(written.values()):
+            self._database.execute("INSERT INTO payloads VALUES(?, ?)", (name, position))
+        return position
+
+    # deliveries
+
+    def _decide(self, change: changes.Decide) -> None:
+        if not self.state.cursor <= change.cursor <= self._before:
+            raise LogError(f"verdicts up to {change.cursor} after those up to {self.state.cursor}")
+        run = self._database.executemany
+        for verdict in change.verdicts:
+            run("INSERT INTO verdicts VALUES(?, ?)", [(verdict.position, verdict.body)])
+            run(
+                "UPDATE subscriptions SET matched=matched+1 WHERE born=?",
+                [(born,) for born in verdict.matched],
+            )
+            for due in verdict.due:
+                self._deliver(verdict.position, due)
+        self.state.cursor = change.cursor
+
+    def _deliver(self, position: int, due: Due) -> None:
+        """Numbers a delivery, unless its subscription was cancelled meanwhile."""
+        number = self._database.execute(
+            "UPDATE subscriptions SET last=last+1 WHERE born=? RETURNING last", (due.born,)
+        ).get
+        if number is not None:
+            self._database.execute(
+                "INSERT INTO deliveries VALUES(?, ?, ?, ?, ?)",
+                (due.born, number, position, due.kind, due.body),
+            )
+
+    def _acknowledge(self, change: changes.Acknowledge) -> int:
+        answered = self._answered(change.request)
+        if answered is not None:
+            return int(answered)
+        row = self._database.execute(
+            "SELECT last, acknowledged FROM subscriptions WHERE born=?", (change.born,)
+        ).fetchone()
+        if row is None:
+            raise UnknownSubscription("this subscription has ended")
+        last, acknowledged = row
+        if change.number > last:
+            raise UnknownDelivery("no such delivery was made")
+        acknowledged = max(acknowledged, change.number)
+        self._database.execute(
+            "UPDATE subscriptions SET acknowledged=? WHERE born=?", (acknowledged, change.born)
+        )
+        self._answer(change.request, acknowledged)
+        return int(acknowledged)
+
+    def _retain(self, change: changes.Retain) -> Removed:
+        state = self.state
+        oldest = None if change.older_than is None else self._now - change.older_than
+        most = None if change.most_bytes is None else state.total - change.most_bytes
+        removed = remove(self._database, state.floor, state.cursor, oldest, most)
+        self._database.execute("DELETE FROM answers WHERE at<?", (self._now - KEPT_SECONDS,))
+        state.floor += removed.entries
+        return removed

@@ -1,0 +1,196 @@
+"""Holds the log: one order for all that happens, on disk before it is acknowledged.
+
+A folder of one process: the database, the witness of where it ended, and the payloads. It is
+opened only when its format is known, its settings are in force, it reaches as far as its witness
+saw, and the hashes of its last entries fit. Cost of opening: O(the last entries).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from tamis.log import log
+from tamis.server import changes
+from tamis.server.changes import Change
+from tamis.server.database import NAME, check_settings, checksums, open_database
+from tamis.server.disk import FolderLock, sync_folder
+from tamis.server.errors import LogError
+from tamis.server.ledger import State, hash_of, read_state
+from tamis.server.payloads import Payloads
+from tamis.server.reading import Reading
+from tamis.server.schema import NO_HASH, lay_out
+from tamis.server.witness import Mark, Witness
+from tamis.server.writer import MOST_WAITING, Writer
+
+if TYPE_CHECKING:
+    import apsw
+
+_LAST = 10_000
+
+
+class Log:
+    """The log in a folder, made where there is none."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
+        self.folder = Path(folder)
+        self.clock = clock
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FolderLock(self.folder)
+        try:
+            self._open(most_waiting)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _open(self, most_waiting: int) -> None:
+        import apsw
+
+        self._payloads = Payloads(self.folder)
+        self._witness = Witness(self.folder)
+        try:
+            database = open_database(self.folder)
+            try:
+                check_settings(database, self.folder / NAME)
+                lay_out(database)
+                sync_folder(self.folder)
+                state = read_state(database)
+                _check_end(database, state, self._witness.read(), self.folder)
+                check_hashes(database, max(state.floor, state.position - _LAST + 1))
+                self._sweep(database)
+            except BaseException:
+                database.close()
+                raise
+        except apsw.Error as bad:
+            self._witness.close()
+            raise LogError(f"{self.folder / NAME} is damaged: {bad}. Restore a backup") from bad
+        except BaseException:
+            self._witness.close()
+            raise
+        self._database = database
+        self.reading = Reading(lambda: open_database(self.folder, reads=True), self._payloads)
+        self.writer = Writer(
+            database, self._payloads, self._witness, self.clock, state, most_waiting
+        )
+
+    def _sweep(self, database: apsw.Connection) -> None:
+        left = self._payloads.sweep(_named_payloads(database))
+        if left:
+            log.info("%d payloads that no entry names were removed", left)
+
+    @property
+    def state(self) -> State:
+        """How far the log has come."""
+        return self.writer.state
+
+    @overload
+    def submit(self, change: changes.Subscribe) -> Future[changes.Subscribed]: ...
+    @overload
+    def submit(self, change: changes.Replace | changes.Renew) -> Future[changes.Subscribed]: ...
+    @overload
+    def submit(self, change: changes.Publish) -> Future[changes.Published]: ...
+    @overload
+    def submit(self, change: changes.Acknowledge | changes.Expire) -> Future[int]: ...
+    @overload
+    def submit(self, change: changes.Retain) -> Future[changes.Removed]: ...
+    @overload
+    def submit(self, change: changes.Unsubscribe | changes.Decide) -> Future[None]: ...
+    def submit(self, change: Change) -> Future[Any]:
+        """Hands in a change; its future is done when it is on disk, or refused."""
+        return self.writer.submit(change)
+
+    def backup(self, folder: str | Path) -> State:
+        """Copies the log as it is now to a new folder, while it is read and written on.
+
+        What is copied opens like the log itself. How far it goes."""
+        target = Path(folder)
+        target.mkdir(parents=True)
+        copied = Payloads(target)
+        with self._payloads.staying:
+            with self.reading.database() as source:
+                copy = open_database(target)
+                try:
+                    with copy.backup("main", source, "main") as copying:
+                        copying.step()
+                    copy.pragma("journal_mode", "wal")
+                    state = read_state(copy)
+                    named = _named_payloads(copy)
+                finally:
+                    copy.close()
+            for digest in named:
+                copied.write(self._payloads.read(digest))
+        witness = Witness(target)
+        witness.write(Mark(state.commits, state.position, state.hash))
+        witness.close()
+        sync_folder(target)
+        return state
+
+    def close(self) -> None:
+        """Commits what waits, and lets another process use the folder."""
+        self.writer.close()
+        self.reading.close()
+        self._database.close()
+        self._witness.close()
+        self._lock.close()
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<log {self.folder}: position {self.state.position}, format with {checksums()}>"
+
+
+def _named_payloads(database: apsw.Connection) -> set[str]:
+    rows = database.execute("SELECT DISTINCT digest FROM payloads")
+    return {str(digest) for (digest,) in rows}
+
+
+def _check_end(database: apsw.Connection, state: State, mark: Mark | None, folder: Path) -> None:
+    """Refuses a log that ends before what its witness saw, or is another one."""
+    if mark is None:
+        if state.commits > 1:
+            log.warning("%s has no witness: nothing says whether its log is whole", folder)
+        return
+    if state.commits < mark.commits:
+        raise LogError(
+            f"the log in {folder} ends at commit {state.commits:,} (position {state.position:,}), "
+            f"and commit {mark.commits:,} (position {mark.position:,}) was acknowledged: its end "
+            f"is lost. Restore a backup, or remove {folder / 'witness'} to go on without it"
+        )
+    hash = database.execute("SELECT hash FROM entries WHERE position=?", (mark.position,)).get
+    if hash is not None and hash != mark.hash:
+        raise LogError(
+            f"entry {mark.position:,} of the log in {folder} is not the one that was "
+            f"acknowledged. Restore a backup"
+        )
+
+
+def check_hashes(database: apsw.Connection, first: int) -> None:
+    """Verifies the hashes of the entries from a position on; `LogError` names the first that does
+    not fit the one before it."""
+    before = database.execute("SELECT hash FROM entries WHERE position=?", (first - 1,)).get
+    if before is None and first == 1:
+        before = NO_HASH
+    rows = database.execute(
+        "SELECT position, kind, at, id, born, body, hash FROM entries WHERE position>=? "
+        "ORDER BY position",
+        (first,),
+    )
+    expected = first
+    for *entry, hash in rows:
+        fits = before is None or hash_of(before, *entry) == hash
+        if not fits or entry[0] != expected:
+            raise LogError(f"entry {expected:,} of the log is damaged or gone. Restore a backup")
+        before, expected = hash, expected + 1

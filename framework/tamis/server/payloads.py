@@ -1,0 +1,96 @@
+"""Keeps what is large outside of the log, as files that are named by their content.
+
+Invariant: a file is on disk before the commit that names it, and is removed after the one that no
+longer does. What a crash left unnamed is removed at the next start. Equal content is one file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from collections.abc import Container, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tamis.server.disk import sync_folder, write_synced
+from tamis.server.errors import LogError
+
+LARGE_LETTERS = 16 * 1024
+"""Texts at the top of an event that are longer are files."""
+_FOLDER = "payloads"
+
+
+class Payloads:
+    """The files beside one log."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / _FOLDER
+        self.staying = threading.Lock()
+        """Who holds it can rely on files that are named: none is removed meanwhile."""
+        if not self.folder.exists():
+            self.folder.mkdir()
+            sync_folder(folder)
+
+    def path(self, digest: str) -> Path:
+        """The file of a content."""
+        return self.folder / digest[:2] / digest
+
+    def write(self, content: bytes) -> str:
+        """Sees to it that a content is on disk; its digest, by which it is named."""
+        digest = hashlib.sha256(content).hexdigest()
+        path = self.path(digest)
+        if not path.exists():
+            if not path.parent.exists():
+                path.parent.mkdir(exist_ok=True)
+                sync_folder(self.folder)
+            write_synced(path, content)
+        return digest
+
+    def read(self, digest: str) -> bytes:
+        """The content of a digest; `LogError` where it is not what was written."""
+        try:
+            content = self.path(digest).read_bytes()
+        except OSError as bad:
+            raise LogError(f"a payload of the log is gone: {bad}") from bad
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise LogError(f"{self.path(digest)} is damaged: its content is not its name")
+        return content
+
+    def remove(self, digests: Iterable[str]) -> None:
+        """Removes files that nothing names."""
+        with self.staying:
+            for digest in digests:
+                self.path(digest).unlink(missing_ok=True)
+
+    def sweep(self, named: Container[str]) -> int:
+        """Removes what is not named, that a crash left; how many files."""
+        left = [path for path in self.folder.glob("*/*") if path.name not in named]
+        for path in left:
+            path.unlink()
+        with contextlib.suppress(OSError):
+            for folder in self.folder.iterdir():
+                if not any(folder.iterdir()):
+                    folder.rmdir()
+        return len(left)
+
+
+def split(event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """An event without its large texts, and these by name."""
+    large = {
+        name: value.encode(errors="surrogatepass")
+        for name, value in event.items()
+        if isinstance(value, str) and len(value) > LARGE_LETTERS
+    }
+    return {name: value for name, value in event.items() if name not in large}, large
+
+
+def joined(
+    small: Mapping[str, Any], digests: Mapping[str, str], payloads: Payloads
+) -> dict[str, Any]:
+    """The event whole again."""
+    large = {
+        name: payloads.read(digest).decode(errors="surrogatepass")
+        for name, digest in digests.items()
+    }
+    return {**small, **large}

@@ -1,0 +1,197 @@
+"""Reads the log while it is written: each reader sees what is committed, and stops nobody."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tamis.server.changes import Request
+from tamis.server.ledger import State, read_state
+from tamis.server.payloads import Payloads, joined
+from tamis.server.retention import KEPT_SECONDS
+
+if TYPE_CHECKING:
+    import apsw
+
+
+class Entry(NamedTuple):
+    """An entry of the log."""
+
+    position: int
+    kind: str
+    at: float
+    id: str
+    born: int
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A subscription, and how far its deliveries have come."""
+
+    born: int
+    id: str
+    document: dict[str, Any]
+    ticket: bytes
+    expires: float | None
+    ended: int | None
+    matched: int
+    due: int
+    """The number of the last delivery."""
+    acknowledged: int
+    gap: int
+    """How many went before they were acknowledged."""
+    floor: int
+    """The first number that is kept."""
+
+    @property
+    def delivered(self) -> int:
+        """How many were acknowledged."""
+        return self.acknowledged - self.gap
+
+    @property
+    def pending(self) -> int:
+        """How many are still to be acknowledged."""
+        return self.due - self.acknowledged
+
+
+class Delivered(NamedTuple):
+    """A delivery as it is in the log."""
+
+    number: int
+    kind: str
+    position: int
+    body: dict[str, Any]
+
+
+class Text(NamedTuple):
+    """A subscription's text that was live at a position."""
+
+    born: int
+    id: str
+    document: dict[str, Any]
+
+
+_STANDING = (
+    "SELECT born, id, document, ticket, expires, ended, matched, last, acknowledged, lost, floor "
+    "FROM subscriptions "
+)
+
+
+class Reading:
+    """Connections that read, as many as there are readers at once."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], payloads: Payloads) -> None:
+        self._connect = connect
+        self._payloads = payloads
+        self._free: list[apsw.Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[apsw.Connection]:
+        """A connection of one's own, for a while."""
+        with self._lock:
+            connection = self._free.pop() if self._free else None
+        connection = connection or self._connect()
+        try:
+            yield connection
+        finally:
+            with self._lock:
+                if not self._closed:
+                    self._free.append(connection)
+                    connection = None
+            if connection is not None:
+                connection.close()
+
+    def close(self) -> None:
+        """Closes what nobody uses; the rest as it comes back."""
+        with self._lock:
+            self._closed = True
+            free, self._free = self._free, []
+        for connection in free:
+            connection.close()
+
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        with self.database() as database:
+            return database.execute(statement, values).fetchall()
+
+    def state(self) -> State:
+        """How far the log has come."""
+        with self.database() as database:
+            return read_state(database)
+
+    def entries(self, after: int, most: int) -> list[Entry]:
+        """The entries after a position, whole events among them."""
+        rows = self._rows(
+            "SELECT position, kind, at, id, born, body FROM entries WHERE position>? "
+            "ORDER BY position LIMIT ?",
+            *(after, most),
+        )
+        return [Entry._make([*row[:5], json.loads(row[5])]) for row in rows]
+
+    def event_of(self, entry: Entry) -> dict[str, Any]:
+        """The event of an entry, with what is large of it."""
+        return joined(entry.body["event"], entry.body["payloads"], self._payloads)
+
+    def texts_at(self, position: int) -> list[Text]:
+        """What was live behind the entry at a position, in the order of subscribing."""
+        rows = self._rows(
+            "SELECT born, id, document FROM texts WHERE since<=?1 AND (until IS NULL OR until>?1) "
+            "ORDER BY born",
+            position,
+        )
+        return [Text(born, id, json.loads(document)) for born, id, document in rows]
+
+    def standing(self, id: str) -> Standing | None:
+        """A subscription by its id, also one that has ended and is kept."""
+        rows = self._rows(_STANDING + "WHERE id=?", id)
+        return _standing(rows[0]) if rows else None
+
+    def standings(self) -> list[Standing]:
+        """All subscriptions, in the order of subscribing."""
+        return [_standing(row) for row in self._rows(_STANDING + "ORDER BY born")]
+
+    def deliveries(self, born: int, after: int, most: int) -> list[Delivered]:
+        """The deliveries of a subscription after a number."""
+        rows = self._rows(
+            "SELECT number, kind, position, body FROM deliveries WHERE born=? AND number>? "
+            "ORDER BY number LIMIT ?",
+            *(born, after, most),
+        )
+        return [Delivered._make([*row[:3], json.loads(row[3])]) for row in rows]
+
+    def verdict(self, position: int) -> dict[str, Any] | None:
+        """What was decided of the event at a position."""
+        rows = self._rows("SELECT body FROM verdicts WHERE position=?", position)
+        return json.loads(rows[0][0]) if rows else None
+
+    def position_of(self, event: str) -> int | None:
+        """Where an event is in the log."""
+        rows = self._rows("SELECT position FROM events WHERE id=?", event)
+        return rows[0][0] if rows else None
+
+    def answer(self, request: Request, now: float) -> tuple[bytes, Any] | None:
+        """The digest of the request that had a key, and what was answered to it."""
+        rows = self._rows(
+            "SELECT digest, answer FROM answers WHERE key=? AND at>?",
+            *(request.key, now - KEPT_SECONDS),
+        )
+        return (rows[0][0], json.loads(rows[0][1])) if rows else None
+
+    def counts(self) -> dict[str, int]:
+        """How many subscriptions are live, and deliveries due, acknowledged and lost."""
+        rows = self._rows(
+            "SELECT count(*) FILTER (WHERE ended IS NULL), coalesce(sum(last), 0), "
+            "coalesce(sum(acknowledged - lost), 0), coalesce(sum(lost), 0) FROM subscriptions"
+        )
+        return dict(zip(("subscriptions", "due", "delivered", "gap"), rows[0], strict=True))
+
+
+def _standing(row: tuple[Any, ...]) -> Standing:
+    born, id, document, *rest = row
+    return Standing(born, id, json.loads(document), *rest)
