@@ -148,6 +148,32 @@ def test_a_list_applies_one_after_the_other_and_keeps_the_kind() -> None:
     assert found == [("enter", (), ("e0",)), ("enter", (), ("e4",))]
 
 
+@pytest.mark.parametrize("first", [{"cooldown": "1s"}, {"every": True}, {"on": "enter", "gap": 5}])
+def test_policies_behind_others_count_events_that_are_determined_and_in_time(
+    first: dict[str, Any],
+) -> None:
+    policies = [first, {"of": [2, 3]}]
+    events = events_of([HIGH, LOW, LOW, HIGH, LOW, HIGH])
+    assert ids(delivered(policies, events)) == ["e5"]
+    assert ids(delivered(policies, [*events[:4], *events[5:]])) == ["e5"]
+    broken = [{**each, "level": "broken"} for each in events[1:3]]
+    assert ids(delivered(policies, [events[0], *broken, *events[3:]])) == ["e3"]
+    if "every" not in first:  # which has no key, so that nothing is late for it
+        late = [{**each, "time": each["time"] - 100} for each in events[1:3]]
+        assert ids(delivered(policies, [events[0], *late, *events[3:]])) == ["e3"]
+
+
+def test_an_event_without_time_that_was_undetermined_counts_when_it_comes_again() -> None:
+    for policy in ({"of": [2, 3]}, [{"every": True}, {"of": [2, 3]}]):
+        levels = {"a": HIGH, "b": "broken", "c": LOW}
+        events = [{"id": id, "level": level} for id, level in levels.items()]
+        again, last = {"id": "b", "level": LOW}, {"id": "d", "level": HIGH}
+        assert ids(delivered(policy, [*events, last])) == ["d"]
+        assert ids(delivered(policy, [*events, events[2], last])) == ["d"]
+        assert ids(delivered(policy, [*events, again, last])) == []
+        assert ids(delivered(policy, [*events, {**again, "level": HIGH}])) == ["b"]
+
+
 def test_late_and_repeated_events_are_delivered_by_every_alone() -> None:
     events = events_of([HIGH, LOW, HIGH])
     late = {"id": "late", "time": 1_700_000_005, "level": HIGH}
@@ -183,6 +209,49 @@ def test_without_time_it_is_when_they_arrive_and_ids_tell_repetitions() -> None:
         clock.advance(seconds)
         found += deliveries.take(matcher.match({"id": id, "level": HIGH}))
     assert [(each.events, each.time) for each in found] == [(("a",), 1_000), (("c",), 1_010)]
+
+
+def test_without_time_a_new_subscription_has_not_seen_what_is_repeated() -> None:
+    clock = FakeClock(1_000)
+    matcher = tamis.Matcher([above], clock=clock)
+    matcher.subscribe("above(3)", id="old", deliver={"digest": "1h"})
+    deliveries = tamis.Deliveries(matcher)
+    due = []
+    for id, level, seconds in (
+        ("a", LOW, 0), ("a", LOW, 1_800), ("b", HIGH, 1_800), ("c", LOW, 1_799), ("d", LOW, 1)
+    ):  # fmt: skip
+        clock.advance(seconds)
+        due.append(
+            [
+                each.subscription
+                for each in deliveries.take(matcher.match({"id": id, "level": level}))
+            ]
+        )
+        if len(due) == 1:
+            matcher.subscribe("above(3)", id="new", deliver={"digest": "1h"})
+    assert due == [[], [], [], [], ["new"]]
+
+
+def test_what_was_seen_once_stays_seen() -> None:
+    events = [{"id": "a", "level": level} for level in (HIGH, "broken", HIGH)]
+    assert delivered({"of": [2, 2]}, events) == []
+
+
+def test_of_one_instant_an_event_that_was_undetermined_may_come_again() -> None:
+    a, b, c = events_of([LOW, LOW, "broken"], every=0)
+    assert ids(delivered({"once": True}, [a, b, c, {**c, "level": HIGH}])) == ["e2"]
+    assert ids(delivered({"once": True}, [a, b, c, {**b, "level": HIGH}])) == []
+
+
+def test_what_one_saw_otherwise_is_forgotten_when_it_is_the_same_again() -> None:
+    matcher = matcher_of({"once": True, "per": ["camera"]})
+    deliveries = tamis.Deliveries(matcher)
+    [sightings] = deliveries._sightings.values()
+    first, second = events_of(["broken", LOW], camera="a")
+    deliveries.take(matcher.match(first))
+    assert len(sightings.own) == 1
+    deliveries.take(matcher.match(second))
+    assert len(sightings.own) == 0
 
 
 def test_a_boolean_is_no_number_in_a_key() -> None:

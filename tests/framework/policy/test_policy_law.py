@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -21,52 +22,61 @@ FAILS = "fails"
 REMEMBERED = 4
 START = 1_700_000_000
 
-durations = st.sampled_from(list(SECONDS))
-pers = st.sampled_from(
-    [[], ["camera"], ["camera"], ["camera", "zone"], ["?plate"], ["?plate", "camera"], ["?color"]]
+PERS: tuple[list[str], ...] = (
+    [],
+    [],
+    ["camera"],
+    ["camera"],
+    ["camera", "zone"],
+    ["?plate"],
+    ["?plate", "camera"],
 )
-kinds = st.one_of(
-    st.just({"every": True}),
-    st.just({"once": True}),
-    st.builds(lambda long: {"cooldown": long}, durations),
-    st.builds(lambda long: {"for": long}, durations),
-    st.builds(lambda long: {"digest": long}, durations),
-    st.builds(lambda edge: {"on": edge}, st.sampled_from(["enter", "exit", "both"])),
-    st.builds(
-        lambda needed, more: {"of": [needed, needed + more]}, st.integers(1, 3), st.integers(0, 3)
-    ),
-)
+IDS = ("s1", "s2", "s3")
+seeds = st.integers(0, 2**32 - 1).map(random.Random)
+"""Hypothesis draws short and plain things: what is to be long and mixed comes from a seed."""
 
 
-@st.composite
-def policies(draw: st.DrawFn, *, behind: bool = False) -> dict[str, Any]:
+def policy_by(draw: random.Random, *, behind: bool = False) -> dict[str, Any]:
     """A policy that is taken."""
-    policy, per = dict(draw(kinds)), draw(pers)
-    ends = "for" in policy or policy.get("on") in ("exit", "both")
+    long, needed = draw.choice(list(SECONDS)), draw.randint(1, 3)
+    measures: dict[str, Any] = {
+        "every": True, "once": True, "cooldown": long, "for": long, "digest": long,
+        "on": draw.choice(["enter", "exit", "both"]), "of": [needed, needed + draw.randint(0, 2)],
+    }  # fmt: skip
+    kind, per = draw.choice(list(measures)), draw.choice([*PERS, ["?color"]])
+    policy = {kind: measures[kind]} | ({"per": per} if per else {})
+    ends = kind == "for" or policy.get("on") in ("exit", "both")
     needs_gap = ends and (behind or any(name.startswith("?") for name in per))
-    if needs_gap or (("for" in policy or "on" in policy) and draw(st.booleans())):
-        policy["gap"] = draw(durations)
-    if per:
-        policy["per"] = per
+    if needs_gap or (kind in ("for", "on") and draw.random() < 0.3):
+        policy["gap"] = draw.choice(list(SECONDS))
     return policy
 
 
-delivers = st.one_of(
-    policies(),
-    st.builds(lambda first, second: [first, second], policies(), policies(behind=True)),
-    st.builds(lambda *found: list(found), policies(), policies(behind=True), policies(behind=True)),
-)
-answers: st.SearchStrategy[Any] = st.one_of(
-    st.just([]),
-    st.just([["x", "red"]]),
-    st.lists(
-        st.tuples(st.sampled_from(["x", "y"]), st.sampled_from(["red", 1, 1.0, True])).map(list),
-        min_size=1,
-        max_size=3,
-    ),
-    st.just(FAILS),
-)
-ids = st.sampled_from(["s1", "s2", "s3", "s4"])
+def deliver_by(draw: random.Random) -> Any:
+    """A policy, or a list of them."""
+    first, *others = (policy_by(draw, behind=at > 0) for at in range(draw.choice([1, 1, 1, 2, 3])))
+    return [first, *others] if others or draw.random() < 0.1 else first
+
+
+def answers_by(draw: random.Random) -> dict[str, Any]:
+    """What an event shows to each subscription."""
+    pairs = [[plate, color] for plate in "xy" for color in ("red", 1, 1.0, True)]
+    return {
+        id: draw.choice([[], [], [["x", "red"]], draw.sample(pairs, draw.randint(1, 3)), FAILS])
+        for id in IDS
+    }
+
+
+def event_by(draw: random.Random) -> dict[str, Any]:
+    """An event, now or late, with a time or without, new or with the id of an earlier one."""
+    return {
+        "later": draw.choice([0, 0, 0.5, 1, 1, 2, 3, 5, 10, 11, 61, -1, -2, -5]),
+        "camera": draw.choice(["a", "a", "a", "b", None, 1, True]),
+        "zone": draw.choice([1, 1.0, 2]),
+        "answers": answers_by(draw),
+        "timed": draw.random() < 0.8,
+        "id": draw.choice(["new", "new", "new", "new", "last", "earlier"]),
+    }
 
 
 @tamis.operator(inputs=("answers",))
@@ -92,17 +102,17 @@ class Policies(RuleBasedStateMachine):
         self.number = 0
         self.remembered: list[str] = []
         self.last: dict[str, Any] | None = None
-        self.count = 0
 
-    @initialize(deliver=delivers, more=st.one_of(st.none(), delivers))
-    def begin(self, deliver: Any, more: Any) -> None:
-        for id, each in (("s1", deliver), ("s2", more)):
-            if each is not None:
-                self.subscribe(id, each)
+    @initialize(draw=seeds)
+    def begin(self, draw: random.Random) -> None:
+        for id in IDS[: draw.randint(1, 3)]:
+            self.subscribe(id, draw)
+        self.events(draw)
 
-    @rule(id=ids, deliver=delivers)
-    def subscribe(self, id: str, deliver: Any) -> None:
+    @rule(id=st.sampled_from(IDS), draw=seeds)
+    def subscribe(self, id: str, draw: random.Random) -> None:
         """A new subscription, or another policy for an old one."""
+        deliver = deliver_by(draw)
         where = f"seen({id}, ?plate, ?color)"
         self.matcher.subscribe(where, id=id, deliver=deliver, replace=True)
         if id not in self.plain or self.plain[id].deliver != deliver:
@@ -128,39 +138,29 @@ class Policies(RuleBasedStateMachine):
         else:
             del self.plain[id]
 
-    @rule(
-        later=st.sampled_from([0, 0, 0.5, 1, 1, 2, 3, 5, 10, 11, 61, -1, -2, -5]),
-        camera=st.sampled_from(["a", "a", "a", "b", None, 1, True]),
-        zone=st.sampled_from([1, 1.0, 2]),
-        found=st.dictionaries(ids, answers),
-        timed=st.sampled_from([True, True, True, False]),
-        again=st.sampled_from([False, False, False, True]),
-    )
-    def event(
-        self,
-        later: float,
-        camera: Any,
-        zone: Any,
-        found: dict[str, Any],
-        timed: bool,
-        again: bool,
-    ) -> None:
-        """An event, now or late, or one with the id of the last one."""
+    @rule(draw=seeds)
+    def events(self, draw: random.Random) -> None:
+        """Some events."""
+        for _ in range(draw.randint(1, 25)):
+            self.event(**event_by(draw))
+
+    def event(self, later: float, id: str, timed: bool, **content: Any) -> None:
+        """An event."""
         if later > 0:
             self.time += later
             self.clock.advance(later)
-        self.number += not again
-        content: dict[str, Any] = {"id": f"e{self.number}", "camera": camera, "zone": zone}
+        self.number += id == "new"
+        number = max(0, self.number - 2 * (id == "earlier"))
         if timed:
             content["time"] = self.time + min(0, later)
-        self.take({**content, "answers": found})
+        self.take({**content, "id": f"e{number}"})
 
     @precondition(lambda self: self.last is not None)
-    @rule(changed=st.dictionaries(ids, answers))
-    def repeat(self, changed: dict[str, Any]) -> None:
-        """The last event once more, of which something may be known now, or no more."""
+    @rule(draw=seeds)
+    def repeat(self, draw: random.Random) -> None:
+        """The last event once more, of which other things may be known now."""
         assert self.last is not None
-        self.take({**self.last, "answers": {**self.last["answers"], **changed}})
+        self.take({**self.last, "answers": answers_by(draw)})
 
     def take(self, content: dict[str, Any]) -> None:
         """Takes an event here and there."""
@@ -212,4 +212,4 @@ def few_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 TestPolicies = Policies.TestCase
-TestPolicies.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestPolicies.settings = settings(max_examples=300, stateful_step_count=8, deadline=None)
