@@ -104,6 +104,7 @@ def summary(run: Run, path: Path) -> str:
     return (
         f"\n{account.events:,} events, {account.matches:,} matches of "
         f"{len(run.by_subscription)} subscriptions; {account.calls_text}\n"
+        f"{run.alarms:,} alarms of chases, once for each that a drone saw\n"
         f"of the paper's subscriptions {', '.join(found) or 'none'} matched\n"
         f"the report: {path}"
     )

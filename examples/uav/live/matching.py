@@ -105,11 +105,15 @@ def match_live(
 ) -> None:
     """Matches frames until there are no more, or it is time to stop; `between` them, calls that."""
     began = time.perf_counter()
+    deliveries = tamis.Deliveries(matcher)
+    with_policies = {each["id"] for each in run.subscriptions if "deliver" in each}
     with Comparing(matcher, run) as comparing:
         for event in flights:
             started = time.perf_counter()
             result = matcher.match(event)
-            frame = Frame.of(event, result, matched(result), time.perf_counter() - started)
+            due = {each.subscription for each in deliveries.take(result)}
+            alarms = sorted(due & with_policies)
+            frame = Frame.of(event, result, matched(result), alarms, time.perf_counter() - started)
             run.add(frame, event, result)
             run.seconds = time.perf_counter() - began
             run.skipped = flights.skipped
@@ -120,6 +124,8 @@ def match_live(
                 (flights.number + 1) / flights.total,
             )
             view.frame(frame, run)
+            if alarms:
+                view.say(f"alarm      a chase, seen by {frame.camera}: for {', '.join(alarms)}")
             comparing.offer(result)
             between()
             if stopping.now:

@@ -51,6 +51,8 @@ class Frame:
     position: tuple[float, float]
     altitude: float
     matches: list[Matched]
+    alarms: list[str]
+    """The subscriptions with delivery policies to which it is delivered."""
     undetermined: int
     calls: int
     spared: int
@@ -59,7 +61,12 @@ class Frame:
 
     @classmethod
     def of(
-        cls, event: Mapping[str, Any], result: Result, matches: list[Matched], seconds: float
+        cls,
+        event: Mapping[str, Any],
+        result: Result,
+        matches: list[Matched],
+        alarms: list[str],
+        seconds: float,
     ) -> Frame:
         """What is kept of a result."""
         account, position = result.account, event["position"]
@@ -70,6 +77,7 @@ class Frame:
             position=(float(position[0]), float(position[1])),
             altitude=float(event.get("altitude", 0)),
             matches=matches,
+            alarms=alarms,
             undetermined=account.undetermined,
             calls=account.calls,
             spared=account.spared,
@@ -114,7 +122,7 @@ class Run:
     seed: int
     planner: str
     index: str
-    subscriptions: Sequence[Mapping[str, str]]
+    subscriptions: Sequence[Mapping[str, Any]]
     frames: list[Frame] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
     account: Account = field(default_factory=Account)
@@ -145,6 +153,11 @@ class Run:
     def matches(self) -> Iterator[tuple[Frame, Matched]]:
         """All matches with their frames."""
         return ((frame, each) for frame in self.frames for each in frame.matches)
+
+    @property
+    def alarms(self) -> int:
+        """How many alarms there were."""
+        return sum(len(frame.alarms) for frame in self.frames)
 
     @property
     def by_subscription(self) -> Counter[str]:

@@ -12,11 +12,14 @@ import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).resolve().parents[1] / "subscriptions.jsonl"
 PAPER = Path(__file__).resolve().parents[2] / "surveillance" / "subscriptions.jsonl"
 PAPER_TEAM = "paper"
 SEED = 2026
+CHASE_ALARM = {"cooldown": "2min", "per": ["camera"]}
+"""How a chase is told: once, for none lasts longer, by each drone that sees it; not every frame."""
 
 BOROUGHS = ("Bronx", "Manhattan", "Brooklyn", "Queens", "StatenIsland")
 PLACES = (
@@ -183,8 +186,15 @@ TEAMS: dict[str, tuple[Maker, int]] = {
 """Each team with the maker of its conditions, and how many it has."""
 
 
-def made() -> Iterator[dict[str, str]]:
+def made() -> Iterator[dict[str, Any]]:
     """All subscriptions of the demo, the paper's first, as printed."""
+    for each in _wanted():
+        is_chase = "chase" in each["where"].casefold()
+        yield {**each, "deliver": CHASE_ALARM} if is_chase else each
+
+
+def _wanted() -> Iterator[dict[str, Any]]:
+    """What all ask for."""
     for line in PAPER.read_text(encoding="utf-8").splitlines():
         yield {**json.loads(line), "team": PAPER_TEAM}
     draw = Draw(SEED)
@@ -193,7 +203,7 @@ def made() -> Iterator[dict[str, str]]:
             yield {"id": f"{team}-{at:02}", "where": maker(draw), "team": team}
 
 
-def subscriptions() -> list[dict[str, str]]:
+def subscriptions() -> list[dict[str, Any]]:
     """The subscriptions in the file beside the demo."""
     lines = FILE.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if line.strip()]

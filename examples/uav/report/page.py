@@ -88,6 +88,7 @@ def _head(run: Run) -> str:
         (whole(account.events), "frames"),
         (whole(account.subscriptions), "subscriptions"),
         (whole(account.matches), "matches"),
+        (whole(run.alarms), "alarms of chases"),
         (whole(account.calls), "operator calls made"),
         (whole(account.spared), "calls spared"),
         (whole(account.needed_at_least), "needed at least"),

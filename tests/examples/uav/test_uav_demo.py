@@ -70,6 +70,12 @@ def test_the_numbers_of_a_run_agree_with_one_another(ran: Ran) -> None:
     assert account["calls"] == sum(each["calls"] for each in account["operators"].values())
     assert account["matches"] == sum(len(frame["matches"]) for frame in frames)
     assert account["needed_at_least"] <= account["calls"]
+    told = {each["id"] for each in subscribers.subscriptions() if "deliver" in each}
+    assert "S1" in told
+    for frame in frames:
+        matched = {each["subscription"] for each in frame["matches"]}
+        assert set(frame["alarms"]) <= matched & told
+    assert f"{sum(len(frame['alarms']) for frame in frames)} alarms of chases" in ran.printed
     assert 0 < comparison["frames"] <= len(frames)
     shadow = comparison["shadow"]
     assert shadow["events"] == comparison["frames"]

@@ -16,6 +16,7 @@ cv2 = pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 import tamis  # noqa: E402
 from examples.uav import simulate  # noqa: E402
 from examples.uav.dataset import write  # noqa: E402
+from examples.uav.live.subscribers import subscriptions  # noqa: E402
 from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, scored  # noqa: E402
 from examples.uav.quality import answers as answers_of  # noqa: E402
 from examples.uav.scores import PATTERNS, THRESHOLDS, Scores  # noqa: E402
@@ -33,6 +34,23 @@ def test_the_same_seed_gives_the_same_bytes_in_any_order() -> None:
         assert mine.event == its.event
         assert mine.truth == its.truth
     assert Simulation(10).observation(3).event["image"] != first[1].event["image"]
+
+
+def test_a_chase_is_told_once_and_not_every_frame() -> None:
+    [deliver] = [each["deliver"] for each in subscriptions() if each["id"] == "S1"]
+    simulation, matcher = Simulation(1), tamis.Matcher(operators=[])
+    matcher.subscribe("chase = true", id="S1", deliver=deliver)
+    deliveries = tamis.Deliveries(matcher)
+    frames: Counter[str] = Counter()
+    alarms: Counter[str] = Counter()
+    for number in range(simulation.count(300)):
+        seen = simulation.observation(number, render=False)
+        event = {name: seen.event[name] for name in ("id", "time", "camera")}
+        result = matcher.match({**event, "chase": "S1" in seen.truth.subscriptions})
+        frames[seen.truth.camera] += len(result.matches)
+        alarms[seen.truth.camera] += len(deliveries.take(result))
+    assert sum(frames.values()) > 10
+    assert alarms == Counter({camera: 1 for camera, count in frames.items() if count})
 
 
 def test_it_goes_on_for_ever() -> None:
