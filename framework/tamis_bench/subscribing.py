@@ -50,12 +50,12 @@ def one(index: str, count: int, seed: int) -> None:
     matcher.subscribe_many(entries[:_KNOWN])
     events = list(changing.events(3 * _CHANGES, "e", chance))
     matcher.match(events[0])
-    before = _resident_bytes()
+    before = resident_bytes()
     began = time.perf_counter()
     for at in range(_KNOWN, _KNOWN + count, _BATCH):
         matcher.subscribe_many(entries[at : min(at + _BATCH, _KNOWN + count)])
     seconds = time.perf_counter() - began
-    held = _resident_bytes() - before
+    held = resident_bytes() - before
     for event in events[:_CHANGES]:
         matcher.match(event)
     usual, first = [], []
@@ -82,6 +82,7 @@ def _seconds(matcher: Matcher, event: dict[str, object]) -> float:
     return time.perf_counter() - began
 
 
-def _resident_bytes() -> int:
+def resident_bytes() -> int:
+    """Returns how much memory the process holds."""
     words = Path("/proc/self/statm").read_text(encoding="ascii").split()
     return int(words[1]) * 4_096

@@ -29,6 +29,7 @@ BENCHES = {
     "places": "Measure spatial operators: what answers cost, what one query for many saves.",
     "pictures": "Measure detectors on frames of known truth: precision, recall, seconds.",
     "facts": "Measure reasoning: closing events over ontologies, queries.",
+    "policies": "Measure delivery policies: memory of a key, microseconds of an event.",
     "phrases": "Measure the search for many phrases in texts.",
     "uav": "Measure how right all operators are on frames of the example in a checkout.",
 }
