@@ -181,9 +181,8 @@ class Matcher:
     ) -> str:
         """Adds a subscription and returns its id, made up when not given.
 
-        `validity` is in seconds by the matcher's clock, `deliver` the policies of its
-        `Deliveries`. With `replace`, one of the same id is replaced at once: no match sees neither
-        or both."""
+        `validity` is in seconds by the matcher's clock, `deliver` holds delivery policies. With
+        `replace`, one of the same id is replaced at once: no match sees neither or both."""
         return self._insert([entry_of(where, id, deliver, data)], replace, validity)[0]
 
     def subscribe_many(
@@ -217,14 +216,11 @@ class Matcher:
         for each in accepted:
             if each.id in self._catalog.rows:
                 self._remove(each.id, replaced=True)
-            entries += self._catalog.add(
-                each.id, each.text, each.data, each.alternatives, each.policies
-            )
+            entries += self._catalog.add(*each.parts)
             self._expiry.set(each.id, expires)
         self._sieve.add(entries)
-        self._following.subscribed(
-            [row for row, asked in entries if asked.edges or asked.conditions]
-        )
+        asking = [row for row, asked in entries if asked.edges or asked.conditions]
+        self._following.subscribed(asking)
 
     def unsubscribe(self, id: str) -> None:
         """Removes a subscription; `KeyError` if there is none of that id."""

@@ -1,4 +1,4 @@
-"""The bench of delivery policies measures each in a process of its own, and compares what is due."""
+"""The bench of delivery policies measures each kind, and one subscription of many."""
 
 from __future__ import annotations
 

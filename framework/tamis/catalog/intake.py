@@ -35,6 +35,11 @@ class Accepted(NamedTuple):
     warnings: tuple[SubscriptionWarning, ...]
 
     @property
+    def parts(self) -> tuple[str, str, str | None, list[Asked], tuple[Policy, ...]]:
+        """What a catalog keeps of it."""
+        return self.id, self.text, self.data, self.alternatives, self.policies
+
+    @property
     def alternatives(self) -> list[Asked]:
         """Its alternatives, without those that are excluded."""
         return [each for each in self.asked if not each.empty]
