@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Frame = Bytes
 
-__all__ = ["FRAME", "FrameError", "FrameLimits", "frame_of"]
+__all__ = ["FRAME", "FrameError", "FrameLimits", "content_of", "frame_of", "is_array"]
 
 _SPACE = re.compile(rb"\s+")
 _MILLION = 1_000_000
@@ -73,17 +73,27 @@ def _limits(formats: str, megapixels: str, file_bytes: str) -> FrameLimits:
 def frame_of(image: object, limits: FrameLimits | None = None) -> Frame:
     """The frame of a path, bytes, a `data:` URI or an array: H×W×3, blue first, read-only."""
     limits = limits or FrameLimits.from_environment()
+    if is_array(image):
+        return _of_array(image, limits)
+    return _decoded(content_of(image, limits), limits)
+
+
+def is_array(image: object) -> bool:
+    """Whether an image is an array of pixels, and not the bytes or the place of a file."""
+    return hasattr(image, "__array_interface__") and not isinstance(image, (str, bytes))
+
+
+def content_of(image: object, limits: FrameLimits) -> bytes:
+    """The bytes of a path, of bytes or of a `data:` URI, not yet decoded."""
     if isinstance(image, (str, os.PathLike)):
         text = os.fspath(image)
         if isinstance(text, str) and text[:5].lower() == "data:":
-            return _decoded(_of_uri(text, limits), limits)
-        return _decoded(_of_file(text, limits), limits)
+            return _of_uri(text, limits)
+        return _of_file(text, limits)
     if isinstance(image, (bytes, bytearray, memoryview)):
         content = bytes(image)
         _check_bytes(len(content), limits)
-        return _decoded(content, limits)
-    if hasattr(image, "__array_interface__"):
-        return _of_array(image, limits)
+        return content
     raise FrameError(
         f"an image is a path, bytes, a data: URI or an array, not a {type(image).__name__}"
     )
