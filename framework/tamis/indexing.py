@@ -34,8 +34,8 @@ class Index(Protocol):
     from this class has what is said here in terms of the rest."""
 
     takes_disjunctions: bool = False
-    """Whether it knows what a `Disjunction` is; one that does not gets them decided beforehand, as
-    elements of an array."""
+    """Whether it knows what a `Disjunction` is; one that does not gets rows without them, which are
+    decided afterwards."""
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""

@@ -19,7 +19,7 @@ from tamis.errors import TamisError
 from tamis_bench.options import count
 from tamis_bench.report import Row
 
-_MODULE = "examples.uav.quality"
+_MODULE, _FORECASTS = "examples.uav.quality", "examples.uav.forecasts"
 
 
 def measured(
@@ -28,6 +28,9 @@ def measured(
     seed: Annotated[int, count("The first seed, of 25 frames each.")] = 5_000,
     workers: Annotated[int, count("Processes.")] = 1,
     misses: Annotated[bool, typer.Option("--misses", help="Say which frames went wrong.")] = False,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Measure forecasts on other frames instead.")
+    ] = False,
     checkout: Annotated[
         str, typer.Option(metavar="DIR", help="Where tamis was checked out to.")
     ] = ".",
@@ -37,4 +40,7 @@ def measured(
     if not place.joinpath(*_MODULE.split(".")).with_suffix(".py").is_file():
         raise TamisError(f"{place} is no checkout of tamis: run it in one, or name it: --checkout")
     sys.path.insert(0, str(place))
+    if forecast:
+        yield from import_module(_FORECASTS).measured(frames, seed)
+        return
     yield from import_module(_MODULE).measured(frames, seed, workers, misses=misses)

@@ -1,11 +1,11 @@
 """Lets an index that knows conjunctions alone take disjunctions.
 
-A disjunction is an attribute predicate: an array of the event, of all disjunctions that hold, has
-it. This index decides each distinct one once an event, by a scan of their predicates, and hands
-that array to the index inside. So a condition of fifty clauses is one row, which an index finds by
-whichever of its clauses is rarest.
-Invariant: answers are those of the index inside for an event that has that array.
-Cost: that of the index inside; of a scan of the disjunctions' predicates where there are any.
+The index inside holds a row without its disjunctions. What these are made of is decided once an
+event, each distinct predicate by a scan; then each disjunction, and each row that has some, on
+arrays. So a condition of fifty clauses is one row.
+Invariant: answers are those of the rows inside of which every disjunction holds.
+Cost: that of the index inside; O(predicates of all disjunctions) an event where there are any, a
+nanosecond or two each beside the scan.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tamis.event import DerivedAttribute, Event, plain_name
+import numpy as np
+
+from tamis.event import Event
 from tamis.index.columns import Columns
 from tamis.index.scan import Scan
 from tamis.indexing import Entry, Found, Index, Rows
-from tamis.language.predicate import DISJUNCTIONS, AttributePredicate, Disjunction
+from tamis.language.predicate import AttributePredicate, Disjunction
+from tamis.numeric.growing import Growing
 from tamis.statistics import Statistics
 
-_NAME = plain_name(DISJUNCTIONS)
-_SCAN, _ROWS = "disjunctions", "disjunctions.json"
+_SCAN, _TEXTS = "disjunctions", "disjunctions.json"
+_DEAD = -1
+_SMALL = 1_024
 
 
 def taking_disjunctions(index: Index) -> Index:
@@ -39,34 +43,53 @@ class DisjunctionIndex(Index):
     def __init__(self, index: Index) -> None:
         self._index = index
         self._scan = Scan()
-        self._texts: dict[int, str] = {}
-        """The disjunctions by their rows in the scan."""
+        """A row for each distinct predicate of a disjunction."""
         self._numbers: dict[str, int] = {}
+        """The rows of predicates in the scan, by their texts."""
+        self._texts: dict[int, str] = {}
         self._free: list[int] = []
-        self._users: Counter[str] = Counter()
-        self._held: dict[int, list[str]] = {}
-        """Of each row that has some, its disjunctions."""
+        self._users: Counter[int] = Counter()
+        self._places: dict[int, int] = {}
+        """Of each row that has disjunctions, its place among those that have."""
+        self._parts = Growing(np.int32)
+        """The predicates of all disjunctions, one disjunction after the other."""
+        self._first_part = Growing(np.int64)
+        """By disjunction."""
+        self._first_disjunction = Growing(np.int64)
+        """By place of a row."""
+        self._row = Growing(np.int64)
+        """By place, or that it is dead."""
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
-        self._index.build(self._noted(entries))
+        self._index.build(self._without(entries))
 
-    def _noted(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yields entries, and takes what disjunctions they have."""
+    def _without(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Yields entries without their disjunctions, which are taken."""
         for row, predicates in entries:
-            for predicate in predicates:
-                if isinstance(predicate, Disjunction):
-                    self._take(row, predicate)
+            several = [each for each in predicates if isinstance(each, Disjunction)]
+            if several:
+                self._take(row, several)
+                predicates = [each for each in predicates if not isinstance(each, Disjunction)]
             yield row, predicates
 
-    def _take(self, row: int, disjunction: Disjunction) -> None:
-        text = disjunction.text()
-        self._held.setdefault(row, []).append(text)
-        self._users[text] += 1
-        if text not in self._numbers:
+    def _take(self, row: int, disjunctions: Sequence[Disjunction]) -> None:
+        self._places[row] = self._row.append(row)
+        self._first_disjunction.append(len(self._first_part))
+        for disjunction in disjunctions:
+            self._first_part.append(len(self._parts))
+            self._parts.extend([self._number(part) for part in disjunction.parts])
+
+    def _number(self, part: AttributePredicate) -> int:
+        """The row of a predicate in the scan, counted for one user more."""
+        text = part.text()
+        number = self._numbers.get(text)
+        if number is None:
             number = self._free.pop() if self._free else len(self._numbers)
             self._numbers[text], self._texts[number] = number, text
-            self._scan.insert(number, [disjunction])
+            self._scan.insert(number, [part])
+        self._users[number] += 1
+        return number
 
     def build_columns(self, rows: Rows, columns: Columns) -> None:
         """Inserts boxes of numbers."""
@@ -74,50 +97,82 @@ class DisjunctionIndex(Index):
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
-        for entry in self._noted([(row, predicates)]):
+        for entry in self._without([(row, predicates)]):
             self._index.insert(*entry)
 
     def delete(self, row: int) -> None:
         """Removes a row, which must be there."""
         self._index.delete(row)
-        self._forget(row)
+        self._forget([row])
 
     def delete_many(self, rows: Rows) -> None:
         """Removes rows, which must be there."""
         self._index.delete_many(rows)
-        if self._held:
-            for row in rows.tolist():
-                self._forget(row)
+        self._forget(rows.tolist())
 
-    def _forget(self, row: int) -> None:
-        for text in self._held.pop(row, ()):
-            self._users[text] -= 1
-            if not self._users[text]:
-                del self._users[text]
-                number = self._numbers.pop(text)
-                del self._texts[number]
+    def _forget(self, rows: Iterable[int]) -> None:
+        for row in rows if self._places else ():
+            place = self._places.pop(row, _DEAD)
+            if place != _DEAD:
+                self._row[place] = _DEAD
+                self._leave(self._parts_at(place))
+        if len(self._row) > _SMALL + 2 * len(self._places):
+            self._close_holes()
+
+    def _parts_at(self, place: int) -> list[int]:
+        """The predicates of the row at a place."""
+        first, end = _stretch(self._first_disjunction, place, len(self._first_part))
+        parts = _stretch(self._first_part, first, len(self._parts))[0]
+        found: list[int] = self._parts.view[
+            parts : _stretch(self._first_part, end - 1, len(self._parts))[1]
+        ].tolist()
+        return found
+
+    def _leave(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._users[number] -= 1
+            if not self._users[number]:
+                del self._users[number], self._numbers[self._texts.pop(number)]
                 self._scan.delete(number)
                 self._free.append(number)
+
+    def _close_holes(self) -> None:
+        """Takes out what rows held that are gone."""
+        is_live = self._row.view != _DEAD
+        disjunctions = np.diff(self._first_disjunction.view, append=len(self._first_part))
+        parts = np.diff(self._first_part.view, append=len(self._parts))
+        is_kept = np.repeat(is_live, disjunctions)
+        self._parts = Growing(np.int32, self._parts.view[np.repeat(is_kept, parts)])
+        self._first_part = Growing(np.int64, _starts(parts[is_kept]))
+        self._first_disjunction = Growing(np.int64, _starts(disjunctions[is_live]))
+        self._row = Growing(np.int64, self._row.view[is_live])
+        self._places = {row: place for place, row in enumerate(self._row.view.tolist())}
 
     def inform(self, statistics: Statistics) -> None:
         """Takes what is known of events; answers never change."""
         self._index.inform(statistics)
 
-    def _with_array(self, event: Event) -> Event:
-        """Returns the event with the array of the disjunctions that hold."""
-        if not self._held:
-            return event
-        found = tuple(self._texts[number] for number in self._scan.match(event).tolist())
-        array = DerivedAttribute(_NAME, lambda event: found)  # type: ignore[arg-type, return-value]
-        return Event(event.content, event.id, {**event.derived, _NAME: array}, event.folder)
+    def _decided(self, event: Event, rows: Rows) -> Rows:
+        """Those of some rows all disjunctions of which hold."""
+        if not self._places or not len(rows):
+            return rows
+        holds = np.zeros(len(self._numbers) + len(self._free), np.bool_)
+        holds[self._scan.match(event)] = True
+        disjunctions = np.logical_or.reduceat(holds[self._parts.view], self._first_part.view)
+        places = np.logical_and.reduceat(disjunctions, self._first_disjunction.view)
+        failed = self._row.view[~places]
+        is_wrong = np.zeros(int(max(rows.max(), failed.max(initial=0))) + 1, np.bool_)
+        is_wrong[failed[failed != _DEAD]] = True
+        return rows[~is_wrong[rows]]
 
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
-        return self._index.match(self._with_array(event))
+        return self._decided(event, self._index.match(event))
 
     def search(self, event: Event) -> Found:
         """Returns the same, and how many rows were checked."""
-        return self._index.search(self._with_array(event))
+        rows, checked = self._index.search(event)
+        return Found(self._decided(event, rows), checked)
 
     @property
     def is_restless(self) -> bool:
@@ -130,11 +185,14 @@ class DisjunctionIndex(Index):
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """Returns the same for several events."""
-        return self._index.match_many([self._with_array(event) for event in events])
+        return [*map(self._decided, events, self._index.match_many(events))]
 
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
         """Returns what gives the answer to each of some events, until the index changes."""
-        return self._index.reader([self._with_array(event) for event in events])
+        inside = self._index.reader(events)
+        if not self._places:
+            return inside
+        return lambda place: self._decided(events[place], inside(place))
 
     def __len__(self) -> int:
         return len(self._index)
@@ -142,24 +200,52 @@ class DisjunctionIndex(Index):
     @property
     def nbytes(self) -> int:
         """The memory it holds."""
-        return self._index.nbytes + self._scan.nbytes
+        arrays = self._arrays().values()
+        return self._index.nbytes + self._scan.nbytes + sum(each.nbytes for each in arrays)
+
+    def _arrays(self) -> dict[str, Growing]:
+        return {
+            "parts": self._parts,
+            "first_part": self._first_part,
+            "first_disjunction": self._first_disjunction,
+            "row": self._row,
+        }
 
     def save(self, folder: Path) -> None:
         """Writes the index inside, and the disjunctions, into an existing folder."""
         self._index.save(folder)
-        if self._held:
+        if self._places:
             (folder / _SCAN).mkdir()
             self._scan.save(folder / _SCAN)
-            held = [list(self._numbers.items()), list(self._held.items())]
-            (folder / _ROWS).write_text(json.dumps(held), encoding="utf-8")
+            for name, array in self._arrays().items():
+                np.save(folder / f"{_SCAN}-{name}.npy", array.view)
+            (folder / _TEXTS).write_text(json.dumps(self._numbers), encoding="utf-8")
 
     def load(self, folder: Path) -> None:
         """Takes, when new, what `save` wrote."""
         self._index.load(folder)
-        if (folder / _ROWS).is_file():
-            self._scan.load(folder / _SCAN)
-            numbers, held = json.loads((folder / _ROWS).read_text(encoding="utf-8"))
-            self._numbers, self._held = dict(numbers), dict(held)
-            self._texts = {number: text for text, number in numbers}
-            self._free = [each for each in range(max(self._texts)) if each not in self._texts]
-            self._users.update(text for texts in self._held.values() for text in texts)
+        if not (folder / _TEXTS).is_file():
+            return
+        self._scan.load(folder / _SCAN)
+        self._numbers = json.loads((folder / _TEXTS).read_text(encoding="utf-8"))
+        self._texts = {number: text for text, number in self._numbers.items()}
+        for name in self._arrays():
+            array = np.load(folder / f"{_SCAN}-{name}.npy")
+            setattr(self, f"_{name}", Growing(array.dtype, array))
+        count = int(self._parts.view.max()) + 1  # rows that are gone may have the highest ones
+        self._free = [each for each in range(count) if each not in self._texts]
+        places = enumerate(self._row.view.tolist())
+        self._places = {row: place for place, row in places if row != _DEAD}
+        for place in self._places.values():
+            self._users.update(self._parts_at(place))
+
+
+def _stretch(starts: Growing, at: int, end: int) -> tuple[int, int]:
+    """Where the stretch of a number begins and ends; the last one ends at the end."""
+    return int(starts[at]), int(starts[at + 1]) if at + 1 < len(starts) else end
+
+
+def _starts(counts: Rows) -> Rows:
+    """Where stretches of these lengths begin."""
+    starts: Rows = np.cumsum(counts) - counts
+    return starts

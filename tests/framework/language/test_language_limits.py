@@ -104,7 +104,9 @@ def test_a_condition_on_attributes_counts_as_the_smaller_of_its_two_forms() -> N
     assert len(read(" or ".join(many))) == 1_024
     assert read("a = 1 or b = 1") == [["a = 1"], ["b = 1"]]
     assert read("c = 1 and (a = 1 or b = 1)") == [["c = 1", "a = 1"], ["c = 1", "b = 1"]]
-    assert read("c = 1 and (a = 1 or b = 1 or d = 1)") == [["c = 1", "(a = 1 or b = 1 or d = 1)"]]
+    four = " and ".join(clauses[:4])
+    assert len(read(four)) == 16
+    assert read(f"{four} and (c = 1 or d = 1)") == [[*clauses[:4], "(c = 1 or d = 1)"]]
     [[either]] = read(" or ".join(f"a = {number}" for number in range(1_025)))
     assert either.startswith("(a = 0 or a = 1 or ")
     assert len(read("(a = 1 or b = 1) and (c = 1 or d = 1) and p(1)")) == 4
