@@ -112,9 +112,9 @@ class Model:
         for each in self.kept.values():
             below = sum(position < until for position, _ in each.deliveries)
             if below >= each.floor:
+                settled = max(each.acknowledged, each.floor - 1)
+                each.lost += max(0, below - settled)
                 each.floor = below + 1
-                each.lost += max(0, below - each.acknowledged)
-                each.acknowledged = max(each.acknowledged, below)
         over = {each.born for position, each in self.ends if position < until}
         self.kept = {born: each for born, each in self.kept.items() if born not in over}
         self.events = {id: each for id, each in self.events.items() if each[0] >= until}

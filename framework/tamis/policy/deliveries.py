@@ -14,7 +14,7 @@ import itertools
 import math
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,10 @@ class Deliveries:
     [1, 0, 1]
     """
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, *, clock: Callable[[], float] | None = None) -> None:
         self._matcher = matcher
+        self._clock = matcher._clock if clock is None else clock
+        """When events arrive that say no time."""
         self._lock = threading.Lock()
         self._courses: dict[str, Course] = {}
         self._sightings: dict[tuple[str, ...], Sightings] = {}
@@ -160,7 +162,7 @@ class Deliveries:
         if isinstance(epoch, (int, float)):
             now = Now(self._turn, round(epoch * _MICROS), event.id, event)
         else:
-            self._arrived = max(self._arrived, round(self._matcher._clock() * _MICROS))
+            self._arrived = max(self._arrived, round(self._clock() * _MICROS))
             known = self._timeless.get(event.id, (0, set()))
             now = Now(self._turn, self._arrived, event.id, event, *known)
             self._remember(now, {each for each in unsure if not now.repeats_for(each)})
@@ -241,10 +243,12 @@ class Deliveries:
             write_state(Path(path), self._records())
 
     @classmethod
-    def open(cls, path: str | Path, matcher: Matcher) -> Deliveries:
+    def open(
+        cls, path: str | Path, matcher: Matcher, *, clock: Callable[[], float] | None = None
+    ) -> Deliveries:
         """The deliveries that were saved, for the same subscriptions or others: what has the same
         id and equal policies goes on, all else begins anew."""
-        deliveries = cls(matcher)
+        deliveries = cls(matcher, clock=clock)
         deliveries._restore(read_state(Path(path)))
         return deliveries
 

@@ -105,6 +105,8 @@ class Retain:
 
     older_than: float | None = None
     most_bytes: int | None = None
+    up_to: int | None = None
+    """What is beyond this position stays whatever else."""
 
 
 @dataclass(frozen=True)

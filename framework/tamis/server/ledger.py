@@ -381,7 +381,8 @@ class Ledger:
         state = self.state
         oldest = None if change.older_than is None else self._now - change.older_than
         most = None if change.most_bytes is None else state.total - change.most_bytes
-        removed = remove(self._database, state.floor, state.cursor, oldest, most)
+        end = state.cursor if change.up_to is None else min(state.cursor, change.up_to)
+        removed = remove(self._database, state.floor, end, oldest, most)
         self._database.execute("DELETE FROM answers WHERE at<?", (self._now - KEPT_SECONDS,))
         state.floor += removed.entries
         return removed

@@ -49,14 +49,19 @@ class Standing:
     """The first number that is kept."""
 
     @property
+    def settled(self) -> int:
+        """Up to which number nothing is pending."""
+        return max(self.acknowledged, self.floor - 1)
+
+    @property
     def delivered(self) -> int:
         """How many were acknowledged."""
-        return self.acknowledged - self.gap
+        return self.settled - self.gap
 
     @property
     def pending(self) -> int:
         """How many are still to be acknowledged."""
-        return self.due - self.acknowledged
+        return self.due - self.settled
 
 
 class Delivered(NamedTuple):
@@ -187,7 +192,8 @@ class Reading:
         """How many subscriptions are live, and deliveries due, acknowledged and lost."""
         rows = self._rows(
             "SELECT count(*) FILTER (WHERE ended IS NULL), coalesce(sum(last), 0), "
-            "coalesce(sum(acknowledged - lost), 0), coalesce(sum(lost), 0) FROM subscriptions"
+            "coalesce(sum(max(acknowledged, floor - 1) - lost), 0), coalesce(sum(lost), 0) "
+            "FROM subscriptions"
         )
         return dict(zip(("subscriptions", "due", "delivered", "gap"), rows[0], strict=True))
 

@@ -66,8 +66,8 @@ def _lose_deliveries(database: apsw.Connection, until: int) -> None:
     ).fetchall()
     for born, number in highest:
         database.execute(
-            "UPDATE subscriptions SET floor=?1+1, lost=lost+max(0, ?1-acknowledged), "
-            "acknowledged=max(acknowledged, ?1) WHERE born=?2",
+            "UPDATE subscriptions SET floor=?1+1, "
+            "lost=lost+max(0, ?1-max(acknowledged, floor-1)) WHERE born=?2",
             (number, born),
         )
     database.execute("DELETE FROM deliveries WHERE position<?", (until,))

@@ -1,0 +1,78 @@
+"""Makes the application of a match server: its addresses, and a problem for whatever goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from tamis.log import log
+from tamis.server import deliveries, events, operations, subscriptions
+from tamis.server.errors import LogError, Refusal
+from tamis.server.problems import TITLES, Problem, problem_of
+from tamis.server.service import Service
+
+_ABOUT = (
+    "Publish events, subscribe with conditions that may call expensive operators, and be told. "
+    "A 201 or 202 means that it is on disk. Errors are problem documents (RFC 9457)."
+)
+
+
+def application(service: Service) -> FastAPI:
+    """The application of a service, which it begins and closes."""
+
+    @asynccontextmanager
+    async def lives(app: FastAPI) -> AsyncIterator[None]:
+        service.begin()
+        try:
+            yield
+        finally:
+            assert service.pulses is not None
+            service.pulses.end()
+            await run_in_threadpool(service.close)
+
+    app = FastAPI(
+        title="tamis match server",
+        version=version("tamis"),
+        description=_ABOUT,
+        lifespan=lives,
+        redoc_url=None,
+    )
+    app.include_router(subscriptions.routes(service))
+    app.include_router(deliveries.routes(service, subscriptions.standing_of))
+    app.include_router(events.routes(service))
+    app.include_router(operations.routes(service))
+    for kind in (Problem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, _answer)
+    return app
+
+
+async def _answer(request: Request, failure: Exception) -> Response:
+    """The problem document of whatever was raised."""
+    return _problem(request, failure).response()
+
+
+def _problem(request: Request, failure: Exception) -> Problem:
+    if isinstance(failure, Problem):
+        return failure
+    if isinstance(failure, Refusal):
+        return problem_of(failure)
+    if isinstance(failure, LogError):
+        return Problem("not-ready", str(failure))
+    if isinstance(failure, RequestValidationError):
+        said = "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in failure.errors())
+        return Problem("malformed", said)
+    if isinstance(failure, HTTPException):
+        names = {status: name for name, (status, _) in reversed(TITLES.items())}
+        names |= {404: "not-found"}
+        name = names.get(failure.status_code, "malformed")
+        detail = f"{request.method} {request.url.path}: {failure.detail}"
+        return Problem(name, detail, headers=failure.headers)
+    log.error("a request failed", exc_info=failure)
+    return Problem("failed", f"{type(failure).__name__}; the log of the server says more")

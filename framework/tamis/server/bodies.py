@@ -1,0 +1,142 @@
+"""Reads the bodies of requests: JSON, lines of it, CloudEvents, and parts with pictures.
+
+What is wrong with one is a problem that says where. Nothing is read beyond the size that is
+allowed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from email.message import Message
+from email.parser import BytesHeaderParser
+from typing import Any
+
+from starlette.requests import Request
+
+from tamis.errors import EventError
+from tamis.files.reading import json_lines, read_event_line
+from tamis.server.problems import Problem
+
+_CLOUD_EVENT = "ce-"
+_LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
+_PARTS = "multipart/form-data"
+_EVENT_PART = "event"
+_PLACE = "the request"
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """The bytes of a request; a problem where there are too many."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > most:
+        raise _too_large(most)
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise _too_large(most)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _too_large(most: int) -> Problem:
+    return Problem("too-large", f"a request has {most:,} bytes at most", most_bytes=most)
+
+
+def json_of(body: bytes) -> Any:
+    """The JSON of a body."""
+    try:
+        return read_event_line(body.decode())
+    except UnicodeDecodeError as bad:
+        raise Problem("malformed", f"not UTF-8: byte {bad.start + 1}") from None
+    except EventError:
+        raise Problem("malformed", "nested too deep") from None
+    except json.JSONDecodeError as bad:
+        place = f"line {bad.lineno}, column {bad.colno}"
+        said = bad.msg.removesuffix(" at")
+        raise Problem(
+            "malformed", f"not valid JSON: {said} at {place}", line=bad.lineno, column=bad.colno
+        ) from None
+    except ValueError as bad:
+        raise Problem("malformed", f"not valid JSON: {bad}") from None
+
+
+def object_of(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body; that of an empty one is empty."""
+    found = json_of(body) if body.strip() else {}
+    if not isinstance(found, dict):
+        raise Problem("malformed", "the body is a JSON object")
+    return found
+
+
+def documents_of(body: bytes, headers: Mapping[str, str]) -> list[Any]:
+    """The documents of events that a body holds: one, an array or lines of them, or parts."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == _PARTS:
+        return [_of_parts(body, headers["content-type"])]
+    if headers.get("ce-specversion"):
+        return [_of_headers(body, headers)]
+    if kind in _LINES or _is_lines(body):
+        return _lines(body)
+    found = json_of(body)
+    return found if isinstance(found, list) else [found]
+
+
+def _is_lines(body: bytes) -> bool:
+    """Whether a body is whole at the end of its first line, and goes on."""
+    first, _, rest = body.strip().partition(b"\n")
+    if not rest.strip() or first.rstrip()[-1:] != b"}":
+        return False
+    try:
+        read_event_line(first.decode())
+    except (ValueError, EventError):
+        return False
+    return True
+
+
+def _lines(body: bytes) -> list[Any]:
+    found = []
+    for line in json_lines(_PLACE, body.split(b"\n")):
+        if line.reason is not None:
+            reason = f"line {line.number}: {line.reason}"
+            raise Problem("malformed", reason, line=line.number)
+        found.append(line.document)
+    return found
+
+
+def _of_headers(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    """A CloudEvent whose envelope is in the headers."""
+    envelope: dict[str, Any] = {
+        name.removeprefix(_CLOUD_EVENT): value
+        for name, value in headers.items()
+        if name.startswith(_CLOUD_EVENT)
+    }
+    return {**envelope, "data": json_of(body)}
+
+
+def _of_parts(body: bytes, content_type: str) -> dict[str, Any]:
+    """The event of the part `event`, with each file as a `data:` URI under the name of its part."""
+    header = Message()
+    header["content-type"] = content_type
+    boundary = header.get_param("boundary")
+    if not isinstance(boundary, str) or not boundary:
+        raise Problem("malformed", "multipart/form-data without its boundary")
+    event: dict[str, Any] = {}
+    files: dict[str, str] = {}
+    for part in (b"\r\n" + body).split(b"\r\n--" + boundary.encode())[1:]:
+        if part.startswith(b"--"):
+            break
+        head, found, content = part.partition(b"\r\n\r\n")
+        headers = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n"))
+        name = headers.get_param("name", header="content-disposition")
+        if not found or not isinstance(name, str):
+            raise Problem("malformed", "a part of multipart/form-data has a name and content")
+        if name == _EVENT_PART:
+            event = object_of(content)
+        else:
+            encoded = base64.b64encode(content).decode()
+            files[name] = f"data:{headers.get_content_type()};base64,{encoded}"
+    if not event and not files:
+        raise Problem("malformed", "multipart/form-data has a part 'event', or files, or both")
+    return {**event, **files}

@@ -1,0 +1,139 @@
+"""Checks what comes from outside before anything is written: events, and subscriptions.
+
+An event from outside names no file of the server and no address; the text of a subscription is
+read and bound to operators as it will be, and all that is wrong with it is said at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tamis.catalog import Catalog
+from tamis.catalog.intake import Intake, delivered, id_of, where_of
+from tamis.errors import EventError, SubscriptionError
+from tamis.event import Event
+from tamis.event.paths import CONTENT, form_of
+from tamis.language.condition import Language
+from tamis.language.durations import duration_seconds
+from tamis.server.problems import Problem, bad_subscription
+
+if TYPE_CHECKING:
+    from tamis.matcher import Matcher
+
+DAY = 24 * 3600.0
+_LONGEST_ID = 200
+_NOT_KEPT = ("id", "validity")
+_SOURCES = ("image", "facts")
+_NO_ID = ""
+
+
+class Wanted(NamedTuple):
+    """A subscription that can be taken."""
+
+    id: str | None
+    document: dict[str, Any]
+    validity: float | None
+    warnings: list[str]
+
+
+def checked_event(document: object, at: int, *, several: bool) -> dict[str, Any]:
+    """The event that a document is, out of its envelope; a problem says what is wrong with it."""
+    place = f"event {at + 1}: " if several else ""
+    try:
+        event = Event.of(document, lambda: _NO_ID)
+        content = dict(event.content)
+        if event.id == _NO_ID:
+            content.pop("id", None)
+            if document_id(document) == _NO_ID:
+                raise EventError("the id of an event is not empty")
+        else:
+            content["id"] = event.id
+            _check_id(event.id)
+        for name in _SOURCES:
+            _check_source(name, event.value(name))
+        json.dumps(content)
+    except EventError as bad:
+        raise Problem("bad-event", f"{place}{bad}", event=at) from None
+    except RecursionError:
+        raise Problem("bad-event", f"{place}nested too deep", event=at) from None
+    return content
+
+
+def document_id(document: object) -> object:
+    """The id that a document says, if any."""
+    return document.get("id") if isinstance(document, Mapping) else None
+
+
+def _check_id(id: str) -> None:
+    if len(id) > _LONGEST_ID:
+        raise EventError(f"an id has {_LONGEST_ID} letters at most, and this one {len(id):,}")
+    if not id.isprintable():  # lone surrogates too, which no file can hold
+        raise EventError(f"an id is made of printable letters, not {id!r:.80}")
+
+
+def _check_source(name: str, value: object) -> None:
+    """Refuses what would make an operator open a file, or ask somebody."""
+    if form_of(name, value) != CONTENT:
+        ways = "a data: URI, or a file of multipart/form-data" if name == "image" else "Turtle text"
+        raise EventError(
+            f"{name} is {str(value)!r:.80}, and an event from outside names no file and no "
+            f"address: send {ways}"
+        )
+
+
+def checked_subscription(
+    entry: Mapping[str, Any], matcher: Matcher, *, default: float | None = DAY
+) -> Wanted:
+    """The subscription that a body asks for; a problem with all that is wrong with it."""
+    found: list[SubscriptionError] = []
+    try:
+        id, where = id_of(entry), where_of(entry, None)
+        if id is not None:
+            check_subscription_id(id)
+    except SubscriptionError as bad:
+        raise bad_subscription([bad]) from None
+    validity = default
+    try:
+        validity = validity_of(entry.get("validity"), default)
+    except SubscriptionError as bad:
+        found.append(bad)
+    if entry.get("webhook") is not None:
+        found.append(SubscriptionError("webhook: this server calls nobody; read the matches"))
+    document = {name: value for name, value in entry.items() if name not in _NOT_KEPT}
+    intake = Intake(Language(matcher.limits), matcher.operators, Catalog())
+    examined = intake.examined(where, intake.resolver())
+    found += examined.errors
+    warnings: list[str] = []
+    try:
+        if examined.condition is not None:
+            delivered(document, examined.condition)
+        if not found:
+            warnings = [str(each) for each in intake.accept([document], False)[0].warnings]
+    except SubscriptionError as bad:
+        found.append(bad)
+    if found:
+        raise bad_subscription(found)
+    return Wanted(id, document, validity, warnings)
+
+
+def check_subscription_id(id: str) -> None:
+    """Refuses an id that would stand badly in an address."""
+    if len(id) > _LONGEST_ID or not id.isprintable() or "/" in id or id in (".", ".."):
+        raise SubscriptionError(
+            f"the id of a subscription has up to {_LONGEST_ID} printable letters and no '/', and "
+            f"this is {id!r:.80}"
+        )
+
+
+def validity_of(value: object, default: float | None = DAY) -> float | None:
+    """The seconds of a validity, which is that of a day where none is said."""
+    if value is None:
+        return default
+    try:
+        seconds: Fraction = duration_seconds(value)
+    except ValueError as bad:
+        raise SubscriptionError(f"validity: {bad}") from None
+    return float(seconds)

@@ -1,0 +1,134 @@
+"""Answers with deliveries: streams and pages from a cursor, and what is acknowledged.
+
+The id of a delivery is that of its subscription's birth and its number; it stays the same whoever
+reads it how often. What is below the retention floor is a gap that says how many it stands for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from tamis.server import changes, examples
+from tamis.server.bodies import body_of, object_of
+from tamis.server.problems import Problem
+from tamis.server.pulses import waited
+from tamis.server.reading import Standing
+from tamis.server.service import Service
+
+GAP = "gap"
+_TAGS: list[Any] = ["deliveries"]
+_ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
+_MOST = 1_000
+_RETRY_MILLISECONDS = 2_000
+
+
+def delivery_id(born: int, number: int) -> str:
+    """The id of a delivery of a subscription; that of number 0 is before the first."""
+    return f"{born}-{number}"
+
+
+def number_of(id: object, standing: Standing) -> int:
+    """The number of the delivery that an id names; a problem where it is another's."""
+    read = _ID.fullmatch(id) if isinstance(id, str) else None
+    if read is None or int(read[1]) != standing.born or int(read[2]) > standing.due:
+        raise Problem(
+            "malformed", f"{id!r:.80} is no delivery of {standing.id!r}: take an id that it gave"
+        )
+    return int(read[2])
+
+
+def records(service: Service, standing: Standing, after: int, most: int) -> list[dict[str, Any]]:
+    """The deliveries after a number, the first of them a gap where some are gone."""
+    reading = service.log.reading
+    found = reading.deliveries(standing.born, after, most)
+    first = found[0].number if found else max(after + 1, _floor(service, standing))
+    listed = [
+        {"id": delivery_id(standing.born, each.number), "type": each.kind, **each.body}
+        for each in found
+    ]
+    if first > after + 1:
+        listed.insert(0, _gap(standing.born, after, first - 1))
+    return listed
+
+
+def _floor(service: Service, standing: Standing) -> int:
+    """The first number that is kept by now."""
+    now = service.log.reading.standing(standing.id)
+    return standing.floor if now is None or now.born != standing.born else now.floor
+
+
+def _gap(born: int, after: int, last: int) -> dict[str, Any]:
+    return {
+        "id": delivery_id(born, last),
+        "type": GAP,
+        "event": None,
+        "events": [],
+        "bindings": [],
+        "time": None,
+        "missing": last - after,
+    }
+
+
+def routes(service: Service, standing_of: Any) -> APIRouter:
+    """The addresses of deliveries."""
+    router = APIRouter(tags=_TAGS)
+
+    @router.get("/subscriptions/{id}/matches", openapi_extra=examples.MATCHES)
+    async def matches(
+        request: Request, id: str, wait: str = "", after: str = "", limit: int = 100
+    ) -> Response:
+        """Read deliveries from the acknowledged cursor on, as server-sent events; with `wait=0`
+        a list of those there are."""
+        standing = await standing_of(service, request, id, for_admin=True)
+        last = after or request.headers.get("last-event-id") or ""
+        start = number_of(last, standing) if last else standing.acknowledged
+        if not 1 <= limit <= _MOST:
+            raise Problem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
+        if wait == "0":
+            return JSONResponse(await service.read(records, service, standing, start, limit))
+        if wait not in ("", "1", "true"):
+            raise Problem("malformed", f"wait is 0, or left out for a stream, not {wait!r:.80}")
+        return EventSourceResponse(
+            _stream(service, standing, start), ping=round(service.settings.heartbeat_seconds)
+        )
+
+    @router.post("/subscriptions/{id}/ack", openapi_extra=examples.ACKNOWLEDGE)
+    async def acknowledge(request: Request, id: str) -> Response:
+        """Acknowledge what is up to a delivery: it needs no second one."""
+        standing = await standing_of(service, request, id)
+        body = await body_of(request, service.settings.most_bytes)
+        number = number_of(object_of(body).get("id"), standing)
+        with service.request_of(request, body) as same_request:
+            done = await service.submit(changes.Acknowledge(standing.born, number, same_request))
+        return JSONResponse({"cursor": delivery_id(standing.born, done)})
+
+    return router
+
+
+async def _stream(
+    service: Service, standing: Standing, after: int
+) -> AsyncIterator[ServerSentEvent]:
+    """Deliveries as they come, until the subscription is gone or the server ends."""
+    born, pulses = standing.born, service.pulses
+    assert pulses is not None
+    yield ServerSentEvent(id=delivery_id(born, after), retry=_RETRY_MILLISECONDS)
+    with pulses.watch(born) as watch:
+        while not pulses.ended:
+            watch.clear()
+            listed = await service.read(records, service, standing, after, _MOST)
+            for record in listed:
+                kind, id = record.pop("type"), record.pop("id")
+                after = int(id.rpartition("-")[2])
+                yield ServerSentEvent(data=json.dumps(record), event=kind, id=id)
+            if not listed:
+                now = await service.read(service.log.reading.standing, standing.id)
+                if now is None or now.born != born:
+                    return
+                await waited(watch, service.settings.heartbeat_seconds)

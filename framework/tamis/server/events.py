@@ -1,0 +1,141 @@
+"""Answers for events: publish, wait for the verdict, and read the log."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from tamis.server import changes, examples
+from tamis.server.bodies import body_of, documents_of
+from tamis.server.changes import Published
+from tamis.server.checks import checked_event
+from tamis.server.matching import shown_time
+from tamis.server.problems import Problem
+from tamis.server.pulses import EVERYTHING, waited
+from tamis.server.reading import Entry
+from tamis.server.service import Service
+
+_TAGS: list[Any] = ["events"]
+_TOGETHER = 100
+
+
+def routes(service: Service) -> APIRouter:
+    """The addresses of events."""
+    router = APIRouter(tags=_TAGS)
+
+    @router.post("/events", status_code=202, openapi_extra=examples.PUBLISH)
+    async def publish(request: Request, wait: bool = False) -> Response:
+        """Publish one event, an array or lines of them; with `wait=true` the answer says what
+        matched. An id that is known is taken once."""
+        service.check_publisher(request)
+        body = await body_of(request, service.settings.most_bytes)
+        documents = documents_of(body, request.headers)
+        most = service.settings.most_events
+        if len(documents) > most:
+            raise Problem("too-large", f"a request has {most:,} events at most", most_events=most)
+        service.counts["offered"] += len(documents)
+        several = len(documents) > 1
+        try:
+            events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
+        except Problem:
+            service.counts["refused"] += len(documents)
+            raise
+        service.check_room(len(events))
+        with service.request_of(request, body) as same_request:
+            try:
+                published = await service.submit(changes.Publish(events, same_request))
+            except Exception:
+                service.counts["shed"] += len(events)
+                raise
+        service.counts["accepted"] += len(events)
+        if wait and published.positions and await _decided(service, max(published.positions)):
+            verdicts = await service.read(_verdicts, service, published, service.is_admin(request))
+            return JSONResponse({"ids": published.ids, "events": verdicts}, 200)
+        return JSONResponse({"ids": published.ids}, 202)
+
+    @router.get("/events", openapi_extra=examples.ADMIN)
+    async def follow(request: Request, after: int | None = None) -> Response:
+        """Follow the log as server-sent events, each with its account; with the admin key."""
+        service.check_admin(request)
+        last = request.headers.get("last-event-id", "")
+        if last and not last.isdecimal():
+            raise Problem("malformed", f"Last-Event-ID is a position of the log, not {last!r:.80}")
+        state = service.log.state
+        start = int(last) if last else state.cursor if after is None else after
+        return EventSourceResponse(
+            _stream(service, max(start, state.floor - 1)),
+            ping=round(service.settings.heartbeat_seconds),
+        )
+
+    return router
+
+
+async def _decided(service: Service, position: int) -> bool:
+    """Waits until an entry is decided; whether it was in time."""
+    assert service.pulses is not None
+    ends = time.monotonic() + service.settings.wait_seconds
+    with service.pulses.watch(EVERYTHING) as watch:
+        while service.log.state.cursor < position:
+            watch.clear()
+            left = ends - time.monotonic()
+            if service.log.state.cursor >= position:
+                break
+            if service.pulses.ended or left <= 0 or not await waited(watch, left):
+                return service.log.state.cursor >= position
+    return True
+
+
+def _verdicts(service: Service, published: Published, is_admin: bool) -> list[dict[str, Any]]:
+    """What became of events: ids alone, unless for the admin."""
+    return [
+        {"event": id} | _shown(service.log.reading.verdict(position), is_admin=is_admin)
+        for id, position in zip(published.ids, published.positions, strict=True)
+    ]
+
+
+def _shown(verdict: Mapping[str, Any] | None, *, is_admin: bool) -> dict[str, Any]:
+    if verdict is None:  # of an event that came again, and is below the retention floor
+        return {"matches": None, "undetermined": None}
+    lists = {name: verdict[name] for name in ("matches", "undetermined")}
+    if not is_admin:
+        lists = {name: [each["subscription"] for each in found] for name, found in lists.items()}
+    return lists | ({"failure": verdict["failure"]} if "failure" in verdict else {})
+
+
+async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent]:
+    """The entries of the log as they are decided, until the server ends."""
+    pulses = service.pulses
+    assert pulses is not None
+    yield ServerSentEvent(id=str(after))
+    with pulses.watch(EVERYTHING) as watch:
+        while not pulses.ended:
+            watch.clear()
+            listed = await service.read(_entries, service, after)
+            for entry, data in listed:
+                after = entry.position
+                yield ServerSentEvent(data=json.dumps(data), event=entry.kind, id=str(after))
+            if not listed:
+                await waited(watch, service.settings.heartbeat_seconds)
+
+
+def _entries(service: Service, after: int) -> list[tuple[Entry, dict[str, Any]]]:
+    """The decided entries after a position, as they are told."""
+    reading = service.log.reading
+    found = reading.entries(after, min(_TOGETHER, service.log.state.cursor - after))
+    listed = []
+    for entry in found:
+        data: dict[str, Any] = {"id": entry.id, "at": shown_time(entry.at)}
+        if entry.kind == changes.PUBLISH:
+            data["event"] = entry.body["event"]
+            data["payloads"] = sorted(entry.body["payloads"])
+            data |= reading.verdict(entry.position) or {}
+        else:
+            data |= entry.body
+        listed.append((entry, data))
+    return listed

@@ -1,0 +1,81 @@
+"""Shows in OpenAPI what requests look like, and what they need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_BEARER = {
+    "name": "Authorization",
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string"},
+    "example": "Bearer TICKET",
+}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+_VALIDITY = {
+    "oneOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}],
+    "description": "Seconds, or text as 10min or PT10M; a day where nothing is said.",
+}
+
+
+def _json(schema: dict[str, Any], example: object, *, required: bool = True) -> dict[str, Any]:
+    content = {"application/json": {"schema": schema, "example": example}}
+    return {"requestBody": {"required": required, "content": content}}
+
+
+_SUBSCRIPTION = {
+    "type": "object",
+    "required": ["where"],
+    "properties": {
+        "where": {"type": "string"},
+        "id": {"type": "string", "minLength": 1, "maxLength": 200},
+        "validity": _VALIDITY,
+        "deliver": {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]},
+    },
+}
+_WANTED = {"where": "speed > 60km/h and camera in {c1, c2}", "deliver": {"cooldown": "10min"}}
+_EVENT = {"id": "e1", "time": "2026-01-15T12:00:00Z", "camera": "c1", "speed": 20}
+
+TICKET: dict[str, Any] = {"parameters": [_BEARER]}
+ADMIN: dict[str, Any] = {"parameters": [{**_BEARER, "example": "Bearer ADMIN-KEY"}]}
+MATCHES = TICKET
+SUBSCRIBE = {"parameters": [_KEY], **_json(_SUBSCRIPTION, {"id": "fast", **_WANTED})}
+REPLACE = {**TICKET, **_json(_SUBSCRIPTION, _WANTED)}
+RENEW = {
+    "parameters": [_BEARER, _KEY],
+    **_json(
+        {"type": "object", "properties": {"validity": _VALIDITY}},
+        {"validity": "PT1H"},
+        required=False,
+    ),
+}
+ACKNOWLEDGE = {
+    "parameters": [_BEARER, _KEY],
+    **_json(
+        {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
+        {"id": "1-3"},
+    ),
+}
+_EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
+PUBLISH: dict[str, Any] = {"parameters": [_KEY], **_json(_EVENTS, _EVENT)}
+PUBLISH["requestBody"]["content"] |= {
+    "application/x-ndjson": {"schema": {"type": "string"}},
+    "application/cloudevents+json": {"schema": {"type": "object"}},
+    "application/cloudevents-batch+json": {
+        "schema": {"type": "array", "items": {"type": "object"}}
+    },
+    "multipart/form-data": {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "event": {"type": "object"},
+                "image": {"type": "string", "format": "binary"},
+            },
+        }
+    },
+}

@@ -1,0 +1,295 @@
+"""Follows the log: matches each event against what was live at its place, and delivers.
+
+One thread changes and asks the matcher, in the order of the log; so an event meets exactly the
+subscriptions that came before it and did not end before it. Events that stand together are in
+flight together. Verdicts, deliveries and the cursor are one commit; what a crash cuts off before
+it is decided again, and nobody has seen it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from tamis.catalog import Catalog
+from tamis.catalog.intake import Intake
+from tamis.errors import SubscriptionError, SubscriptionErrors, SubscriptionWarning
+from tamis.event import Event
+from tamis.language.condition import Language
+from tamis.log import log as logger
+from tamis.policy import Deliveries
+from tamis.result import Result
+from tamis.result.account import Account
+from tamis.server import changes
+from tamis.server.changes import Decide, Due, Retain, Verdict
+from tamis.server.errors import LogError
+from tamis.server.log import Log
+from tamis.server.policies import Snapshots, decided
+from tamis.server.reading import Entry
+
+if TYPE_CHECKING:
+    from tamis.matcher import Matcher
+
+UNDETERMINED = "undetermined"
+_TEXTS = (changes.SUBSCRIBE, changes.REPLACE)
+_TOGETHER = 64
+_IDLE_SECONDS = 0.5
+_TIDY_SECONDS = 10.0
+
+
+def entry_of(id: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document of the log as a matcher takes it."""
+    return {**document, "id": id}
+
+
+def shown_time(seconds: float) -> str:
+    """A time as RFC 3339 says it."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):  # a year that calendars do not reach
+        return str(seconds)
+
+
+def _not_taken(bad: SubscriptionError, among: int) -> LogError:
+    several = bad.errors if isinstance(bad, SubscriptionErrors) else [bad]
+    return LogError(
+        f"{len(several):,} of {among:,} subscriptions of the log cannot be taken by this server. "
+        f"Are all its --operators given? {several[0]}"
+    )
+
+
+class Matching:
+    """The thread that decides, and the matcher that it leads."""
+
+    def __init__(
+        self,
+        log: Log,
+        matcher: Matcher,
+        *,
+        most_age: float | None = None,
+        most_bytes: int | None = None,
+    ) -> None:
+        self.log = log
+        self.matcher = matcher
+        self.account = Account()
+        self.failures = 0
+        self.broken: str | None = None
+        self.decided: Callable[[Sequence[Verdict]], None] = lambda verdicts: None
+        """Is told what was committed, by the thread."""
+        self._retention = most_age, most_bytes
+        self._snapshots = Snapshots(log.folder)
+        self._born: dict[str, int] = {}
+        self._arrival = 0.0
+        self._cursor = log.reading.state().cursor
+        self._tidied = time.monotonic()
+        self._ending: float | None = None
+        self._deliveries = self._restored()
+        self._check_rest()
+        self._thread = threading.Thread(target=self._run, name="tamis matching", daemon=True)
+
+    def start(self) -> None:
+        """Begins to follow the log."""
+        self._thread.start()
+
+    def close(self, seconds: float) -> None:
+        """Decides what was accepted, for so long at most, and ends."""
+        self._ending = time.monotonic() + seconds
+        self.log.writer.waken_followers()
+        self._thread.join()
+        if self.broken is None and self._cursor == self.log.reading.state().cursor:
+            self._snapshots.write(self._cursor, self._deliveries)
+
+    # beginning
+
+    def _restored(self) -> Deliveries:
+        """Brings the matcher and the policies to where the cursor is."""
+        state = self.log.reading.state()
+        for position in [*self._snapshots.positions(self._cursor), 0]:
+            if position < state.floor - 1:
+                break
+            self._subscribe_at(position)
+            deliveries = (
+                self._snapshots.opened(position, self.matcher, self._now)
+                if position
+                else Deliveries(self.matcher, clock=self._now)
+            )
+            if deliveries is not None:
+                self._take_again(deliveries, position)
+                return deliveries
+            self._clear()
+        raise LogError(
+            f"the state of delivery policies in {self.log.folder / 'policies'} is gone, and the "
+            f"log does not reach back to make it anew. Restore a backup"
+        )
+
+    def _clear(self) -> None:
+        for id in list(self.matcher):
+            self.matcher.unsubscribe(id)
+        self._born.clear()
+
+    def _subscribe_at(self, position: int) -> None:
+        """Subscribes what was live at a position."""
+        texts = self.log.reading.texts_at(position)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubscriptionWarning)
+            try:
+                self.matcher.subscribe_many(entry_of(text.id, text.document) for text in texts)
+            except SubscriptionError as bad:
+                raise _not_taken(bad, len(texts)) from bad
+        self._born = {text.id: text.born for text in texts}
+
+    def _check_rest(self) -> None:
+        """Refuses to begin where subscriptions behind the cursor cannot be taken."""
+        position = self._cursor
+        intake = Intake(Language(self.matcher.limits), self.matcher.operators, Catalog())
+        while entries := self.log.reading.entries(position, 1_000):
+            position = entries[-1].position
+            asked = [each for each in entries if each.kind in _TEXTS]
+            try:
+                intake.accept([entry_of(str(at), each.body) for at, each in enumerate(asked)], True)
+            except SubscriptionError as bad:
+                raise _not_taken(bad, len(asked)) from bad
+
+    def _take_again(self, deliveries: Deliveries, position: int) -> None:
+        """Leads matcher and policies from a position to the cursor, by the verdicts of the log."""
+        while position < self._cursor:
+            for entry in self.log.reading.entries(position, min(1_000, self._cursor - position)):
+                position = entry.position
+                if entry.kind != changes.PUBLISH:
+                    self._change(entry)
+                    continue
+                verdict = self.log.reading.verdict(position)
+                if verdict is None or "failure" in verdict:
+                    continue
+                content = self.log.reading.event_of(entry)
+                event = Event.of(content, str, self.matcher._derived)
+                self._arrival = entry.at
+                deliveries.take(decided(event, verdict, self.matcher._catalog.version))
+
+    def _now(self) -> float:
+        """When the event arrived that policies are told of."""
+        return self._arrival
+
+    # following
+
+    def _run(self) -> None:
+        try:
+            while self._goes_on():
+                entries = self.log.reading.entries(self._cursor, _TOGETHER)
+                if entries:
+                    self._decide(entries)
+                else:
+                    self._tidy()
+                    self.log.writer.wait_beyond(self._cursor, _IDLE_SECONDS)
+        except Exception as failure:
+            self.broken = f"matching has stopped: {type(failure).__name__}: {failure}"
+            logger.exception("matching has stopped")
+
+    def _goes_on(self) -> bool:
+        if self._ending is None:
+            return True
+        is_behind = self._cursor < self.log.state.position
+        return is_behind and time.monotonic() < self._ending
+
+    def _decide(self, entries: list[Entry]) -> None:
+        verdicts: list[Verdict] = []
+        for is_event, group in groupby(entries, lambda entry: entry.kind == changes.PUBLISH):
+            if is_event:
+                verdicts += self._matched(list(group))
+            else:
+                for entry in group:
+                    self._change(entry)
+        self._cursor = entries[-1].position
+        self.log.submit(Decide(verdicts, self._cursor)).result()
+        self.decided(verdicts)
+        self._snapshots.write_if_due(self._cursor, self._deliveries)
+        self._tidy()
+
+    def _change(self, entry: Entry) -> None:
+        """Subscribes or ends what an entry says."""
+        if entry.kind in _TEXTS:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SubscriptionWarning)
+                self.matcher.subscribe_many([entry_of(entry.id, entry.body)], replace=True)
+            self._born[entry.id] = entry.born
+        elif entry.kind in (changes.UNSUBSCRIBE, changes.EXPIRE) and (
+            self._born.get(entry.id) == entry.born
+        ):
+            del self._born[entry.id]
+            self.matcher.unsubscribe(entry.id)
+
+    def _matched(self, entries: list[Entry]) -> list[Verdict]:
+        """The verdicts of events that stand together."""
+        events = [self.log.reading.event_of(entry) for entry in entries]
+        verdicts: list[Verdict] = []
+        try:
+            for entry, result in zip(entries, self.matcher.match_many(events), strict=True):
+                verdicts.append(self._verdict(entry, result))
+        except Exception as failure:
+            if isinstance(failure, LogError):
+                raise
+            # the event that no matcher can take is kept with the reason, and the next ones go on
+            bad, after = entries[len(verdicts)], entries[len(verdicts) + 1 :]
+            verdicts.append(self._failed(bad, failure))
+            verdicts += self._matched(after) if after else []
+        return verdicts
+
+    def _verdict(self, entry: Entry, result: Result) -> Verdict:
+        self._arrival = entry.at
+        matched = {match.subscription: match for match in result.matches}
+        due = []
+        for delivery in self._deliveries.take(result):
+            match = matched.get(delivery.subscription)
+            data: dict[str, Any] = {
+                "event": entry.id,
+                "events": list(delivery.events),
+                "bindings": [] if match is None else match.bindings,
+                "time": shown_time(delivery.time),
+            }
+            if delivery.key:
+                data["key"] = list(delivery.key)
+            for name in ("incomplete", "truncated"):
+                if match is not None and getattr(match, name):
+                    data[name] = True
+            due.append(Due(self._born[delivery.subscription], delivery.kind, json.dumps(data)))
+        undetermined = [each._asdict() for each in result.undetermined]
+        for each in result.undetermined:
+            data = {"event": entry.id, "events": [entry.id], "bindings": []}
+            data |= {"time": shown_time(entry.at), "reason": each.reason}
+            due.append(Due(self._born[each.subscription], UNDETERMINED, json.dumps(data)))
+        account = result.account
+        self.account.add(account)
+        body = {
+            "matches": [match.as_dict() for match in matched.values()],
+            "undetermined": undetermined,
+            "account": account.as_dict(),
+        }
+        born = [self._born[id] for id in matched]
+        return Verdict(entry.position, json.dumps(body), born, due)
+
+    def _failed(self, entry: Entry, failure: Exception) -> Verdict:
+        self.failures += 1
+        logger.error("event %s cannot be matched", entry.id, exc_info=failure)
+        words = f"{type(failure).__name__}: {failure}"
+        body = {"matches": [], "undetermined": [], "account": {}, "failure": words}
+        return Verdict(entry.position, json.dumps(body), [], [])
+
+    def _tidy(self) -> None:
+        """Ends what is over, and removes what is kept no longer."""
+        now = time.monotonic()
+        if now - self._tidied < _TIDY_SECONDS:
+            return
+        self._tidied = now
+        self.log.submit(changes.Expire()).result()
+        age, most = self._retention
+        if age is not None or most is not None:
+            self._snapshots.write_if_due(self._cursor, self._deliveries, events=1)
+            retain = Retain(age, most, self._snapshots.oldest())
+            while self.log.submit(retain).result().is_more:
+                pass

@@ -1,0 +1,97 @@
+"""Tells Prometheus how a server is doing; numbers are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from tamis.server.service import Service
+
+
+class _Numbers(Collector):
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterable[Metric]:
+        """All numbers there are now."""
+        service = self._service
+        ready = service.why_not_ready is None
+        yield GaugeMetricFamily("tamis_ready", "Whether the server is ready.", value=int(ready))
+        events = CounterMetricFamily(
+            "tamis_events",
+            "Events by what became of the request: accepted, refused (bad), shed; offered is all.",
+            labels=["outcome"],
+        )
+        for outcome in ("offered", "accepted", "refused", "shed"):
+            events.add_metric([outcome], service.counts[outcome])
+        yield events
+        if ready:
+            yield from self._log()
+            yield from self._matching()
+
+    def _log(self) -> Iterable[Metric]:
+        log = self._service.log
+        state, counts = log.state, log.reading.counts()
+        subscriptions = counts.pop("subscriptions")
+        counts["pending"] = counts["due"] - counts["delivered"] - counts["gap"]
+        for name, about, value in (
+            ("position", "The last position of the log.", state.position),
+            ("cursor", "The position up to which all is decided.", state.cursor),
+            ("floor", "The first position that is kept.", state.floor),
+            ("lag_entries", "Entries that wait to be decided.", state.position - state.cursor),
+            ("queue", "Changes that wait for the disk.", len(log.writer)),
+            ("subscriptions", "Subscriptions that are live.", subscriptions),
+        ):
+            yield GaugeMetricFamily(f"tamis_{name}", about, value=value)
+        deliveries = GaugeMetricFamily(
+            "tamis_deliveries",
+            "Deliveries of the subscriptions there are: due = delivered + pending + gap.",
+            labels=["state"],
+        )
+        for name, value in counts.items():
+            deliveries.add_metric([name], value)
+        yield deliveries
+        yield CounterMetricFamily(
+            "tamis_commits", "Transactions, each of a flush.", value=log.writer.commits
+        )
+        yield CounterMetricFamily(
+            "tamis_changes", "Changes in these transactions.", value=log.writer.changes
+        )
+
+    def _matching(self) -> Iterable[Metric]:
+        matching = self._service.matching
+        account = matching.account
+        for name, about, value in (
+            ("decided", "Events that were decided.", account.events),
+            ("matches", "Matches.", account.matches),
+            ("undetermined", "Verdicts left open.", account.undetermined),
+            ("failures", "Events that no matcher could take.", matching.failures),
+            ("spared_calls", "Predicates that needed no call.", account.spared),
+        ):
+            yield CounterMetricFamily(f"tamis_{name}", about, value=value)
+        calls = CounterMetricFamily("tamis_calls", "Calls, by operator.", labels=["operator"])
+        failed = CounterMetricFamily("tamis_failed", "Failed calls.", labels=["operator"])
+        seconds = CounterMetricFamily(
+            "tamis_operator_seconds", "Seconds of calls.", labels=["operator"]
+        )
+        for operator, each in list(account.operators.items()):
+            calls.add_metric([operator], each.calls)
+            failed.add_metric([operator], each.failed)
+            seconds.add_metric([operator], each.seconds)
+        yield from (calls, failed, seconds)
+        stages = CounterMetricFamily(
+            "tamis_stage_seconds", "Seconds of matching, by stage.", labels=["stage"]
+        )
+        for stage, spent in list(account.seconds.items()):
+            stages.add_metric([stage], spent)
+        yield stages
+
+
+def registry_of(service: Service) -> CollectorRegistry:
+    """What Prometheus reads of a service."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Numbers(service))
+    return registry

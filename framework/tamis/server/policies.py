@@ -1,0 +1,118 @@
+"""Keeps the state of delivery policies with the log, exactly.
+
+What policies keep follows from the verdicts in order. So it is written now and then, as a folder
+that is named by its position, and what was decided since is taken again from the verdicts in the
+log: no operator is called, nothing is delivered twice, and the state is that of the cursor.
+Cost: writing takes at most a fiftieth of the time.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from tamis.errors import PolicyStateError
+from tamis.event import Event
+from tamis.log import log
+from tamis.policy import Deliveries
+from tamis.result import Result
+from tamis.server.disk import sync_folder
+
+if TYPE_CHECKING:
+    from tamis.matcher import Matcher
+
+_FOLDER = "policies"
+_EVENTS_BETWEEN = 1_000
+_SHARE = 50
+_KEPT = 2
+
+
+class _Match(NamedTuple):
+    subscription: str
+    bindings: list[dict[str, Any]]
+
+
+class _Undetermined(NamedTuple):
+    subscription: str
+    reason: str
+
+
+class _Seen(NamedTuple):
+    event: Event
+    version: int
+
+
+@dataclass
+class _Decided:
+    """A result as far as policies read it, from a verdict in the log."""
+
+    event: str
+    matches: list[_Match]
+    undetermined: list[_Undetermined]
+    _seen: _Seen
+
+
+def decided(event: Event, verdict: Mapping[str, Any], version: int) -> Result:
+    """The result that policies take again."""
+    matches = [_Match(each["subscription"], each["bindings"]) for each in verdict["matches"]]
+    undetermined = [_Undetermined(**each) for each in verdict["undetermined"]]
+    return cast(Result, _Decided(event.id, matches, undetermined, _Seen(event, version)))
+
+
+class Snapshots:
+    """The states that were written, by position."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / _FOLDER
+        self._folder.mkdir(exist_ok=True)
+        self._due = 0.0
+        self._last = 0
+
+    def positions(self, cursor: int) -> list[int]:
+        """The positions of states that are no newer than a cursor, the newest first."""
+        found = [int(path.name) for path in self._folder.iterdir() if path.name.isdecimal()]
+        return sorted((each for each in found if each <= cursor), reverse=True)
+
+    def oldest(self) -> int:
+        """The position behind which verdicts are needed."""
+        return min(self.positions(1 << 62), default=0)
+
+    def opened(
+        self, position: int, matcher: Matcher, clock: Callable[[], float]
+    ) -> Deliveries | None:
+        """The state at a position; `None`, and said in the log, where it is damaged."""
+        try:
+            return Deliveries.open(self._path(position), matcher, clock=clock)
+        except PolicyStateError as bad:
+            log.warning("an older state of delivery policies is used: %s", bad)
+            return None
+
+    def _path(self, position: int) -> Path:
+        return self._folder / str(position)
+
+    def write_if_due(
+        self, position: int, deliveries: Deliveries, *, events: int = _EVENTS_BETWEEN
+    ) -> None:
+        """Writes the state at a position that is committed, if it is time."""
+        if position - self._last >= events and time.monotonic() >= self._due:
+            self.write(position, deliveries)
+
+    def write(self, position: int, deliveries: Deliveries) -> None:
+        """Writes the state at a position that is committed, and removes old ones."""
+        began = time.monotonic()
+        path = self._path(position)
+        if not path.exists():
+            deliveries.save(path)
+            sync_folder(path)
+            sync_folder(self._folder)
+        kept = self.positions(position)[:_KEPT]
+        for other in self._folder.iterdir():
+            if other.name not in map(str, kept):
+                shutil.rmtree(other)
+        self._last = position
+        ended = time.monotonic()
+        self._due = ended + _SHARE * (ended - began)

@@ -1,0 +1,103 @@
+"""Says what is wrong with a request, as the problem documents of RFC 9457."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from tamis.errors import SubscriptionError
+from tamis.server import errors
+
+MEDIA_TYPE = "application/problem+json"
+_TYPE = "urn:tamis:problem:"
+TITLES = {
+    "malformed": (400, "The request cannot be read"),
+    "bad-event": (400, "This is not an event that can be taken"),
+    "key-required": (400, "This request needs an Idempotency-Key"),
+    "ticket-required": (401, "This needs the ticket of the subscription"),
+    "key-refused": (401, "This needs a key of the server"),
+    "wrong-key": (403, "This is not the key of the server"),
+    "wrong-ticket": (403, "This is not the ticket of the subscription"),
+    "not-found": (404, "There is nothing here"),
+    "method-not-allowed": (405, "This cannot be done here"),
+    "id-taken": (409, "The id is taken"),
+    "other-content": (409, "The id is that of another event"),
+    "in-progress": (409, "A request of this key is in progress"),
+    "too-large": (413, "The request is too large"),
+    "bad-subscription": (422, "The subscription cannot be taken"),
+    "key-used": (422, "The Idempotency-Key was used for another request"),
+    "overloaded": (429, "The server has more to do than it can hold"),
+    "failed": (500, "The server has failed"),
+    "not-ready": (503, "The server is not ready"),
+}
+"""The status and the title of each type of problem."""
+
+
+class Problem(Exception):
+    """A request that is refused, and why."""
+
+    def __init__(
+        self,
+        name: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **more: object,
+    ) -> None:
+        super().__init__(detail)
+        self.name = name
+        self.detail = detail
+        self.status, self.title = TITLES[name]
+        self.headers = dict(headers or {})
+        self.more = more
+
+    def document(self) -> dict[str, Any]:
+        """The problem as its document says it."""
+        known = {"type": _TYPE + self.name, "title": self.title, "status": self.status}
+        return {**known, "detail": self.detail, **self.more}
+
+    def response(self) -> Response:
+        """The answer to the request."""
+        text = json.dumps(self.document(), ensure_ascii=True)
+        return Response(text, self.status, self.headers, media_type=MEDIA_TYPE)
+
+
+def overloaded(detail: str, after_seconds: float = 1.0) -> Problem:
+    """The problem of a server that has too much to do."""
+    headers = {"Retry-After": str(max(1, round(after_seconds)))}
+    return Problem("overloaded", detail, headers=headers)
+
+
+def bad_subscription(found: list[SubscriptionError]) -> Problem:
+    """The problem of a subscription with errors, all at once, each with its place."""
+    listed = [
+        {
+            "detail": each.problem,
+            "line": each.line,
+            "column": each.column,
+            "excerpt": each.excerpt() or None,
+        }
+        for each in found
+    ]
+    return Problem(
+        "bad-subscription", "\n".join(str(each.of(None)) for each in found), errors=listed
+    )
+
+
+_REFUSALS: dict[type[errors.Refusal], str] = {
+    errors.IdTaken: "id-taken",
+    errors.UnknownSubscription: "not-found",
+    errors.UnknownDelivery: "malformed",
+    errors.OtherContent: "other-content",
+    errors.OtherRequest: "key-used",
+}
+
+
+def problem_of(refusal: errors.Refusal) -> Problem:
+    """The problem that a refusal of the log is."""
+    if isinstance(refusal, errors.Overload):
+        return overloaded(str(refusal), refusal.after_seconds)
+    return Problem(_REFUSALS[type(refusal)], str(refusal))

@@ -1,0 +1,227 @@
+"""Holds what a match server is made of: settings, the log, the matcher behind it, who waits.
+
+It answers at once, and is ready when recovery has ended: until then everything but its health is
+refused with a word. Closing finishes what was accepted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from tamis.log import log as logger
+from tamis.server import changes
+from tamis.server.changes import Change, Verdict
+from tamis.server.errors import LogError
+from tamis.server.log import Log
+from tamis.server.matching import Matching
+from tamis.server.problems import Problem, overloaded
+from tamis.server.pulses import Pulses
+from tamis.server.tickets import same
+
+if TYPE_CHECKING:
+    from tamis.matcher import Matcher
+
+_SCHEME = "bearer"
+ADMIN_HEADER = "tamis-admin-key"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a match server is to be."""
+
+    data: Path
+    publish_key: str | None = None
+    admin_key: str | None = None
+    most_bytes: int = 16 * 1024 * 1024
+    """Of the body of a request."""
+    most_events: int = 10_000
+    """In one request."""
+    most_behind: int = 10_000
+    """Entries that may wait to be decided before more events are refused."""
+    wait_seconds: float = 60.0
+    heartbeat_seconds: float = 15.0
+    finish_seconds: float = 20.0
+    """To decide what was accepted, at the end."""
+    keep_seconds: float | None = None
+    keep_bytes: int | None = None
+    clock: Callable[[], float] = time.time
+
+
+class Service:
+    """A match server without its addresses."""
+
+    def __init__(self, settings: Settings, make_matcher: Callable[[], Matcher]) -> None:
+        self.settings = settings
+        self._make_matcher = make_matcher
+        self.counts: Counter[str] = Counter()
+        self.failure: BaseException | None = None
+        self._log: Log | None = None
+        self._matching: Matching | None = None
+        self._in_progress: set[bytes] = set()
+        self._opened = threading.Event()
+        self.pulses: Pulses | None = None
+
+    # life
+
+    def begin(self) -> None:
+        """Begins to open, within the event loop, and returns."""
+        self.pulses = Pulses()
+        threading.Thread(target=self._open, name="tamis recovery", daemon=True).start()
+
+    def _open(self) -> None:
+        try:
+            log = Log(self.settings.data, clock=self.settings.clock)
+            self._log = log
+            matching = Matching(
+                log,
+                self._make_matcher(),
+                most_age=self.settings.keep_seconds,
+                most_bytes=self.settings.keep_bytes,
+            )
+            matching.decided = self._decided
+            matching.start()
+            self._matching = matching
+        except BaseException as failure:
+            self.failure = failure
+            logger.error("the server cannot start: %s", failure)
+        finally:
+            self._opened.set()
+
+    def wait_opened(self, seconds: float) -> bool:
+        """Waits until recovery has ended, well or not; whether it has."""
+        return self._opened.wait(seconds)
+
+    def close(self) -> None:
+        """Decides what was accepted, and closes the log."""
+        self._opened.wait()
+        if self._matching is not None:
+            self._matching.close(self.settings.finish_seconds)
+            self._matching.matcher.close()
+        if self._log is not None:
+            self._log.close()
+
+    @property
+    def why_not_ready(self) -> str | None:
+        """Why it is not ready; `None` where it is."""
+        if self.failure is not None:
+            return str(self.failure)
+        if self._matching is None or self._log is None:
+            return "the log is being recovered"
+        return self._log.writer.broken or self._matching.broken
+
+    @property
+    def log(self) -> Log:
+        """The log; a problem until it is recovered."""
+        self._check_ready()
+        assert self._log is not None
+        return self._log
+
+    @property
+    def matching(self) -> Matching:
+        """What follows the log; a problem until it is recovered."""
+        self._check_ready()
+        assert self._matching is not None
+        return self._matching
+
+    def _check_ready(self) -> None:
+        why = self.why_not_ready
+        if why is not None:
+            raise Problem("not-ready", why, headers={"Retry-After": "1"})
+
+    # doing
+
+    async def submit(self, change: Change) -> Any:
+        """Hands in a change; what became of it, once it is on disk."""
+        try:
+            future = self.log.submit(change)
+            return await asyncio.wrap_future(future)
+        except LogError as bad:
+            raise Problem("not-ready", str(bad), headers={"Retry-After": "5"}) from bad
+
+    async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a function that reads the log, in a thread."""
+        return await run_in_threadpool(function, *arguments)
+
+    def check_room(self, events: int) -> None:
+        """Refuses events while too much waits to be decided."""
+        state = self.log.state
+        behind = state.position - state.cursor
+        if behind >= self.settings.most_behind:
+            self.counts["shed"] += events
+            raise overloaded(f"{behind:,} entries of the log wait to be matched: try again")
+
+    def _decided(self, verdicts: Sequence[Verdict]) -> None:
+        if self.pulses is not None:
+            self.pulses.notify({due.born for verdict in verdicts for due in verdict.due})
+
+    # who asks
+
+    def is_admin(self, request: Request) -> bool:
+        """Whether a request has the admin key."""
+        key = self.settings.admin_key
+        given = [bearer(request), request.headers.get(ADMIN_HEADER)]
+        return key is not None and any(each is not None and same(each, key) for each in given)
+
+    def check_admin(self, request: Request) -> None:
+        """Refuses a request without the admin key."""
+        if not self.is_admin(request):
+            _refuse_key(request, "the admin key of this server")
+
+    def check_publisher(self, request: Request) -> None:
+        """Refuses a request without the publish key, where there is one."""
+        key, given = self.settings.publish_key, bearer(request)
+        if key is not None and (given is None or not same(given, key)):
+            _refuse_key(request, "the publish key of this server")
+
+    @contextmanager
+    def request_of(self, request: Request, body: bytes) -> Iterator[changes.Request | None]:
+        """What makes a request the same as another, if it has a key; one at a time of a key."""
+        key = idempotency_key(request)
+        if key is None:
+            yield None
+            return
+        scope = "\0".join((request.method, request.url.path, bearer(request) or "", key))
+        hashed = hashlib.sha256(scope.encode(errors="surrogatepass")).digest()
+        if hashed in self._in_progress:
+            raise Problem("in-progress", "a request of this Idempotency-Key is not answered yet")
+        self._in_progress.add(hashed)
+        try:
+            yield changes.Request(hashed, hashlib.sha256(body).digest())
+        finally:
+            self._in_progress.discard(hashed)
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The key by which a request is the same when it comes again."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= 255:
+        raise Problem("malformed", "an Idempotency-Key has 1 to 255 letters")
+    return key
+
+
+def bearer(request: Request) -> str | None:
+    """The ticket or key that a request has."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    return value.strip() or None if scheme.lower() == _SCHEME else None
+
+
+def _refuse_key(request: Request, what: str) -> None:
+    if bearer(request) is None:
+        raise Problem(
+            "key-refused",
+            f"this needs {what}: Authorization: Bearer …",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+    raise Problem("wrong-key", f"this is not {what}")

@@ -1,0 +1,159 @@
+"""Answers for subscriptions: subscribe, replace, renew, unsubscribe, and how one stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from tamis.errors import SubscriptionError
+from tamis.server import changes, examples
+from tamis.server.bodies import body_of, object_of
+from tamis.server.checks import checked_subscription, validity_of
+from tamis.server.deliveries import delivery_id
+from tamis.server.matching import shown_time
+from tamis.server.problems import Problem, bad_subscription
+from tamis.server.reading import Standing
+from tamis.server.service import Service, bearer, idempotency_key
+from tamis.server.tickets import fits, hash_of_ticket, new_ticket, sealed, unsealed
+
+_TAGS: list[Any] = ["subscriptions"]
+
+
+async def standing_of(
+    service: Service, request: Request, id: str, *, for_admin: bool = False
+) -> Standing:
+    """The subscription of an id, for who has its ticket, or the admin key where that is enough."""
+    ticket = bearer(request)
+    is_admin = for_admin and service.is_admin(request)
+    if ticket is None and not is_admin:
+        raise Problem(
+            "ticket-required",
+            f"this needs the ticket of {id!r}: Authorization: Bearer …",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+    standing: Standing | None = await service.read(service.log.reading.standing, id)
+    if standing is None:
+        raise Problem("not-found", f"there is no subscription {id!r}")
+    if not is_admin and (ticket is None or not fits(ticket, standing.ticket)):
+        raise Problem("wrong-ticket", f"this is not the ticket of {id!r}")
+    return standing
+
+
+def shown_end(expires: float | None) -> str | None:
+    """The end of a subscription as it is told."""
+    return None if expires is None else shown_time(expires)
+
+
+def routes(service: Service) -> APIRouter:
+    """The addresses of subscriptions."""
+    router = APIRouter(tags=_TAGS)
+
+    @router.post("/subscriptions", status_code=201, openapi_extra=examples.SUBSCRIBE)
+    async def subscribe(request: Request) -> Response:
+        """Subscribe: the answer holds the ticket, which is told this once."""
+        if "dry_run" in request.query_params:
+            raise Problem("malformed", "dry_run is not served: leave it out, or ask /forecast")
+        body = await body_of(request, service.settings.most_bytes)
+        matcher, entry = service.matching.matcher, object_of(body)
+        wanted = await service.read(checked_subscription, entry, matcher)
+        forecast = await service.read(matcher.forecast, wanted.document["where"])
+        ticket, key = new_ticket(), idempotency_key(request)
+        with service.request_of(request, body) as same_request:
+            subscribed = await service.submit(
+                changes.Subscribe(
+                    wanted.document,
+                    hash_of_ticket(ticket),
+                    wanted.id,
+                    wanted.validity,
+                    None if key is None else sealed(ticket, key),
+                    same_request,
+                )
+            )
+        if key is not None and subscribed.sealed is not None:
+            ticket = unsealed(subscribed.sealed, key)
+        answer = {
+            "id": subscribed.id,
+            "ticket": ticket,
+            "expires": shown_end(subscribed.expires),
+            "forecast": forecast.as_dict(),
+        }
+        answer |= {"warnings": wanted.warnings} if wanted.warnings else {}
+        headers = {"Location": f"/subscriptions/{subscribed.id}"}
+        return JSONResponse(answer, 201, headers if subscribed.id.isascii() else None)
+
+    @router.put("/subscriptions/{id}", openapi_extra=examples.REPLACE)
+    async def replace(request: Request, id: str) -> Response:
+        """Replace text and policy at once; cursor and ticket stay, and a policy that is equal."""
+        standing = await standing_of(service, request, id)
+        entry = object_of(await body_of(request, service.settings.most_bytes))
+        if entry.get("id", id) != id:
+            raise Problem("malformed", f"the id of {id!r} stays: leave it out")
+        matcher = service.matching.matcher
+        wanted = await service.read(_checked, entry, matcher)
+        forecast = await service.read(matcher.forecast, wanted.document["where"])
+        replaced = await service.submit(
+            changes.Replace(standing.born, wanted.document, wanted.validity)
+        )
+        answer = {"id": id, "expires": shown_end(replaced.expires), "forecast": forecast.as_dict()}
+        answer |= {"warnings": wanted.warnings} if wanted.warnings else {}
+        return JSONResponse(answer)
+
+    @router.post("/subscriptions/{id}/renew", openapi_extra=examples.RENEW)
+    async def renew(request: Request, id: str) -> Response:
+        """Let it live for so long from now: a day where nothing is said."""
+        standing = await standing_of(service, request, id)
+        body = await body_of(request, service.settings.most_bytes)
+        try:
+            validity = validity_of(object_of(body).get("validity"))
+        except SubscriptionError as bad:
+            raise bad_subscription([bad]) from None
+        with service.request_of(request, body) as same_request:
+            renewed = await service.submit(changes.Renew(standing.born, validity, same_request))
+        return JSONResponse({"id": id, "expires": shown_end(renewed.expires)})
+
+    @router.delete("/subscriptions/{id}", status_code=204, openapi_extra=examples.TICKET)
+    async def unsubscribe(request: Request, id: str) -> Response:
+        """End it, with what was not delivered."""
+        standing = await standing_of(service, request, id)
+        await service.submit(changes.Unsubscribe(standing.born))
+        return Response(status_code=204)
+
+    @router.get("/subscriptions/{id}", openapi_extra=examples.TICKET)
+    async def show(request: Request, id: str) -> Response:
+        """Show it: what it says, when it ends, and how its deliveries stand."""
+        return JSONResponse(shown(await standing_of(service, request, id, for_admin=True)))
+
+    @router.get("/subscriptions", openapi_extra=examples.ADMIN)
+    async def show_all(request: Request) -> Response:
+        """List all subscriptions, with the admin key."""
+        service.check_admin(request)
+        return JSONResponse([shown(each) for each in await service.read(_standings, service)])
+
+    return router
+
+
+def _checked(entry: dict[str, Any], matcher: Any) -> Any:
+    return checked_subscription(entry, matcher, default=None)
+
+
+def _standings(service: Service) -> list[Standing]:
+    return service.log.reading.standings()
+
+
+def shown(standing: Standing) -> dict[str, Any]:
+    """A subscription as it is told; `due = delivered + pending + dead + gap`."""
+    return {
+        "id": standing.id,
+        **standing.document,
+        "expires": shown_end(standing.expires),
+        "live": standing.ended is None,
+        "cursor": delivery_id(standing.born, standing.acknowledged),
+        "matched": standing.matched,
+        "due": standing.due,
+        "delivered": standing.delivered,
+        "pending": standing.pending,
+        "dead": 0,
+        "gap": standing.gap,
+    }

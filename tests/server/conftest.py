@@ -1,0 +1,67 @@
+"""Match servers for tests: real ones, on a free port of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import tamis
+from tamis.server.service import Settings
+from tamis.server.serving import Server
+
+
+@tamis.operator(inputs=("people",), outputs=("count",))
+def peopleCount(event: Any, count: object) -> list[object]:
+    if event["people"] == "broken":
+        raise RuntimeError("the camera is broken")
+    return [event["people"]]
+
+
+def matcher() -> tamis.Matcher:
+    return tamis.Matcher(operators=[peopleCount])
+
+
+class Client(httpx.Client):
+    """A client of a server, with a word for what tests do most."""
+
+    def subscribed(self, where: str, **more: object) -> tuple[str, dict[str, str]]:
+        """Subscribes; the address of the subscription, and the headers of its ticket."""
+        answer = self.post("/subscriptions", json={"where": where, **more})
+        assert answer.status_code == 201, answer.text
+        made = answer.json()
+        return f"/subscriptions/{made['id']}", {"Authorization": f"Bearer {made['ticket']}"}
+
+    def published(self, *events: Mapping[str, object]) -> list[str]:
+        """Publishes, and waits for the verdicts; what each matched."""
+        answer = self.post("/events?wait=true", json=list(events))
+        assert answer.status_code == 200, answer.text
+        return [",".join(each["matches"]) for each in answer.json()["events"]]
+
+
+Serving = Callable[..., contextlib.AbstractContextManager[Client]]
+
+
+@contextlib.contextmanager
+def served(folder: Path, **settings: Any) -> Iterator[Client]:
+    with Server(Settings(folder, **settings), matcher) as server:
+        server.wait_ready()
+        with Client(base_url=server.url, timeout=30) as client:
+            yield client
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Serving:
+    """Serves a folder of one test, again after it ended."""
+    return lambda **settings: served(tmp_path / "data", **settings)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A client of a server that the tests of a module share: each names things of its own."""
+    with served(tmp_path_factory.mktemp("data"), admin_key="the admin key") as client:
+        yield client

@@ -1,0 +1,195 @@
+"""Events over HTTP: in which forms they come, what is refused, and what became of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.conftest import Client, Serving
+from tests.server.test_subscriptions import ADMIN, problem
+
+
+def test_one_an_array_or_lines(client: Client) -> None:
+    one = client.post("/events", json={"id": "one", "a": 1})
+    assert (one.status_code, one.json()) == (202, {"ids": ["one"]})
+    assert client.post("/events", json=[{"id": "x1"}, {"id": "x2"}]).json() == {"ids": ["x1", "x2"]}
+    lines = '{"id": "l1"}\n\n{"id": "l2"}\r\n{"id": "l3"}'
+    assert client.post("/events", content=lines).json() == {"ids": ["l1", "l2", "l3"]}
+    typed = {"Content-Type": "application/x-ndjson"}
+    assert client.post("/events", content='{"id": "l4"}', headers=typed).json() == {"ids": ["l4"]}
+    made_up = client.post("/events", json={"a": 1}).json()["ids"][0]
+    assert made_up.startswith("event-")
+    assert client.post("/events", json=[]).json() == {"ids": []}
+
+
+def test_cloud_events_are_opened(client: Client) -> None:
+    client.subscribed('type = "seen" and speed = 5', id="clouds")
+    envelope = {"specversion": "1.0", "id": "c1", "source": "/cameras", "type": "seen"}
+    whole = {**envelope, "data": {"speed": 5}}
+    answer = client.post(
+        "/events?wait=true",
+        content=json.dumps(whole),
+        headers={"Content-Type": "application/cloudevents+json"},
+    )
+    assert answer.json()["events"][0]["matches"] == ["clouds"]
+    batch = [{**whole, "id": "c2"}, {**whole, "id": "c3", "data": {"speed": 6}}]
+    assert client.published(*batch) == ["clouds", ""]
+    headers = {f"ce-{name}": value for name, value in {**envelope, "id": "c4"}.items()}
+    binary = client.post("/events?wait=true", json={"speed": 5}, headers=headers)
+    assert binary.json()["events"] == [{"event": "c4", "matches": ["clouds"], "undetermined": []}]
+
+
+def test_a_picture_comes_as_a_part(client: Client) -> None:
+    client.subscribed('drone = "d1" and image starts with "data:image/png;base64,"', id="pictures")
+    event = json.dumps({"id": "p1", "drone": "d1"})
+    picture = b"\x89PNG\r\n--not the boundary\r\n\r\n" + bytes(range(256)) * 100
+    files = {
+        "event": (None, event, "application/json"),
+        "image": ("a.png", picture, "image/png"),
+    }
+    answer = client.post("/events?wait=true", files=files, headers=ADMIN)  # type: ignore[arg-type]
+    match = answer.json()["events"][0]
+    assert match["matches"][0]["subscription"] == "pictures"
+    whole = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+    again = client.post("/events", json={"id": "p1", "drone": "d1", "image": whole})
+    assert again.status_code == 202  # the very same event
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"image": "/etc/passwd"},
+        {"image": "frame.png"},
+        {"image": "http://127.0.0.1/x.png"},
+        {"image": "file:///etc/passwd"},
+        {"facts": "../secrets.ttl"},
+        {"facts": "https://example.org/graph.ttl"},
+        {"specversion": "1.0", "id": "c", "data": {"image": "/etc/passwd"}},
+    ],
+)
+def test_an_event_names_no_file_and_no_address(client: Client, event: dict[str, object]) -> None:
+    document = problem(client.post("/events", json=event), 400, "bad-event")
+    assert "names no file and no address" in document["detail"]
+    assert client.post("/events", json={"image": "data:,x", "facts": "<a> <b> <c> ."}).is_success
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("", "not valid JSON"),
+        ("{", "line 1, column 2"),
+        ("3", "an event is an object, and this is a number"),
+        ('[{"id": 1}, "x"]', "event 2: an event is an object"),
+        ('{"id": [1]}', "the id of an event is a string or a number"),
+        ('{"id": ""}', "not empty"),
+        ('{"id": "\\ud800"}', "printable"),
+        ('{"id": "' + "x" * 300 + '"}', "200 letters at most"),
+        ('{"a": 1}\n{"a"', "line 2"),
+        ("[" * 200_000, "nested too deep"),
+    ],
+)
+def test_what_is_no_event_is_told(client: Client, body: str, said: str) -> None:
+    answer = client.post("/events", content=body)
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+
+
+def test_an_id_again_is_taken_once(client: Client) -> None:
+    client.subscribed("again = 1", id="again")
+    assert client.published({"id": "same", "again": 1}) == ["again"]
+    assert client.published({"again": 1, "id": "same"}) == ["again"]
+    assert client.get("/subscriptions/again", headers=ADMIN).json()["due"] == 1
+    answer = client.post("/events", json={"id": "same", "again": 2})
+    assert "'same'" in problem(answer, 409, "other-content")["detail"]
+
+
+def test_verdicts_are_ids_and_more_for_the_admin(client: Client) -> None:
+    client.subscribed("peopleCount(?n), ?n > 3, said = 1", id="counting", color="red")
+    events = [{"id": "v1", "said": 1, "people": 7}, {"id": "v2", "said": 1, "people": "broken"}]
+    plain = client.post("/events?wait=true", json=events).json()["events"]
+    assert [each["matches"] for each in plain] == [["counting"], []]
+    assert [each["undetermined"] for each in plain] == [[], ["counting"]]
+    whole = client.post("/events?wait=true", json=events, headers=ADMIN).json()["events"]
+    assert whole[0]["matches"] == [
+        {"subscription": "counting", "bindings": [{"n": 7}], "data": {"color": "red"}}
+    ]
+    assert "the camera is broken" in whole[1]["undetermined"][0]["reason"]
+
+
+def test_a_key_again_publishes_once(client: Client) -> None:
+    key = {"Idempotency-Key": "publish-1"}
+    first, second = (client.post("/events", json={"n": 1}, headers=key) for _ in range(2))
+    assert first.json() == second.json()
+    assert client.post("/events", json={"n": 1}).json() != first.json()
+
+
+def test_the_log_is_followed_by_the_admin(client: Client) -> None:
+    problem(client.get("/events"), 401, "key-refused")
+    client.published({"id": "followed", "level": 3})
+    with client.stream("GET", "/events?after=0", headers=ADMIN) as stream:
+        kinds = set()
+        for line in stream.iter_lines():
+            kinds |= {line} if line.startswith("event: ") else set()
+            if '"id": "followed"' in line:
+                entry = json.loads(line.removeprefix("data: "))
+                break
+    assert "event: subscribe" in kinds
+    assert entry["event"] == {"id": "followed", "level": 3}
+    assert entry["account"]["events"] == 1
+
+
+def test_publishing_may_need_a_key(serving: Serving) -> None:
+    with serving(publish_key="secret") as client:
+        problem(client.post("/events", json={"a": 1}), 401, "key-refused")
+        wrong = {"Authorization": "Bearer other"}
+        problem(client.post("/events", json={"a": 1}, headers=wrong), 403, "wrong-key")
+        right = {"Authorization": "Bearer secret"}
+        assert client.post("/events", json={"a": 1}, headers=right).status_code == 202
+
+
+def test_what_is_too_large_is_refused(serving: Serving) -> None:
+    with serving(most_bytes=1_000, most_events=3) as client:
+        assert problem(client.post("/events", json={"a": "x" * 2_000}), 413, "too-large")
+        parts = (b"x" * 500 for _ in range(5))
+        assert problem(client.post("/events", content=parts), 413, "too-large")
+        assert problem(client.post("/events", json=[{}] * 4), 413, "too-large")
+        assert client.post("/events", json=[{}] * 3).status_code == 202
+
+
+def test_more_than_can_wait_is_shed_and_counted(serving: Serving) -> None:
+    with serving(most_behind=1) as client:
+        client.subscribed("peopleCount(?n), ?n > 3")
+        answers: list[httpx.Response] = []
+
+        def publish() -> None:
+            with Client(base_url=client.base_url) as other:
+                answers.extend(other.post("/events", json={"people": 5}) for _ in range(40))
+
+        threads = [threading.Thread(target=publish) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        shed = [answer for answer in answers if answer.status_code == 429]
+        assert {answer.status_code for answer in answers} == {202, 429}
+        assert all(int(answer.headers["retry-after"]) >= 1 for answer in shed)
+        problem(shed[0], 429, "overloaded")
+        metrics = client.get("/metrics").text
+        assert 'tamis_events_total{outcome="offered"} 160.0' in metrics
+        assert f'tamis_events_total{{outcome="shed"}} {len(shed)}.0' in metrics
+        assert f'tamis_events_total{{outcome="accepted"}} {160 - len(shed)}.0' in metrics
+
+
+def test_large_payloads_are_files_of_their_content(serving: Serving, tmp_path: Path) -> None:
+    picture = "data:image/png;base64," + "A" * 100_000
+    with serving() as client:
+        client.subscribed(f'image ends with "{"A" * 20}"', id="long")
+        events = [{"id": f"b{number}", "image": picture} for number in range(3)]
+        assert client.published(*events) == ["long"] * 3
+    files = [path for path in (tmp_path / "data" / "payloads").rglob("*") if path.is_file()]
+    assert [file.stat().st_size for file in files] == [len(picture)]

@@ -1,0 +1,134 @@
+"""What who operates a server sees: health, readiness, numbers, documentation, recovery."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import tamis
+from tamis.server.changes import Subscribe
+from tamis.server.errors import LogError
+from tamis.server.log import Log
+from tamis.server.service import Settings
+from tamis.server.serving import Server
+from tests.server.conftest import Client, Serving, matcher
+from tests.server.test_subscriptions import problem
+
+
+def test_it_answers_at_once_and_is_ready_when_recovery_ended(tmp_path: Path) -> None:
+    def slowly() -> tamis.Matcher:
+        time.sleep(1.0)
+        return matcher()
+
+    with Server(Settings(tmp_path), slowly) as server, httpx.Client(base_url=server.url) as client:
+        assert client.get("/healthz").json() == {"status": "ok"}
+        readiness = client.get("/readyz")
+        assert (readiness.status_code, readiness.json()["reason"]) == (
+            *(503, "the log is being recovered"),
+        )
+        early = client.post("/events", json={"a": 1})
+        assert problem(early, 503, "not-ready")["detail"] == "the log is being recovered"
+        assert early.headers["retry-after"] == "1"
+        assert "tamis_ready 0.0" in client.get("/metrics").text
+        server.wait_ready()
+        assert client.get("/readyz").json() == {"status": "ready"}
+        assert client.post("/events", json={"a": 1}).status_code == 202
+
+
+def test_subscriptions_that_no_operator_can_answer_stop_the_start(tmp_path: Path) -> None:
+    with Log(tmp_path) as log:
+        log.submit(Subscribe({"where": "boatCount(?n)"}, bytes(32), "boats")).result()
+    cannot = pytest.raises(LogError, match="1 of 1 subscriptions of the log cannot be taken")
+    with Server(Settings(tmp_path), matcher) as server, cannot:
+        server.wait_ready()
+    with Log(tmp_path) as log:
+        assert [each.id for each in log.reading.standings()] == ["boats"]
+
+
+def test_what_is_installed_is_listed(client: Client) -> None:
+    (operator,) = client.get("/operators").json()
+    assert (operator["name"], operator["outputs"]) == ("peopleCount", ["count"])
+    assert "sequential" in [each["name"] for each in client.get("/planners").json()]
+
+
+def test_numbers_are_those_of_prometheus(client: Client) -> None:
+    client.subscribed("metrics = 1, peopleCount(?n), ?n > 1")
+    client.published({"metrics": 1, "people": 3}, {"metrics": 1, "people": 0}, {"metrics": 2})
+    found = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(client.get("/metrics").text)
+        for sample in family.samples
+    }
+    assert found["tamis_ready",] == 1
+    assert found["tamis_position",] == found["tamis_cursor",] == 4
+    assert found["tamis_subscriptions",] == 1
+    assert found["tamis_decided_total",] == 3
+    assert found["tamis_calls_total", "peopleCount"] == 2
+    assert found["tamis_deliveries", "due"] == found["tamis_deliveries", "pending"] == 1
+    assert found["tamis_events_total", "accepted"] == 3
+    assert found["tamis_commits_total",] >= 3
+    assert found["tamis_stage_seconds_total", "index"] > 0
+
+
+def test_every_address_is_documented_with_examples(client: Client) -> None:
+    api = client.get("/openapi.json").json()
+    assert api["info"]["version"] == tamis.__version__
+    for path, method in (
+        *(("/subscriptions", "post"), ("/subscriptions/{id}", "put"), ("/events", "post")),
+        *(("/subscriptions/{id}/ack", "post"), ("/subscriptions/{id}/renew", "post")),
+    ):
+        content = api["paths"][path][method]["requestBody"]["content"]
+        assert content["application/json"]["example"]
+    for methods in api["paths"].values():
+        for said in methods.values():
+            assert said["description"]
+    assert client.get("/docs").status_code == 200
+    assert client.get("/").status_code == 307
+
+
+def test_what_is_nowhere_is_a_problem_too(client: Client) -> None:
+    problem(client.get("/nowhere"), 404, "not-found")
+    problem(client.patch("/events"), 405, "method-not-allowed")
+
+
+def test_a_failed_event_stops_nothing(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = tamis.Matcher.begin
+
+    def begin(self: tamis.Matcher, event: dict[str, object], **more: object) -> object:
+        if event["id"] == "poison":
+            raise ZeroDivisionError("a planner")
+        return real(self, event, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tamis.Matcher, "begin", begin)
+    with serving() as client:
+        client.subscribed("a = 1", id="s")
+        events = [{"id": id, "a": 1} for id in ("p0", "p1", "poison", "p3")]
+        verdicts = client.post("/events?wait=true", json=events).json()["events"]
+        assert [each["matches"] for each in verdicts] == [["s"], ["s"], [], ["s"]]
+        assert verdicts[2]["failure"] == "ZeroDivisionError: a planner"
+        assert "tamis_failures_total 1.0" in client.get("/metrics").text
+    with serving() as client:
+        assert client.get("/readyz").status_code == 200
+
+
+def test_ending_finishes_what_was_accepted(tmp_path: Path) -> None:
+    @tamis.operator(inputs=("a",))
+    def slow(event: object) -> bool:
+        time.sleep(0.02)
+        return True
+
+    def made() -> tamis.Matcher:
+        return tamis.Matcher(operators=[slow])
+
+    with Server(Settings(tmp_path), made) as server, httpx.Client(base_url=server.url) as client:
+        server.wait_ready()
+        client.post("/subscriptions", json={"where": "slow()"})
+        client.post("/events", json=[{"a": number} for number in range(50)])
+    with Log(tmp_path) as log:
+        state = log.reading.state()
+        assert state.cursor == state.position == 51
+        assert log.reading.standings()[0].due == 50
