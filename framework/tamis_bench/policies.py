@@ -53,10 +53,10 @@ def one(policy: dict[str, Any], keys: int) -> None:
     deliveries = Deliveries(matcher)
     _seconds(matcher, deliveries, _events(0, 100))
     before = resident_bytes()
-    new = _seconds(matcher, deliveries, _events(100, keys))
+    new, delivered = _seconds(matcher, deliveries, _events(100, keys))
     held = resident_bytes() - before
     again = min(_AGAIN, keys)
-    known = _seconds(matcher, deliveries, _events(0, again, later=keys))
+    known, _ = _seconds(matcher, deliveries, _events(0, again, later=keys))
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         deliveries.save(folder)
@@ -64,6 +64,7 @@ def one(policy: dict[str, Any], keys: int) -> None:
         Deliveries.open(folder, matcher)
         opened = time.perf_counter()
     found = {
+        "delivered": delivered,
         "bytes": held / keys,
         "new_us": 1e6 * new / keys,
         "known_us": 1e6 * known / again,
@@ -80,15 +81,17 @@ def _events(first: int, count: int, later: int = 0) -> Iterator[dict[str, Any]]:
         yield {"id": f"event-{at + later}", "time": time, "drone": f"drone-{at}", "level": 7}
 
 
-def _seconds(matcher: Matcher, deliveries: Deliveries, events: Iterable[dict[str, Any]]) -> float:
-    """Takes the results of events; the seconds that taking them took."""
-    seconds = 0.0
+def _seconds(
+    matcher: Matcher, deliveries: Deliveries, events: Iterable[dict[str, Any]]
+) -> tuple[float, int]:
+    """Takes the results of events; the seconds that it took, and how many deliveries it gave."""
+    seconds, delivered = 0.0, 0
     for event in events:
         result = matcher.match(event)
         began = time.perf_counter()
-        deliveries.take(result)
+        delivered += len(deliveries.take(result))
         seconds += time.perf_counter() - began
-    return seconds
+    return seconds, delivered
 
 
 def _many(subscriptions: int, passes: int) -> Iterator[Row]:
