@@ -5,21 +5,26 @@ Listing them imports nothing heavy; the ontology is loaded when the first one is
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tamis import OperatorRecord, Parameter, Preparation, Specification, hookimpl
 from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
+from tamis_operators.reasoner.graphs import rdflib_term
 from tamis_operators.reasoner.settings import settings_of
+
+if TYPE_CHECKING:
+    from tamis_operators.reasoner.settings import Ontology
+
+__all__ = ["operators", "rdflib_term"]
 
 _EXTRA = "tamis[reasoner]"
 _MODULES = ("pyoxigraph",)
 
 
 def operators(
-    ontology: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    ontology: Ontology | None = None,
     regime: str = "owl-rl",
     *,
     timeout: float | None = 10.0,
@@ -27,17 +32,20 @@ def operators(
     most_bytes: int = 1 << 20,
     most_triples: int = 10_000,
     most_consequences: int = 100_000,
+    terms: str = "words",
 ) -> list[OperatorRecord]:
-    """The operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or JSON-LD.
+    """The operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or JSON-LD,
+    or graphs of rdflib.
 
     Without one, those that `TAMIS_ONTOLOGY` lists, else the bundled one. `timeout` and `isolation`
-    are of the operators that take SPARQL; the bounds are of an event's facts."""
+    are of the operators that take SPARQL; the bounds are of an event's facts.
+    With `terms="n3"` a solution of `select` has terms as N-Triples, for `rdflib_term`."""
     bounds = {
         "most_bytes": most_bytes,
         "most_triples": most_triples,
         "most_consequences": most_consequences,
     }
-    settings = settings_of(ontology, regime, bounds)
+    settings = settings_of(ontology, regime, bounds, terms)
     facts = Preparation(
         "facts", partial(asked, "facts.prepared_facts", settings), ("facts",), cost_seconds=0.002
     )
@@ -47,7 +55,7 @@ def operators(
     ) -> OperatorRecord:
         specification = Specification(
             name=name,
-            version=f"1-{settings.digest}",
+            version=f"1-{settings.digest}{'-n3' * (name == 'select' and terms == 'n3')}",
             description=description,
             parameters=tuple(Parameter(each) for each in parameters),
             variadic=name == "select",

@@ -37,7 +37,7 @@ class Ask(Operator):
 
     def samples(self) -> Iterable[Sample]:
         """Of the bundled ontology."""
-        if self.settings.ontology:
+        if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 a :Van ."}
         return (

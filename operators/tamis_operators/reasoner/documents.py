@@ -12,17 +12,21 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from xml.parsers import expat
 
 import pyoxigraph as ox
 
 from tamis.kit import is_address
-from tamis_operators.reasoner.settings import FORMATS
+from tamis_operators.reasoner.graphs import triples_in
+from tamis_operators.reasoner.settings import FORMATS, Settings
 from tamis_operators.reasoner.terms import Term
+
+if TYPE_CHECKING:
+    import rdflib
 
 _ANONYMOUS = re.compile(r"[0-9a-f]{16,32}")
 _DEEPEST = 200
@@ -111,6 +115,49 @@ def parsed(
         raise DocumentError(f"{what}: {failure}") from None
     document.prefixes = dict(parser.prefixes)
     return document
+
+
+def converted(
+    graph: rdflib.Graph, what: str, most: int, rename: Callable[[str], str] = str
+) -> Iterator[tuple[Term, ox.NamedNode, Term]]:
+    """The triples of a graph of rdflib, blank nodes by their labels."""
+    known: dict[object, Term] = {}
+    for number, triple in enumerate(triples_in(graph), 1):
+        if number > most:
+            raise DocumentError(f"{what} have more than {most:,} triples")
+        try:
+            subject, predicate, object = [
+                known.get(term) or known.setdefault(term, _converted(term, rename))
+                for term in triple
+            ]
+        except (ValueError, TypeError) as failure:
+            if isinstance(failure, DocumentError):
+                raise
+            raise DocumentError(f"{what}, {_short(triple)}: {failure}") from None
+        if isinstance(subject, ox.Literal) or not isinstance(predicate, ox.NamedNode):
+            raise DocumentError(f"{what}, {_short(triple)}: this is no triple of RDF")
+        yield subject, predicate, object
+
+
+def _converted(term: Any, rename: Callable[[str], str]) -> Term:
+    """A term of rdflib as one of pyoxigraph."""
+    from rdflib import BNode, Literal, URIRef
+
+    if isinstance(term, URIRef):
+        return ox.NamedNode(str(term))
+    if isinstance(term, BNode):
+        return ox.BlankNode(rename(str(term)))
+    if not isinstance(term, Literal):
+        raise TypeError(f"a term is a URIRef, a BNode or a Literal, not a {type(term).__name__}")
+    if term.language:
+        return ox.Literal(str(term), language=term.language)
+    if term.datatype is None:
+        return ox.Literal(str(term))
+    return ox.Literal(str(term), datatype=ox.NamedNode(str(term.datatype)))
+
+
+def _short(triple: Sequence[Any]) -> str:
+    return " ".join(f"{term!s:.60}" for term in triple)
 
 
 class _Labels:
@@ -212,12 +259,21 @@ _KINDS = {
 }
 
 
-def told_files(paths: tuple[str, ...]) -> Iterator[str]:
-    """All the files that paths name; an error for what is not there."""
-    for path in paths:
+def documents_of(settings: Settings, reserved: str) -> Iterator[Document]:
+    """The documents of an ontology; labels of blank nodes are told apart by document."""
+    for place, (text, format, what) in enumerate(_told_documents(settings), 1):
+        yield parsed(text, format, what, rename=f"{reserved}{place}.{{}}".format)
+
+
+def _told_documents(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """Text, format and name of each; an error for what is not there."""
+    for path in settings.paths:
         if not os.path.exists(path):
             raise DocumentError(f"there is no {path}")
         found = files_in(path)
         if not found:
             raise DocumentError(f"{path} holds no RDF file ({', '.join(FORMATS)})")
-        yield from found
+        for file in found:
+            yield (*read_file(file), file)
+    for text in settings.graphs:
+        yield text, "turtle", "the graph of the ontology"

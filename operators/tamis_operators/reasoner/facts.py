@@ -1,8 +1,8 @@
 """What an event says, with all that follows from it and the ontology: one preparation for all.
 
-Facts are Turtle text, or the path of an RDF file (`tamis.event.is_facts_path` tells which). Facts
-that contradict the ontology are a failure, so that what is asked of them is unknown and not false:
-from a contradiction everything would follow.
+Facts are Turtle text, the path of an RDF file (`tamis.event.is_facts_path` tells which), or a graph
+of rdflib. Facts that contradict the ontology are a failure, so that what is asked of them is
+unknown and not false: from a contradiction everything would follow.
 Cost: parsing, and the facts' own consequences; nothing of the ontology is walked.
 """
 
@@ -16,7 +16,8 @@ import pyoxigraph as ox
 
 from tamis.kit import Scalar, is_facts_path, kind_of
 from tamis_operators.reasoner.closing import Closure, ContradictionError, TooManyError
-from tamis_operators.reasoner.documents import DocumentError, parsed, read_file
+from tamis_operators.reasoner.documents import DocumentError, converted, parsed, read_file
+from tamis_operators.reasoner.graphs import is_graph
 from tamis_operators.reasoner.knowledge import (
     RESERVED,
     Knowledge,
@@ -116,10 +117,15 @@ def closed(known: Knowledge, triples: Iterable[tuple[Term, Term, Term]]) -> Fact
 def _triples(known: Knowledge, facts: object) -> Iterator[tuple[Term, Term, Term]]:
     """The triples of an event's facts."""
     settings = known.settings
-    if not isinstance(facts, str):
-        raise FactsError(f"facts are Turtle text or a path, not {type(facts).__name__}")
-    text, format, what = facts, "turtle", "the facts"
+    what = "the facts"
     try:
+        if is_graph(facts):
+            yield from converted(facts, what, settings.most_triples, _own_label)
+            return
+        if not isinstance(facts, str):
+            kind = type(facts).__name__
+            raise FactsError(f"facts are Turtle text, a path or a graph of rdflib, not {kind}")
+        text, format = facts, "turtle"
         if is_facts_path(facts):
             text, format = read_file(facts, settings.most_bytes)
         elif len(facts.encode("utf-8", "surrogatepass")) > settings.most_bytes:

@@ -72,7 +72,7 @@ class Holds(Operator):
 
     def samples(self) -> Iterable[Sample]:
         """Of the bundled ontology."""
-        if self.settings.ontology:
+        if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 ; :speed 31.5 . :van3 :speed 30 ."}
         return (

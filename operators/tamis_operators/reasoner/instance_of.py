@@ -7,7 +7,6 @@ of an event is shared by all calls about it.
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,8 @@ from tamis_operators.reasoner.hermit import NO_JAVA, find_java
 from tamis_operators.reasoner.settings import Settings, settings_of
 
 if TYPE_CHECKING:
-    from tamis_operators.reasoner.instances import Ontology
+    from tamis_operators.reasoner import instances
+    from tamis_operators.reasoner.settings import Ontology
 
 _TIMEOUT_SECONDS = 30.0
 _BOUNDS = {
@@ -42,14 +42,14 @@ class Reasoning:
     def __init__(self, settings: Settings, timeout: float | None) -> None:
         self.settings = settings
         self.timeout = timeout
-        self._ontology: Ontology | None = None
+        self._ontology: instances.Ontology | None = None
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Reasoning, (self.settings, self.timeout)
 
     @property
-    def ontology(self) -> Ontology:
+    def ontology(self) -> instances.Ontology:
         """The ontology and the expressions that are asked."""
         from tamis_operators.reasoner.instances import Ontology
 
@@ -118,7 +118,7 @@ class InstanceOf(Operator):
 
 
 def instance_records(
-    ontology: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    ontology: Ontology | None = None,
     regime: str = "owl-rl",
     *,
     timeout: float | None = _TIMEOUT_SECONDS,

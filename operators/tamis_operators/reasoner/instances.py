@@ -17,7 +17,7 @@ import pyoxigraph as ox
 from tamis import ArgumentError
 from tamis_operators.reasoner import class_expressions
 from tamis_operators.reasoner.class_expressions import Literal, Name
-from tamis_operators.reasoner.documents import parsed, read_file, told_files
+from tamis_operators.reasoner.documents import documents_of
 from tamis_operators.reasoner.facts import _triples as triples_of_facts
 from tamis_operators.reasoner.hermit import RefusedError, types_of
 from tamis_operators.reasoner.knowledge import RESERVED, knowledge
@@ -52,7 +52,8 @@ class Ontology:
     def __init__(self, settings: Settings, timeout: float | None) -> None:
         self._timeout = timeout
         self._ontology = knowledge(settings)
-        self._triples = _told(settings.paths)
+        documents = documents_of(settings, RESERVED)
+        self._triples = [triple for each in documents for triple in each.triples]
         self._vocabulary = Vocabulary(self._triples)
         self._composed = self._vocabulary.composed
         self._expressions: dict[Tree, None] = {}
@@ -154,16 +155,6 @@ class Ontology:
         instances = Instances([*self._triples, *facts], self._timeout)
         self.ask(instances, expressions)
         return instances
-
-
-def _told(paths: tuple[str, ...]) -> list[Triple]:
-    """What the documents of an ontology say."""
-    triples: list[Triple] = []
-    for at, path in enumerate(told_files(paths), 1):
-        text, format = read_file(path)
-        label = f"{RESERVED}{at}.{{}}".format
-        triples += parsed(text, format, path, rename=label).triples
-    return triples
 
 
 class Instances:

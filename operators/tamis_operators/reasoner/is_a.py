@@ -69,7 +69,7 @@ class IsA(Operator):
 
     def samples(self) -> Iterable[Sample]:
         """Of the bundled ontology."""
-        if self.settings.ontology:
+        if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :follows :van3 . :van3 a :Van ."}
         return (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Set
-from functools import partial
 
 import pyoxigraph as ox
 
@@ -17,13 +16,7 @@ from tamis import OperatorError
 from tamis_operators.reasoner import vocabulary as v
 from tamis_operators.reasoner.closing import Closure, ContradictionError
 from tamis_operators.reasoner.compiling import Triple
-from tamis_operators.reasoner.documents import (
-    Document,
-    DocumentError,
-    parsed,
-    read_file,
-    told_files,
-)
+from tamis_operators.reasoner.documents import DocumentError, documents_of
 from tamis_operators.reasoner.names import Names
 from tamis_operators.reasoner.settings import Settings
 from tamis_operators.reasoner.sparql import Datasets, Visible
@@ -47,7 +40,7 @@ class Knowledge:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.terms = Terms()
-        documents = list(_documents(settings.paths))
+        documents = list(documents_of(settings, RESERVED))
         prefixes: dict[str, str] = {}
         for document in documents:
             prefixes = {**document.prefixes, **prefixes}
@@ -111,16 +104,6 @@ def knowledge(settings: Settings) -> Knowledge:
             except DocumentError as failure:
                 raise OperatorError(f"the ontology cannot be read: {failure}") from None
         return known
-
-
-def _documents(paths: tuple[str, ...]) -> Iterator[Document]:
-    for place, path in enumerate(told_files(paths), 1):
-        text, format = read_file(path)
-        yield parsed(text, format, path, rename=partial(_renamed, place))
-
-
-def _renamed(place: int, label: str) -> str:
-    return f"{RESERVED}{place}.{label}"
 
 
 def numbered(triples: Iterable[tuple[Term, Term, Term]], terms: Terms) -> list[Triple]:

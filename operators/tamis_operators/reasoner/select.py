@@ -56,14 +56,14 @@ class Select(Operator):
         facts: Facts = event.prepared
         found = facts.dataset.query(query)
         assert isinstance(found, ox.QuerySolutions)
-        solutions = _solutions(facts, found, wanted)
+        solutions = _solutions(facts, found, wanted, self.settings.terms == "n3")
         if any(isinstance(each, Variable) for each in wanted):
             return solutions
         return next(solutions, None) is not None
 
     def samples(self) -> Iterable[Sample]:
         """Of the bundled ontology."""
-        if self.settings.ontology:
+        if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 :speed 30 ."}
         query = "select('SELECT ?x ?v { ?x :follows/:speed ?v }', ?who, ?speed)"
@@ -75,7 +75,10 @@ class Select(Operator):
 
 
 def _solutions(
-    facts: Facts, found: Iterable[ox.QuerySolution], wanted: Sequence[Variable | Wanted]
+    facts: Facts,
+    found: Iterable[ox.QuerySolution],
+    wanted: Sequence[Variable | Wanted],
+    as_terms: bool,
 ) -> Iterator[tuple[Scalar, ...]]:
     """Each once, in the order of the query."""
     scalar = facts.knowledge.names.scalar
@@ -89,7 +92,8 @@ def _solutions(
         values = [scalar(term) for term in terms]
         if not all(_fits(terms[place], values[place], each) for place, each in given):
             continue
-        solution = tuple(values[place] for place in asked)
+        shown = list(map(str, terms)) if as_terms else values
+        solution = tuple(shown[place] for place in asked)
         key = tuple((kind_of(value), value) for value in solution)
         if key not in seen:
             seen.add(key)

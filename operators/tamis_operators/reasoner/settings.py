@@ -9,14 +9,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tamis import OperatorError
 from tamis.kit import did_you_mean
+from tamis_operators.reasoner.graphs import is_graph, lines_of, turtle_of
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+    Source = str | os.PathLike[str] | Graph
+    Ontology = Source | Iterable[Source]
 
 ENVIRONMENT = "TAMIS_ONTOLOGY"
 BUNDLED = str(Path(__file__).with_name("surveillance.ttl"))
+TERMS = ("words", "n3")
 REGIMES = ("owl-rl", "rdfs", "none")
 FORMATS = {
     ".ttl": "turtle",
@@ -40,43 +49,63 @@ class Settings:
     most_triples: int = 10_000
     most_consequences: int = 100_000
     digest: str = ""
+    graphs: tuple[str, ...] = ()
+    """Graphs of the ontology as Turtle."""
+    terms: str = field(default="words", compare=False)
+    """What `select` gives: words as subscriptions write them, or terms as N-Triples do."""
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether the ontology is the bundled one."""
+        return not (self.ontology or self.graphs)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The files and folders of the ontology."""
-        return self.ontology or (BUNDLED,)
+        return (BUNDLED,) if self.is_bundled else self.ontology
 
 
 def settings_of(
-    ontology: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
+    ontology: Ontology | None,
     regime: str,
     bounds: dict[str, int],
+    terms: str = "words",
 ) -> Settings:
     """Settings as a user gives them; without an ontology, that of the environment."""
     if regime not in REGIMES:
         raise OperatorError(
             f"unknown regime {regime!r}{did_you_mean(regime, REGIMES)} ({', '.join(REGIMES)})"
         )
+    if terms not in TERMS:
+        raise OperatorError(f"unknown terms {terms!r}{did_you_mean(terms, TERMS)} (words, n3)")
     for name, bound in bounds.items():
         if isinstance(bound, bool) or not isinstance(bound, int) or bound <= 0:
             raise OperatorError(f"{name} is a whole number above 0, not {bound!r}")
+    given: tuple[Source, ...]
     if ontology is None:
         told = os.environ.get(ENVIRONMENT, "")
-        paths = tuple(path for path in told.split(os.pathsep) if path)
-    elif isinstance(ontology, (str, os.PathLike)):
-        paths = (os.fspath(ontology),)
+        given = tuple(path for path in told.split(os.pathsep) if path)
+    elif is_graph(ontology) or isinstance(ontology, (str, os.PathLike)):
+        given = (ontology,)
     else:
-        paths = tuple(os.fspath(path) for path in ontology)
-        if not paths:
-            raise OperatorError("an ontology is at least one file or folder")
-    paths = tuple(os.path.abspath(path) for path in paths)
-    digest = _digest(paths or (BUNDLED,), regime, bounds)
-    return Settings(paths, regime, **bounds, digest=digest)
+        given = tuple(ontology)  # type: ignore[arg-type]
+        if not given:
+            raise OperatorError("an ontology is at least one file, folder or graph")
+    graphs = [each for each in given if is_graph(each)]
+    others = [each for each in given if not is_graph(each)]
+    if not all(isinstance(each, (str, os.PathLike)) for each in others):
+        raise OperatorError("an ontology is files, folders, or graphs of rdflib")
+    paths = tuple(os.path.abspath(os.fspath(each)) for each in others)  # type: ignore[arg-type]
+    told_apart = (regime, sorted(bounds.items()), *map(lines_of, graphs))
+    digest = _digest(paths if given else (BUNDLED,), told_apart)
+    return Settings(
+        paths, regime, **bounds, digest=digest, graphs=tuple(map(turtle_of, graphs)), terms=terms
+    )
 
 
-def _digest(paths: tuple[str, ...], regime: str, bounds: dict[str, int]) -> str:
+def _digest(paths: tuple[str, ...], told_apart: tuple[object, ...]) -> str:
     """What tells the set-up apart; a file that cannot be read is told when it is needed."""
-    found = hashlib.sha256(repr((regime, sorted(bounds.items()))).encode())
+    found = hashlib.sha256(repr(told_apart).encode())
     for path in paths:
         inside = [path] if not os.path.isdir(path) else sorted(map(str, Path(path).rglob("*")))
         for file in inside:

@@ -101,7 +101,7 @@ def test_errors_say_where(facts: str, words: str) -> None:
 @pytest.mark.parametrize("facts", [5, ["a"], {"a": 1}, True, b":a a :Van ."])
 def test_facts_of_another_kind(facts: Any) -> None:
     reason = matcher_of("isA(a, Van)").match({"facts": facts}).undetermined[0].reason
-    assert "facts are Turtle text or a path, not" in str(reason)
+    assert "facts are Turtle text, a path or a graph of rdflib, not" in str(reason)
 
 
 def test_bounds() -> None:
