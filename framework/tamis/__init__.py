@@ -19,6 +19,7 @@ from tamis.errors import (
     PluginError,
     PluginWarning,
     PolicyStateError,
+    ServerError,
     SparkError,
     StatisticsError,
     SubscriptionError,
@@ -54,12 +55,14 @@ if TYPE_CHECKING:
     from tamis.result.account import Account, OperatorAccount
     from tamis.result.explain import Explanation
     from tamis.result.plan import Plan
+    from tamis.server.client import Client
     from tamis.statistics import Statistics
 
     __version__: str
 
 _LAZY = {
     "Account": "result.account",
+    "Client": "server.client",
     "Deliveries": "policy",
     "Delivery": "policy",
     "Explanation": "result.explain",
@@ -84,6 +87,7 @@ __all__ = [
     "Account",
     "ArgumentError",
     "Budget",
+    "Client",
     "Deliveries",
     "Delivery",
     "DerivedAttribute",
@@ -119,6 +123,7 @@ __all__ = [
     "Result",
     "Run",
     "Sample",
+    "ServerError",
     "Shadows",
     "SparkError",
     "Specification",

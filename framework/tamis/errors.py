@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tamis.nearest import did_you_mean
 from tamis.words import counted
@@ -160,6 +161,19 @@ class PolicyStateError(TamisError, ValueError):
 
 class StatisticsError(TamisError, ValueError):
     """Statistics that cannot be read, written or used."""
+
+
+class ServerError(TamisError):
+    """A request that a match server refuses, or does not answer."""
+
+    def __init__(
+        self, problem: str, *, status: int | None = None, document: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(problem)
+        self.status = status
+        """That of HTTP; `None` where there was no answer."""
+        self.problem = dict(document or {})
+        """The problem document (RFC 9457): its `type` says which one, `errors` where."""
 
 
 class SparkError(TamisError):

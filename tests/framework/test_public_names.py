@@ -11,12 +11,12 @@ import tamis
 
 PUBLIC = {
     "tamis": """
-        Account ArgumentError Budget Deliveries Delivery DerivedAttribute Event EventError
+        Account ArgumentError Budget Client Deliveries Delivery DerivedAttribute Event EventError
         EventType Explanation Forecast Implication Index IndexFolderError IndexRecord Limits Match
         Matcher MatcherFolderError NeverMatches Operator OperatorAccount OperatorError
         OperatorRecord Parameter Plan Planner PlannerError PlannerRecord PluginError PluginWarning
-        PolicyStateError Preparation Problem Resource Result Run Sample Shadows SparkError
-        Specification Statistics StatisticsError SubscriptionError SubscriptionErrors
+        PolicyStateError Preparation Problem Resource Result Run Sample ServerError Shadows
+        SparkError Specification Statistics StatisticsError SubscriptionError SubscriptionErrors
         SubscriptionWarning TamisError Transient UnknownPlugin Variable WrongOption hookimpl index
         operator spark testing
     """,

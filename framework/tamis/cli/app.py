@@ -21,10 +21,11 @@ from tamis.cli.operators import operators
 from tamis.cli.options import Debug
 from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
+from tamis.cli.serve import serve
 from tamis.cli.stream import stream
 
 _COMMANDS = (
-    *(match, learn, stream, advise, drift, check, explain),
+    *(match, serve, learn, stream, advise, drift, check, explain),
     *(operators, planners, indexes, plugins, doctor, new_operator),
 )
 _STATUS = (

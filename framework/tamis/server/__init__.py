@@ -7,5 +7,5 @@ the commit is on disk. `matching` follows the log behind that: event e meets exa
 subscriptions live at its position, and its verdict, its deliveries and the cursor are one commit.
 The alternative, to match before an event is acknowledged, is one thread less; but then publishers
 wait for operators instead of for the disk, and one slow call stops renewals and cancellations too.
-Others may import what stands here.
+Others may import what stands here, and `client`, `database`, `service` and `serving`.
 """

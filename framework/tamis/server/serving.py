@@ -81,11 +81,13 @@ class Server:
         self._thread.join()
         self._socket.close()
 
-    def run_until(self, told: threading.Event) -> None:
-        """Runs until it is told to end; `LogError` where it cannot start."""
+    def run_until(self, told: threading.Event, ready: Callable[[], None]) -> None:
+        """Runs until it is told to end, and says when it is ready; raises what stops its start."""
         with self:
-            while not told.wait(_POLL_SECONDS):
-                if self.service.failure is not None:
-                    break
+            while not self.service.wait_opened(_POLL_SECONDS) and not told.is_set():
+                pass
+            if self.service.failure is None and not told.is_set():
+                ready()
+                told.wait()
         if self.service.failure is not None:
-            raise LogError(str(self.service.failure)) from self.service.failure
+            raise self.service.failure

@@ -1,0 +1,133 @@
+"""Runs the match server: `tamis serve`."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tamis.cli import options
+from tamis.cli.failures import MisuseError
+from tamis.cli.loading import Setup
+from tamis.cli.options import option
+from tamis.cli.saying import say
+
+_PORT = 8484
+_LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+def _from_file(context: typer.Context, file: str | None) -> str | None:
+    """Takes the settings of a file where neither a flag nor the environment says otherwise."""
+    import tomllib
+
+    from tamis.nearest import did_you_mean
+
+    if file is None:
+        return None
+    try:
+        read = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as bad:
+        raise MisuseError(f"--config {file}: {bad.strerror or bad}") from bad
+    except ValueError as bad:
+        raise MisuseError(f"--config {file} is not valid TOML: {bad}") from bad
+    known = {each.name for each in context.command.params if each.name} - {"config", "debug"}
+    found = {name.replace("-", "_"): value for name, value in read.items()}
+    for name in found.keys() - known:
+        raise MisuseError(f"--config {file}: unknown setting {name}{did_you_mean(name, known)}")
+    context.default_map = {**(context.default_map or {}), **found}
+    return file
+
+
+def _keep_seconds(text: str | None) -> float | None:
+    from tamis.language.durations import duration_seconds
+
+    try:
+        return None if text is None else float(duration_seconds(text))
+    except ValueError as bad:
+        raise MisuseError(f"--keep-for: {bad}") from None
+
+
+def serve(
+    host: Annotated[
+        str, option("ADDRESS", "Where it listens.", "--host", envvar="TAMIS_HOST")
+    ] = _LOCAL[0],
+    port: Annotated[
+        int, option("N", "0 takes a free one.", envvar="TAMIS_PORT", min=0, max=65_535)
+    ] = _PORT,
+    data: Annotated[
+        str, option("DIR", "The folder of the log, of one server at a time.", envvar="TAMIS_DATA")
+    ] = "tamis-data",
+    operators: options.Operators = None,
+    index: options.Index = None,
+    planner: options.Planner = None,
+    statistics: options.StatisticsFolder = None,
+    workers: options.Workers = 1,
+    memo_bytes: options.MemoBytes = None,
+    time_zone: options.TimeZone = None,
+    publish_key: Annotated[
+        str | None,
+        option(
+            "KEY", "What publishers need; anybody publishes without.", envvar="TAMIS_PUBLISH_KEY"
+        ),
+    ] = None,
+    admin_key: Annotated[
+        str | None,
+        option("KEY", "With it all can be read, and nothing changed.", envvar="TAMIS_ADMIN_KEY"),
+    ] = None,
+    keep_for: Annotated[
+        str | None, option("DURATION", "How long events are kept.", envvar="TAMIS_KEEP_FOR")
+    ] = None,
+    keep_bytes: Annotated[
+        int | None, option("N", "How much of them.", envvar="TAMIS_KEEP_BYTES", min=0)
+    ] = None,
+    config: Annotated[
+        str | None,
+        option(
+            "FILE",
+            "Settings as TOML, by the names of the options; flags go first, then the environment.",
+            is_eager=True,
+            callback=_from_file,
+        ),
+    ] = None,
+    debug: options.Debug = False,
+) -> None:
+    """Serve subscriptions, events and deliveries over HTTP, from a log that keeps its promises.
+
+    What is answered with 201 or 202 is on disk. SIGTERM finishes what was accepted.
+    """
+    keep_seconds = _keep_seconds(keep_for)
+    for name, key in (("--publish-key", publish_key), ("--admin-key", admin_key)):
+        if key is not None and not key.strip():
+            raise MisuseError(f"{name} is empty")
+    setup = Setup(operators, index, planner, statistics, time_zone=time_zone, memo_bytes=memo_bytes)
+    _run(
+        host, port, lambda: setup.matcher(workers=workers), data=Path(data),
+        publish_key=publish_key, admin_key=admin_key,
+        keep_seconds=keep_seconds, keep_bytes=keep_bytes,
+    )  # fmt: skip
+
+
+def _run(host: str, port: int, make_matcher: Any, **settings: Any) -> None:
+    """Serves until a signal."""
+    from tamis.server.database import sqlite_version
+
+    sqlite_version()
+    try:
+        from tamis.server.service import Settings
+        from tamis.server.serving import Server
+    except ImportError as bad:
+        raise MisuseError(f"{bad}: pip install 'tamis[server]'") from bad
+    told = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *about: told.set())
+    try:
+        server = Server(Settings(**settings), make_matcher, host=host, port=port)
+    except OSError as bad:
+        raise MisuseError(f"cannot listen on {host}:{port}: {bad.strerror or bad}") from bad
+    if host not in _LOCAL and settings["publish_key"] is None:
+        say("warning: anybody who reaches this server publishes: --publish-key is not given")
+    server.run_until(told, lambda: say(f"tamis serves {server.url}, from {settings['data']}"))
+    say("what was accepted is finished")

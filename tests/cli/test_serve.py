@@ -1,0 +1,124 @@
+"""`tamis serve`: its settings, what stops it, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.running import Ended, Process
+
+OPERATORS = """
+import time
+import tamis
+
+@tamis.operator(inputs=("a",))
+def slow(event):
+    time.sleep(0.01)
+    return True
+"""
+
+
+@contextlib.contextmanager
+def serving(
+    folder: Path, *options: str, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Runs `tamis serve` in a folder; its address, and the process."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tamis", "serve", "--port", "0", *options],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        said = process.stderr.readline()
+        address = re.search(r"tamis serves (http://\S+), from (\S+)", said)
+        assert address is not None, said + process.stderr.read()
+        yield address[1], process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def refused(folder: Path, *options: str) -> Ended:
+    return Process(folder)("serve", *options)
+
+
+def test_it_serves_and_finishes_what_it_accepted(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OPERATORS)
+    with serving(tmp_path, "--operators", "mine.py", "--data", "log") as (url, process):
+        assert httpx.get(f"{url}/readyz").json() == {"status": "ready"}
+        made = httpx.post(f"{url}/subscriptions", json={"where": "slow()"}).json()
+        events = [{"a": number} for number in range(100)]
+        assert httpx.post(f"{url}/events", json=events).status_code == 202
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == "what was accepted is finished\n"
+    ticket = {"Authorization": f"Bearer {made['ticket']}"}
+    with serving(tmp_path, "--operators", "mine.py", "--data", "log") as (url, _):
+        assert httpx.get(f"{url}/subscriptions/{made['id']}", headers=ticket).json()["due"] == 100
+
+
+def test_flags_go_before_the_environment_and_that_before_a_file(tmp_path: Path) -> None:
+    (tmp_path / "tamis.toml").write_text(
+        'data = "file"\npublish-key = "file"\nadmin-key = "file"\n'
+    )
+    settings = {"TAMIS_PUBLISH_KEY": "environment", "TAMIS_DATA": "environment"}
+    with serving(tmp_path, "--config", "tamis.toml", "--data", "flag", **settings) as (url, _):
+        assert (tmp_path / "flag" / "log.sqlite").exists()
+        for key, status in (("file", 403), ("environment", 202)):
+            headers = {"Authorization": f"Bearer {key}"}
+            assert httpx.post(f"{url}/events", json={}, headers=headers).status_code == status
+        headers = {"Authorization": "Bearer file"}
+        assert httpx.get(f"{url}/subscriptions", headers=headers).json() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (["--planner", "savngs"], 2, "unknown planner 'savngs'"),
+        (["--operators", "nowhere.py"], 2, "--operators"),
+        (["--publish-key", " "], 2, "--publish-key is empty"),
+        (["--keep-for", "long"], 2, "--keep-for: "),
+        (["--host", "203.0.113.7"], 2, "cannot listen on 203.0.113.7"),
+        (["--config", "none.toml"], 2, "--config none.toml: No such file"),
+        (["--config", "bad.toml"], 2, "is not valid TOML"),
+        (["--config", "odd.toml"], 2, "unknown setting prot; did you mean port?"),
+        (["--data", "broken"], 1, "its end is lost"),
+    ],
+)
+def test_what_stops_the_start_is_a_sentence(
+    tmp_path: Path, options: list[str], status: int, said: str
+) -> None:
+    (tmp_path / "bad.toml").write_text("port = ")
+    (tmp_path / "odd.toml").write_text("prot = 1")
+    if "broken" in options:
+        from tamis.server.changes import Publish
+        from tamis.server.log import Log
+
+        with Log(tmp_path / "broken") as log:
+            log.submit(Publish([{"a": 1}])).result()
+        (tmp_path / "broken" / "log.sqlite").unlink()
+    ended = refused(tmp_path, "--port", "0", *options)
+    assert (ended.status, ended.out) == (status, "")
+    assert ended.err.startswith("error: ")
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_two_servers_do_not_share_a_log(tmp_path: Path) -> None:
+    with serving(tmp_path, "--data", "log"):
+        ended = refused(tmp_path, "--port", "0", "--data", "log")
+    assert (ended.status, "is in use by another match server" in ended.err) == (1, True)

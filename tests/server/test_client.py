@@ -1,0 +1,100 @@
+"""The client: it asks again where that helps, resumes streams, and says what a server refuses."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+import tamis
+from tamis.server.service import Settings
+from tamis.server.serving import Server
+from tests.server.conftest import matcher
+
+
+def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
+    with (
+        Server(Settings(tmp_path, publish_key="p", admin_key="a"), matcher) as server,
+        tamis.Client(server.url, publish_key="p") as client,
+    ):
+        fast = client.subscribe("speed > 3", id="fast er", data={"team": "x"}, validity="1h")
+        assert client.publish({"id": "e1", "speed": 5}, {"id": "e2", "speed": 1}) == ["e1", "e2"]
+        (verdict,) = client.publish({"id": "e3", "speed": 9}, wait=True)
+        assert verdict["matches"] == ["fast er"]
+        first, second = fast.pending()
+        assert (first.event, second.event, first.kind) == ("e1", "e3", "match")
+        assert fast.pending(after=first.id) == [second]
+        fast.acknowledge(first)
+        again = client.subscription(fast.id, fast.ticket)
+        assert next(again.deliveries()) == second
+        fast.replace("speed > 100", deliver={"once": True}, data={"team": "y"})
+        assert fast.show()["where"] == "speed > 100"
+        assert fast.renew("2h") == fast.expires
+        with tamis.Client(server.url, publish_key="p", admin_key="a") as admin:
+            (whole,) = admin.publish({"id": "e4", "speed": 200}, wait=True)
+            assert whole["matches"][0]["data"]["team"] == "y"
+        fast.unsubscribe()
+        with pytest.raises(tamis.ServerError, match="there is no subscription") as refused:
+            fast.show()
+        assert refused.value.status == 404
+        with pytest.raises(tamis.ServerError, match="did you mean peopleCount") as refused:
+            client.subscribe("peopelCount(?n)")
+        assert refused.value.problem["errors"][0]["column"] == 1
+
+
+def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
+    seen: list[str | None] = []
+    with Server(Settings(tmp_path), matcher) as server:
+        port = server.port
+        client = tamis.Client(server.url)
+        slow = client.subscribe("level > 3")
+        client.publish({"id": "e1", "level": 5}, {"id": "e2", "level": 5})
+
+        def read() -> None:
+            for delivery in slow.deliveries():
+                seen.append(delivery.event)
+                if delivery.event == "last":
+                    return
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        while len(seen) < 2:
+            time.sleep(0.01)
+    with Server(Settings(tmp_path), matcher, port=port):
+        client.publish({"id": "e3", "level": 9}, {"id": "last", "level": 9})
+        thread.join(30)
+    client.close()
+    assert seen == ["e1", "e2", "e3", "last"]
+
+
+def test_a_request_without_an_answer_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Server(Settings(tmp_path), matcher) as server, tamis.Client(server.url) as client:
+        server.wait_ready()
+        real, lost = httpx.Client.request, [3]
+
+        def request(self: httpx.Client, *about: object, **more: object) -> httpx.Response:
+            answer = real(self, *about, **more)  # type: ignore[arg-type]
+            if lost[0]:
+                lost[0] -= 1
+                raise httpx.ReadError("the answer was lost")
+            return answer
+
+        monkeypatch.setattr(httpx.Client, "request", request)
+        made = client.subscribe("a = 1")
+        assert made.id == "subscription-1"
+        lost[0] = 2
+        assert client.publish({"a": 1}) == ["event-2"]
+        assert client.publish({"a": 1}, wait=True)[0]["event"] == "event-3"
+        assert made.show()["due"] == 2
+
+
+def test_who_is_not_there_is_told() -> None:
+    with tamis.Client("http://127.0.0.1:9", tries=2) as client:
+        with pytest.raises(tamis.ServerError, match="does not answer") as refused:
+            client.publish({})
+        assert refused.value.status is None
