@@ -1,0 +1,264 @@
+"""Kills a match server at random moments of whatever its clients do, and looks what is left.
+
+`python -m tests.server.server_kills --times N [--seed S]`: subscriptions of several predicates
+with `or` and policies come, change, are renewed, expire and go while events are published. All that
+was answered is there; what is delivered is what a plain model makes of the order in the log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import tamis
+from tamis.server.service import Settings
+from tamis.server.serving import Server
+from tests.server.counting import peopleCount
+
+ROOT = Path(__file__).resolve().parents[2]
+_PER_FOLDER = 5
+_CLIENTS = 3
+_WHERE = "(a > {0} and peopleCount(?n) and ?n > {1}) or (b = {2} and not peopleCount(3))"
+_POLICIES: list[Any] = [None, {"once": True}, {"of": [2, 3]}]
+_PROGRAM = """
+import sys
+from tamis.cli import main
+from tamis.server import policies
+policies._EVENTS_BETWEEN = 5
+sys.exit(main())
+"""
+"""The server, which writes the state of policies often."""
+_ADMIN = {"Authorization": "Bearer admin"}
+
+
+def is_match(numbers: list[int], event: Mapping[str, int]) -> bool:
+    """What the condition means, in Python."""
+    first, second, third = numbers
+    return (event["a"] > first and event["people"] > second) or (
+        event["b"] == third and event["people"] != 3
+    )
+
+
+class Policy:
+    """What a policy delivers, by a plain model."""
+
+    def __init__(self, deliver: Any) -> None:
+        self.deliver = deliver
+        self.last: list[bool] = []
+        self.done = False
+
+    def takes(self, matched: bool) -> bool:
+        if self.deliver is None:
+            return matched
+        if "once" in self.deliver:
+            first, self.done = matched and not self.done, self.done or matched
+            return first
+        self.last = [*self.last, matched][-3:]
+        if matched and sum(self.last) >= 2:
+            self.last = []
+            return True
+        return False
+
+
+class Customer:
+    """Does something random to a server until it is gone."""
+
+    def __init__(self, url: str, seed: str, said: list[dict[str, Any]]) -> None:
+        self.client = httpx.Client(base_url=url, timeout=10)
+        self.chance = random.Random(seed)
+        self.seed = seed
+        self.said = said
+        self.mine: list[tuple[str, dict[str, str]]] = []
+        self.count = 0
+
+    def run(self) -> None:
+        works = [self.subscribe, self.change, self.renew, self.end, self.acknowledge]
+        works += [self.publish] * 6
+        try:
+            while True:
+                self.chance.choice(works)()
+        except httpx.TransportError:
+            self.client.close()
+
+    def wanted(self) -> dict[str, Any]:
+        numbers = [self.chance.randrange(4) for _ in range(3)]
+        deliver = self.chance.choice(_POLICIES)
+        more = {} if deliver is None else {"deliver": deliver}
+        return {"where": _WHERE.format(*numbers), "numbers": numbers, **more}
+
+    def ask(self, method: str, address: str, body: Any, **more: Any) -> Any:
+        answer = self.client.request(method, address, json=body, **more)
+        assert answer.status_code in (200, 201, 202, 204, 404), answer.text
+        return None if answer.status_code == 404 else answer.content and answer.json()
+
+    def subscribe(self) -> None:
+        wanted = {**self.wanted(), "validity": self.chance.choice([0.5, 1000])}
+        made = self.ask("POST", "/subscriptions", wanted)
+        ticket = {"Authorization": f"Bearer {made['ticket']}"}
+        self.mine.append((f"/subscriptions/{made['id']}", ticket))
+        self.said.append({"did": "subscribe", "id": made["id"], "numbers": wanted["numbers"]})
+
+    def change(self) -> None:
+        if self.mine:
+            address, ticket = self.chance.choice(self.mine)
+            self.ask("PUT", address, self.wanted(), headers=ticket)
+
+    def renew(self) -> None:
+        if self.mine:
+            address, ticket = self.chance.choice(self.mine)
+            self.ask("POST", f"{address}/renew", {"validity": 1000}, headers=ticket)
+
+    def end(self) -> None:
+        if len(self.mine) > 1:
+            address, ticket = self.mine.pop(self.chance.randrange(len(self.mine)))
+            if self.ask("DELETE", address, None, headers=ticket) is not None:
+                self.said.append({"did": "end", "id": address.rpartition("/")[2]})
+
+    def publish(self) -> None:
+        events = []
+        for _ in range(self.chance.randint(1, 3)):
+            self.count += 1
+            parts = {name: self.chance.randrange(5) for name in ("a", "b", "people")}
+            events.append({"id": f"{self.seed}-{self.count}", **parts})
+        address = self.chance.choice(["/events", "/events?wait=true"])
+        ids = self.ask("POST", address, events)["ids"]
+        self.said.append({"did": "publish", "ids": ids})
+
+    def acknowledge(self) -> None:
+        if self.mine:
+            address, ticket = self.chance.choice(self.mine)
+            found = self.ask("GET", f"{address}/matches?wait=0", None, headers=ticket)
+            if found:
+                id = self.chance.choice(found)["id"]
+                self.ask("POST", f"{address}/ack", {"id": id}, headers=ticket)
+                self.said.append({"did": "acknowledge", "id": address.rpartition("/")[2], "to": id})
+
+
+def killed_once(folder: Path, chance: random.Random, said: list[dict[str, Any]]) -> None:
+    """Starts a server, lets clients at it, and kills it."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", _PROGRAM, "serve", "--port", "0", "--data", str(folder)),
+            *("--operators", "tests.server.counting"),
+        ],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    assert process.stderr is not None
+    if chance.random() < 0.2:  # while it recovers, more or less
+        time.sleep(chance.uniform(0.5, 2.5))
+    else:
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+(?=,)", line)
+        assert found is not None, line + process.stderr.read()
+        seed = f"{chance.getrandbits(32):x}"
+        customers = [Customer(found[0], f"{seed}.{each}", said) for each in range(_CLIENTS)]
+        threads = [threading.Thread(target=each.run) for each in customers]
+        for thread in threads:
+            thread.start()
+        time.sleep(chance.uniform(0.1, 2.0))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    for thread in threads if "threads" in locals() else []:
+        thread.join()
+
+
+def audit(folder: Path, said: list[dict[str, Any]]) -> int:
+    """Compares what is delivered with the model; how many deliveries."""
+    matcher = tamis.Matcher(operators=[peopleCount])
+    with Server(Settings(folder, admin_key="admin"), lambda: matcher) as server:
+        server.wait_ready()
+        reading = server.service.log.reading
+        ends = time.monotonic() + 60
+        while reading.state().cursor < reading.state().position and time.monotonic() < ends:
+            time.sleep(0.02)
+        entries = reading.entries(0, 1_000_000)
+        live: dict[int, list[int]] = {}
+        policies: dict[int, Policy] = {}
+        due: dict[int, list[str]] = {}
+        gone: set[str] = set()
+        for entry in entries:
+            if entry.kind in ("subscribe", "replace"):
+                live[entry.born] = entry.body["numbers"]
+                deliver = entry.body.get("deliver")
+                if entry.born not in policies or policies[entry.born].deliver != deliver:
+                    policies[entry.born] = Policy(deliver)
+            elif entry.kind in ("unsubscribe", "expire"):
+                live.pop(entry.born, None)
+                gone |= {entry.id} if entry.kind == "unsubscribe" else set()
+            elif entry.kind == "publish":
+                for born, numbers in live.items():
+                    if policies[born].takes(is_match(numbers, entry.body["event"])):
+                        due.setdefault(born, []).append(entry.id)
+        published = {entry.id for entry in entries if entry.kind == "publish"}
+        made = {entry.id for entry in entries if entry.kind == "subscribe"}
+        standings = {each.id: each for each in reading.standings()}
+        for each in said:
+            match each["did"]:
+                case "publish":
+                    assert set(each["ids"]) <= published
+                case "subscribe":
+                    assert each["id"] in made
+                case "end":
+                    assert each["id"] in gone
+                    assert each["id"] not in standings
+                case "acknowledge" if each["id"] in standings:
+                    number = int(each["to"].rpartition("-")[2])
+                    assert standings[each["id"]].acknowledged >= number
+        with httpx.Client(base_url=server.url, headers=_ADMIN) as admin:
+            for id, standing in standings.items():
+                query = f"?wait=0&after={standing.born}-0&limit=1000"
+                found = admin.get(f"/subscriptions/{id}/matches{query}").json()
+                assert [each["event"] for each in found] == due.get(standing.born, [])[:1000], id
+        return sum(map(len, due.values()))
+
+
+def kill(times: int, seed: int) -> Counter[str]:
+    """Kills so many times; how often what was answered."""
+    chance = random.Random(seed)
+    counts: Counter[str] = Counter()
+    done = 0
+    while done < times:
+        place = Path(tempfile.mkdtemp())
+        said: list[dict[str, Any]] = []
+        for _ in range(min(_PER_FOLDER, times - done)):
+            killed_once(place / "log", chance, said)
+            done += 1
+        counts["deliveries"] += audit(place / "log", said)
+        counts.update(each["did"] for each in said)
+        shutil.rmtree(place)
+        if times > _PER_FOLDER:
+            print(f"{done} of {times} kills: {dict(counts)}", flush=True)
+    return counts
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    chosen = parser.parse_args()
+    print(f"seed {chosen.seed}")
+    print(f"{chosen.times} kills, nothing lost of {dict(kill(chosen.times, chosen.seed))}")
+
+
+if __name__ == "__main__":
+    main()
