@@ -5,6 +5,8 @@ Listing them imports nothing heavy; the ontology is loaded when the first one is
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,8 @@ from tamis import OperatorRecord, Parameter, Preparation, Specification, hookimp
 from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
 from tamis_operators.reasoner.graphs import rdflib_term
-from tamis_operators.reasoner.settings import settings_of
+from tamis_operators.reasoner.rule_files import HOW, Rules, rules_of
+from tamis_operators.reasoner.settings import Settings, settings_of
 
 if TYPE_CHECKING:
     from tamis_operators.reasoner.settings import Ontology
@@ -33,13 +36,15 @@ def operators(
     most_triples: int = 10_000,
     most_consequences: int = 100_000,
     terms: str = "words",
+    rules: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
 ) -> list[OperatorRecord]:
     """The operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or JSON-LD,
     or graphs of rdflib.
 
     Without one, those that `TAMIS_ONTOLOGY` lists, else the bundled one. `timeout` and `isolation`
     are of the operators that take SPARQL; the bounds are of an event's facts.
-    With `terms="n3"` a solution of `select` has terms as N-Triples, for `rdflib_term`."""
+    With `terms="n3"` a solution of `select` has terms as N-Triples, for `rdflib_term`.
+    `rules` are files of rules for `infers`; without any, those that `TAMIS_RULES` lists."""
     bounds = {
         "most_bytes": most_bytes,
         "most_triples": most_triples,
@@ -93,7 +98,36 @@ def operators(
             ("query",),
             True,
         ),
+        _infers(settings, rules_of(rules, timeout)),
     ]
+
+
+def _infers(settings: Settings, rules: Rules) -> OperatorRecord:
+    """The operator of rules of one's own; they see the facts, if any, and what they name."""
+    seen = ("facts", *rules.attributes)
+    specification = Specification(
+        name="infers",
+        version=f"1-{settings.digest}-{rules.digest}",
+        description="What rules of your own derive; variables stand for any place of a head",
+        parameters=(Parameter("head"),),
+        variadic=True,
+        inputs=(),
+        optional_inputs=seen,
+        cost_seconds=0.000_01,
+        deterministic=True,
+        preparation=Preparation(
+            "inference",
+            partial(asked, "infers.prepared_inference", settings, rules),
+            inputs=(),
+            optional_inputs=seen,
+            cost_seconds=0.005,
+        ),
+        extra=_EXTRA,
+        modules=_MODULES,
+        lacking=None if rules.paths else f"there are no rules yet: {HOW}",
+    )
+    factory = partial(asked, "infers.Infers", settings, specification, rules)
+    return OperatorRecord(specification, factory)
 
 
 @hookimpl

@@ -186,6 +186,13 @@ class Names:
         candidates = ", ".join(f"'{self.shown(iri)}'" for iri in sorted(found))
         raise ArgumentError(f"{word} is ambiguous: write one of {candidates}", place)
 
+    def in_rules(self, places: int) -> dict[str, list[str]]:
+        """The IRIs of classes (one place) or properties (two) by local name, first letter small."""
+        found: dict[str, list[str]] = {}
+        for local, iris in (self._class_names if places == 1 else self._property_names).items():
+            found.setdefault(local[:1].lower() + local[1:], []).extend(iris)
+        return found
+
     # from terms to words
 
     def scalar(self, term: Term) -> Scalar:
