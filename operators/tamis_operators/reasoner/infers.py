@@ -14,7 +14,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from tamis import ArgumentError, Operator, OperatorError, Sample, Specification, Variable
-from tamis.kit import did_you_mean, kind_of
+from tamis.kit import Scalar, did_you_mean, kind_of
 from tamis_operators.reasoner.evaluation import Evaluation, Row
 from tamis_operators.reasoner.facts import Facts, closed, prepared_facts
 from tamis_operators.reasoner.knowledge import Knowledge, knowledge
@@ -72,7 +72,7 @@ class Inference:
         rows[ATTRIBUTE] = [
             (name, encoded(value))
             for name in self._rules.attributes
-            if isinstance(value := event.get(name), (bool, int, float, str)) and value == value
+            if (value := _plain(event.get(name))) is not None and value == value
         ]
         return Evaluation(self.program, rows, self.settings.most_consequences, self._rules.seconds)
 
@@ -92,6 +92,16 @@ def _rows(facts: Facts, places: int, term: ox.NamedNode) -> Iterator[Row]:
         values = [facts.scalar(each) for each in numbers]
         if facts.is_node(numbers[0]) and None not in values:
             yield tuple(map(encoded, values))
+
+
+def _plain(value: Any) -> Scalar | None:
+    """An attribute as a plain scalar; `None` where it is none."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    for kind in (bool, str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return None
 
 
 def _places(count: int) -> str:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tamis
@@ -83,6 +84,22 @@ def test_attributes_take_part(tmp_path: Path) -> None:
     assert solutions(tmp_path, "infers(slow, ?d)", {**event, "wind.speed": 61}) == []
     assert solutions(tmp_path, "infers(rainy)", {"weather": "rain"}) == [{}]
     assert solutions(tmp_path, "infers(rainy)", {"weather": True}) == []
+
+
+def test_attributes_of_any_kind_are_plain_values(tmp_path: Path) -> None:
+    rules = "p(X) :- attribute(a, X). q(X + 1) :- p(X)."
+    for value, head, wanted in (
+        (np.int64(3), "q", 4),
+        (np.float32(2.5), "p", 2.5),
+        (np.str_("x"), "p", "x"),
+        (np.bool_(True), "p", True),
+        (10**30, "q", 10**30 + 1),
+    ):
+        found = solutions(tmp_path, f"infers({head}, ?x)", {"a": value}, rules=rules)
+        assert found == [{"x": wanted}]
+        assert type(found[0]["x"]) is type(wanted)
+    for absent in ([1], {"b": 1}, float("nan"), None, b"x"):
+        assert solutions(tmp_path, "infers(p, ?x)", {"a": absent}, rules=rules) == []
 
 
 def test_one_evaluation_answers_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
