@@ -115,7 +115,8 @@ class PlainStage:
         return PlainItem(kind, item.events, item.attributes, bindings, known, key)
 
     def newer(self, values: tuple[Any, ...], event: PlainEvent) -> bool:
-        times = [(time, id) for what, time, id, _ in self.find(values).told if what != "end"]
+        _, key = self.keys.get(",".join(map(same, values)), (values, PlainKey()))
+        times = [(time, id) for what, time, id, _ in key.told if what != "end"]
         if not times:
             return True
         last = max(time for time, _ in times)
@@ -251,8 +252,8 @@ class PlainSubscription:
     def __init__(self, id: str, deliver: Any) -> None:
         self.id = id
         self.deliver = deliver
-        policies = deliver if isinstance(deliver, list) else [deliver]
-        self.stages = [PlainStage(each, behind=at > 0) for at, each in enumerate(policies)]
+        self.policies = deliver if isinstance(deliver, list) else [deliver]
+        self.stages = [PlainStage(each, behind=at > 0) for at, each in enumerate(self.policies)]
         self.number = 0
         self.timeless: set[str] = set()
 

@@ -272,7 +272,7 @@ def test_replacing_with_an_equal_policy_keeps_its_state() -> None:
     first, second, third, fourth = events_of([HIGH] * 4, camera="a")
     assert deliveries.take(matcher.match(first))
     matcher.subscribe(
-        "above(2)", id="s", replace=True, deliver={"cooldown": 3600, "per": ["camera"]}
+        "above(2)", id="s", replace=True, deliver=[{"cooldown": 3600, "per": ["camera"]}]
     )
     assert not deliveries.take(matcher.match(second))
     matcher.subscribe("above(3)", id="s", replace=True, deliver={"cooldown": 7200})

@@ -115,8 +115,9 @@ class Policies(RuleBasedStateMachine):
         deliver = deliver_by(draw)
         where = f"seen({id}, ?plate, ?color)"
         self.matcher.subscribe(where, id=id, deliver=deliver, replace=True)
-        if id not in self.plain or self.plain[id].deliver != deliver:
-            self.plain[id] = PlainSubscription(id, deliver)
+        new = PlainSubscription(id, deliver)
+        if id not in self.plain or self.plain[id].policies != new.policies:
+            self.plain[id] = new
 
     @precondition(lambda self: self.plain)
     @rule(data=st.data())
