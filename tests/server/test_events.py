@@ -185,6 +185,22 @@ def test_more_than_can_wait_is_shed_and_counted(serving: Serving) -> None:
         assert f'tamis_events_total{{outcome="accepted"}} {160 - len(shed)}.0' in metrics
 
 
+def test_what_is_offered_is_accepted_refused_or_shed(serving: Serving) -> None:
+    with serving() as client:
+        key = {"Idempotency-Key": "one"}
+        for body, headers in (
+            ([{"id": "o1"}, {"id": "o2"}], {}),
+            ([{"id": "o1", "a": 1}], {}),
+            ([{"image": "/etc/passwd"}, {}], {}),
+            ([{"id": "o3"}], key),
+            ([{"id": "o4"}], key),
+        ):
+            client.post("/events", json=body, headers=headers)
+        metrics = client.get("/metrics").text
+    for outcome, count in (("offered", 7), ("accepted", 3), ("refused", 4), ("shed", 0)):
+        assert f'tamis_events_total{{outcome="{outcome}"}} {count}.0' in metrics
+
+
 def test_large_payloads_are_files_of_their_content(serving: Serving, tmp_path: Path) -> None:
     picture = "data:image/png;base64," + "A" * 100_000
     with serving() as client:

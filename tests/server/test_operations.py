@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 import time
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.service import Settings
 from tamis.server.serving import Server
-from tests.server.conftest import Client, Serving, matcher
+from tests.server.conftest import Client, Serving, matcher, served
 from tests.server.test_subscriptions import problem
 
 
@@ -113,6 +114,25 @@ def test_a_failed_event_stops_nothing(serving: Serving, monkeypatch: pytest.Monk
         assert "tamis_failures_total 1.0" in client.get("/metrics").text
     with serving() as client:
         assert client.get("/readyz").status_code == 200
+
+
+def test_a_backup_is_served_like_the_log(serving: Serving, tmp_path: Path) -> None:
+    with serving(admin_key="a", publish_key="p") as client:
+        address, ticket = client.subscribed("level > 3")
+        events = [{"id": f"k{number}", "level": number} for number in range(6)]
+        publisher = {"Authorization": "Bearer p"}
+        client.post("/events?wait=true", json=events, headers=publisher)
+        problem(client.get("/backup", headers=ticket), 403, "wrong-key")
+        answer = client.get("/backup", headers={"Authorization": "Bearer a"})
+        assert answer.headers["content-type"] == "application/x-tar"
+        client.delete(address, headers=ticket)
+    (tmp_path / "copy.tar").write_bytes(answer.content)
+    with tarfile.open(tmp_path / "copy.tar") as packed:
+        packed.extractall(tmp_path / "restored", filter="data")
+    assert list((tmp_path / "data").glob("backup-*")) == []
+    with served(tmp_path / "restored" / "log") as client:
+        found = client.get(f"{address}/matches?wait=0", headers=ticket).json()
+        assert [each["event"] for each in found] == ["k4", "k5"]
 
 
 def test_ending_finishes_what_was_accepted(tmp_path: Path) -> None:

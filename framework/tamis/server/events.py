@@ -15,14 +15,16 @@ from tamis.server import changes, examples
 from tamis.server.bodies import body_of, documents_of
 from tamis.server.changes import Published
 from tamis.server.checks import checked_event
+from tamis.server.errors import Refusal
 from tamis.server.matching import shown_time
-from tamis.server.problems import Problem
+from tamis.server.problems import Problem, problem_of
 from tamis.server.pulses import EVERYTHING, waited
 from tamis.server.reading import Entry
 from tamis.server.service import Service
 
 _TAGS: list[Any] = ["events"]
 _TOGETHER = 100
+_SHED = (429, 503)
 
 
 def routes(service: Service) -> APIRouter:
@@ -40,20 +42,15 @@ def routes(service: Service) -> APIRouter:
         if len(documents) > most:
             raise Problem("too-large", f"a request has {most:,} events at most", most_events=most)
         service.counts["offered"] += len(documents)
-        several = len(documents) > 1
+        outcome = "refused"
         try:
-            events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
-        except Problem:
-            service.counts["refused"] += len(documents)
+            published = await _published(service, request, body, documents)
+            outcome = "accepted"
+        except Problem as problem:
+            outcome = "shed" if problem.status in _SHED else outcome
             raise
-        service.check_room(len(events))
-        with service.request_of(request, body) as same_request:
-            try:
-                published = await service.submit(changes.Publish(events, same_request))
-            except Exception:
-                service.counts["shed"] += len(events)
-                raise
-        service.counts["accepted"] += len(events)
+        finally:
+            service.counts[outcome] += len(documents)
         if wait and published.positions and await _decided(service, max(published.positions)):
             verdicts = await service.read(_verdicts, service, published, service.is_admin(request))
             return JSONResponse({"ids": published.ids, "events": verdicts}, 200)
@@ -74,6 +71,21 @@ def routes(service: Service) -> APIRouter:
         )
 
     return router
+
+
+async def _published(
+    service: Service, request: Request, body: bytes, documents: list[Any]
+) -> Published:
+    """Publishes what documents hold, or raises the problem that they are."""
+    several = len(documents) > 1
+    events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
+    service.check_room()
+    with service.request_of(request, body) as same_request:
+        try:
+            published: Published = await service.submit(changes.Publish(events, same_request))
+        except Refusal as refusal:
+            raise problem_of(refusal) from refusal
+    return published
 
 
 async def _decided(service: Service, position: int) -> bool:

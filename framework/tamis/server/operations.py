@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.background import BackgroundTask
 
 from tamis.plugins.loader import installed
+from tamis.server import examples
 from tamis.server.metrics import registry_of
-from tamis.server.service import Service
+from tamis.server.service import BACKUP, Service
 
 _TAGS: list[Any] = ["operations"]
+
+
+def _packed(service: Service, folder: Path) -> Path:
+    """A backup in one file."""
+    service.log.backup(folder / "log")
+    packed = folder / "log.tar"
+    with tarfile.open(packed, "w") as into:
+        into.add(folder / "log", "log")
+    shutil.rmtree(folder / "log")
+    return packed
 
 
 def routes(service: Service) -> APIRouter:
@@ -39,6 +55,20 @@ def routes(service: Service) -> APIRouter:
     def metrics() -> Response:
         """Numbers for Prometheus."""
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    @router.get("/backup", openapi_extra=examples.ADMIN)
+    async def backup(request: Request) -> Response:
+        """The log as it is now, as a tar file; what it holds is a folder to serve. With the
+        admin key."""
+        service.check_admin(request)
+        folder = Path(tempfile.mkdtemp(prefix=BACKUP, dir=service.settings.data))
+        after = BackgroundTask(shutil.rmtree, folder)
+        try:
+            packed = await service.read(_packed, service, folder)
+        except BaseException:
+            await after()
+            raise
+        return FileResponse(packed, media_type="application/x-tar", background=after)
 
     @router.get("/operators")
     def operators() -> Response:

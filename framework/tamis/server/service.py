@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import shutil
 import threading
 import time
 from collections import Counter
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _SCHEME = "bearer"
 ADMIN_HEADER = "tamis-admin-key"
+BACKUP = "backup-"
+"""How the folders of unfinished backups begin."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Service:
         try:
             log = Log(self.settings.data, clock=self.settings.clock)
             self._log = log
+            for left in self.settings.data.glob(f"{BACKUP}*"):  # by a process that was killed
+                shutil.rmtree(left)
             matching = Matching(
                 log,
                 self._make_matcher(),
@@ -154,12 +159,11 @@ class Service:
         """Calls a function that reads the log, in a thread."""
         return await run_in_threadpool(function, *arguments)
 
-    def check_room(self, events: int) -> None:
+    def check_room(self) -> None:
         """Refuses events while too much waits to be decided."""
         state = self.log.state
         behind = state.position - state.cursor
         if behind >= self.settings.most_behind:
-            self.counts["shed"] += events
             raise overloaded(f"{behind:,} entries of the log wait to be matched: try again")
 
     def _decided(self, verdicts: Sequence[Verdict]) -> None:
