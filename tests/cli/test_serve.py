@@ -11,10 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.cli.running import Ended, Process
+
+httpx = pytest.importorskip("httpx", reason="pip install 'tamis[server]'")
 
 OPERATORS = """
 import time

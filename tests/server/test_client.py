@@ -91,6 +91,10 @@ def test_a_request_without_an_answer_is_made_once(
         assert client.publish({"a": 1}) == ["event-2"]
         assert client.publish({"a": 1}, wait=True)[0]["event"] == "event-3"
         assert made.show()["due"] == 2
+        lost[0] = 1
+        made.unsubscribe()
+        with pytest.raises(tamis.ServerError, match="there is no subscription"):
+            made.show()
 
 
 def test_who_is_not_there_is_told() -> None:

@@ -2,7 +2,7 @@
 
 Every request that changes something has an idempotency key of its own, so that one that got no
 answer is sent again until there is one, and is done once. A stream of deliveries goes on behind
-the last one after whatever ended it. Imports httpx alone.
+the last one after whatever ended it. Imports no library before a client is made, then httpx alone.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from tamis.errors import ServerError
 
-try:
+if TYPE_CHECKING:
     import httpx
-except ImportError:
-    raise ServerError("tamis.Client needs httpx: pip install 'tamis[server]'") from None
 
 _AGAIN = (429, 502, 503, 504)
 _TRIES = 8
@@ -65,6 +63,11 @@ class Client:
         timeout_seconds: float = 30.0,
         tries: int = _TRIES,
     ) -> None:
+        try:
+            import httpx
+        except ImportError:
+            raise ServerError("tamis.Client needs httpx: pip install 'tamis[server]'") from None
+        self._library = httpx
         self._http = httpx.Client(base_url=url, timeout=timeout_seconds)
         self._publish_key = publish_key
         self._admin_key = admin_key
@@ -126,7 +129,7 @@ class Client:
             is_last = number + 1 == self._tries
             try:
                 answer = self._http.request(method, address, content=content, headers=headers)
-            except httpx.TransportError as bad:
+            except self._library.TransportError as bad:
                 if is_last:
                     raise ServerError(f"{self._http.base_url} does not answer: {bad}") from bad
                 time.sleep(_pause(number))
@@ -134,6 +137,8 @@ class Client:
             if answer.status_code in _AGAIN and not is_last:
                 time.sleep(max(_after(answer), _pause(number)))
                 continue
+            if method == "DELETE" and number and answer.status_code == 404:
+                return None  # it was done, and the answer was lost
             if answer.is_success:
                 return answer.json() if answer.content else None
             raise _error(answer)
@@ -151,9 +156,8 @@ class Client:
     def stream(self, address: str, key: str, after: str) -> Iterator[tuple[str, str, str]]:
         """Reads server-sent events until the stream ends: id, kind and data of each."""
         headers = self.headers(key) | ({"Last-Event-ID": after} if after else {})
-        with self._http.stream(
-            "GET", address, headers=headers, timeout=httpx.Timeout(30.0, read=_SILENT_SECONDS)
-        ) as answer:
+        timeout = self._library.Timeout(30.0, read=_SILENT_SECONDS)
+        with self._http.stream("GET", address, headers=headers, timeout=timeout) as answer:
             if not answer.is_success:
                 answer.read()
                 raise _error(answer)
@@ -228,7 +232,7 @@ class ServerSubscription:
                     failures, after = 0, id or after
                     if data:
                         yield ServerDelivery.of(id, kind, json.loads(data))
-            except httpx.TransportError as bad:
+            except self._client._library.TransportError as bad:
                 failures += 1
                 if failures >= self._client._tries:
                     raise ServerError(f"{self._client!r} does not answer: {bad}") from bad
