@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.examples.running import EXAMPLES, STRICT, run
 
+_SETTINGS = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+"""What whoever has not activated the environment sets: else workers are of the system's Python."""
 _CHECK = """
 counted = {row.subscription: row["count"] for row in told.collect()}
 matcher = tamis.Matcher(operators=[boats])
@@ -39,7 +42,7 @@ def test_the_cells_of_the_notebook_run(tmp_path: Path) -> None:
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
     *cells, last = ("".join(cell["source"]) for cell in code)
     program = "\n".join([*cells, _CHECK, last])
-    ended = run(*STRICT, "-c", program, folder=tmp_path, JAVA_HOME=home, SPARK_LOCAL_IP="127.0.0.1")
+    ended = run(*STRICT, "-c", program, folder=tmp_path, **_SETTINGS, JAVA_HOME=home)
     assert ended.status == 0, ended.err
     moved = ended.out.partition("what ")[2].partition("moved, by")[0]
     assert "attribute weather.wind" in moved
