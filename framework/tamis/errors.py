@@ -1,4 +1,4 @@
-"""What can go wrong, as one family of errors that say what, where and how to mend it."""
+"""Names what can go wrong: one family of errors that say what, where and how to mend it."""
 
 from __future__ import annotations
 

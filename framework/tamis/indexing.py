@@ -1,4 +1,4 @@
-"""What an index promises: which rows have all their attribute predicates satisfied, exactly."""
+"""Defines what an index promises: the rows whose attribute predicates all hold, exactly."""
 
 from __future__ import annotations
 

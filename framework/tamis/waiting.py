@@ -14,7 +14,7 @@ from tamis.log import log
 
 PATIENCE_SECONDS = 2.0
 COMPILING = (
-    "compiling kernels, once on this machine, for up to a minute "
+    "compiling kernels, once on this machine, for a minute or so "
     "(tamis doctor --compile does it beforehand)"
 )
 

@@ -1,4 +1,4 @@
-"""What is kept of a run for the view and the report: plain data, frame by frame, and the totals.
+"""Keeps what the view and the report show of a run: plain data, frame by frame, and the totals.
 
 Invariant: every number is one that a result, an account or a shadow of the run gave; nothing is
 counted a second time in another way.

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tamis.advising.shadow import Known, follower_of, unsaid
+from tamis.advising.shadow import Known, follower_of
 from tamis.calling.answers import Answer
 from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Inline
 from tamis.calling.memo import DEFAULT_BYTES, Memo
-from tamis.engine.deciding import Decider
+from tamis.engine.deciding import Decider, unsaid
 from tamis.engine.decision import Decision
 from tamis.engine.following import Following
 from tamis.errors import TamisError

@@ -22,7 +22,7 @@ from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Inline
 from tamis.calling.gateway import Gateway
 from tamis.calling.memo import Memo
-from tamis.engine.deciding import Answered, Decider
+from tamis.engine.deciding import Answered, Decider, unsaid
 from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision
 from tamis.engine.following import Following
 from tamis.engine.problem import Skeleton
@@ -280,7 +280,3 @@ class Known:
         outcomes[outcomes == OPEN] = UNKNOWN
         required = Requirements(counted, outcomes, free)
         return required.clairvoyant(), required.non_anticipative()
-
-
-def unsaid(decision: Decision, found: ContradictionError) -> None:
-    """Says nothing of a contradiction: they are said once, of all answers."""

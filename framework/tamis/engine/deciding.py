@@ -377,6 +377,10 @@ class EventAnswers:
         return [(answer, CALLED) for answer in gateway.call_together(calls, event_calls)]
 
 
+def unsaid(decision: Decision, found: ContradictionError) -> None:
+    """Says nothing of a contradiction: it is said elsewhere, or only imagined."""
+
+
 def _in_time(answers: list[Answered], ends: str | None) -> tuple[list[Answered], str | None]:
     """The answers that came before the deadline, and what ends the event."""
     found = [each for each in answers if not _is_late(each[1])]

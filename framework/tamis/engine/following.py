@@ -1,4 +1,4 @@
-"""Which planner is asked, and what one that follows is told of what is subscribed.
+"""Holds the planner that is asked, and tells one that follows of what is subscribed.
 
 A planner that fails while it follows is told everything anew, or gives way to the default one.
 """

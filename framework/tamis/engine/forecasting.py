@@ -28,8 +28,8 @@ from tamis.catalog.catalog import stretches
 from tamis.catalog.intake import Intake
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
-from tamis.engine.deciding import Decider
-from tamis.engine.decision import MEMO, ContradictionError, Decision
+from tamis.engine.deciding import Decider, unsaid
+from tamis.engine.decision import MEMO, Decision
 from tamis.engine.following import Following
 from tamis.engine.learned import Learned
 from tamis.engine.paying import Purse
@@ -205,11 +205,7 @@ class _Nobody:
         return [_ASKED for _ in calls]
 
 
-def _unsaid(decision: Decision, found: ContradictionError) -> None:
-    """Says nothing: what is imagined may contradict what is declared."""
-
-
-_DECIDER = Decider(_Nobody(), Inline(), Memo(0), _unsaid)
+_DECIDER = Decider(_Nobody(), Inline(), Memo(0), unsaid)
 
 
 @dataclass(frozen=True)

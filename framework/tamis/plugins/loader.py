@@ -1,4 +1,4 @@
-"""Which plugins are there: entry points loaded one by one, so that a broken one harms no other.
+"""Loads plugins: entry points one by one, so that a broken one harms no other.
 
 A name that two plugins claim is an error that names both; a plugin that fails to load is left out
 with a warning that names its distribution, and so is one operator that cannot be taken.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import json
 import math
+from abc import ABC, abstractmethod
 from operator import itemgetter
 from typing import Any
 
@@ -22,7 +23,7 @@ Run = tuple[int, int, bool]
 """When matching began, when it was last seen, and whether it was delivered."""
 
 
-class Machine:
+class Machine(ABC):
     """What a policy keeps of its keys, and delivers."""
 
     needs_sights = True
@@ -34,9 +35,9 @@ class Machine:
         """Whether events that do not match have no key."""
         self.kept: dict[Key, Any] = {}
 
+    @abstractmethod
     def take(self, key: Key, item: Item | None, now: Now, number: int) -> list[Item]:
         """Takes an event of a key, its item if it matched; what is delivered."""
-        raise NotImplementedError
 
     def is_open(self, key: Key) -> bool:
         """Whether an event of the key that does not match would matter."""
@@ -146,9 +147,9 @@ class Runs(Machine):
         self._queue_end(key)
         return [each.of_key(self.policy, key) for each in found]
 
+    @abstractmethod
     def held(self, item: Item, micros: int, *, is_first: bool, done: bool) -> list[Item]:
         """What is delivered at a match, when the key has matched for so long."""
-        raise NotImplementedError
 
     def left(self, item: Item) -> list[Item]:
         """What is delivered when the key has ended."""

@@ -1,4 +1,4 @@
-"""How subscriptions get to the workers: compiled once into folders, which travel as a parcel.
+"""Compiles subscriptions for the workers: once, into folders that travel as a parcel.
 
 Operators travel by name where they can be imported and by value elsewhere.
 """

@@ -1,4 +1,4 @@
-"""What a worker process holds to match: matchers mapped from folders, operators made once.
+"""Holds what a worker process matches with: matchers mapped from folders, operators made once.
 
 A task lies beside the folders of its shards; a process keeps the one it had last, so that tasks
 that follow find it ready. Of several shards one is open at a time, and events go through them block

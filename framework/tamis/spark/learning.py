@@ -1,4 +1,4 @@
-"""How Spark learns: parts of history are counted where they lie, and their counts add up.
+"""Learns on Spark: parts of history are counted where they lie, and their counts add up.
 
 Files are cut into parts that workers read by the rules of `tamis match`; a data frame comes to them
 as Arrow batches. Each part gives its counts as bytes, whatever the number of its events.

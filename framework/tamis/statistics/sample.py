@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,11 +40,12 @@ def brief(content: Mapping[str, Any]) -> str:
     """
     kept = {}
     for name, value in content.items():
+        value = value.isoformat() if isinstance(value, date) else value
         try:
             text = json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
             text = ""
-        kept[name] = value if 0 < len(text) <= _LONGEST else _LEFT_OUT
+        kept[str(name)] = value if 0 < len(text) <= _LONGEST else _LEFT_OUT
     return json.dumps(kept, ensure_ascii=False)
 
 

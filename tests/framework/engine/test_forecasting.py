@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,28 @@ def test_a_matcher_is_left_as_it_was() -> None:
     assert matcher._catalog.version == version
     assert [each.number for each in matcher._catalog.tests] == tests
     assert [m.subscription for m in matcher.match({"loudness": 7}).matches] == ["a"]
+
+
+def test_an_event_is_kept_whatever_it_holds() -> None:
+    moment = datetime(2026, 3, 1, 22, tzinfo=UTC)
+    endless: list[Any] = []
+    endless.append(endless)
+    event: dict[Any, Any] = {
+        "time": moment,
+        7: 1,
+        ("a", "b"): 2,
+        "image": b"x",
+        "endless": endless,
+        "long": "x" * 999,
+    }
+    matcher = tamis.Matcher(OPERATORS)
+    matcher.match(event)
+    [kept] = matcher._forecaster.recent.kept
+    content = json.loads(kept.content)
+    assert content["time"] == "2026-03-01T22:00:00+00:00"
+    assert content["image"] == content["endless"] == content["long"] == "…"
+    assert matcher.forecast("time.hour = 22 and louderThan(3)").matches_per_event == 0
+    assert matcher.forecast("time.hour = 22").matches_per_event == 1
 
 
 @given(st.integers(0, 300), st.integers(1, 20))
