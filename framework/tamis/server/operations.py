@@ -34,6 +34,20 @@ def _packed(service: Service, folder: Path) -> Path:
 def routes(service: Service) -> APIRouter:
     """The addresses of operations."""
     router = APIRouter(tags=_TAGS)
+    _add_state(router, service)
+    _add_backup(router, service)
+    _add_lists(router, service)
+
+    @router.get("/", include_in_schema=False)
+    async def first() -> Response:
+        """Leads to the documentation."""
+        return RedirectResponse("docs")
+
+    return router
+
+
+def _add_state(router: APIRouter, service: Service) -> None:
+    """Adds how the server is doing."""
     registry = registry_of(service)
 
     @router.get("/healthz")
@@ -56,6 +70,10 @@ def routes(service: Service) -> APIRouter:
         """Numbers for Prometheus."""
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
+
+def _add_backup(router: APIRouter, service: Service) -> None:
+    """Adds the log as a file."""
+
     @router.get("/backup", openapi_extra=examples.ADMIN)
     async def backup(request: Request) -> Response:
         """The log as it is now, as a tar file; what it holds is a folder to serve. With the
@@ -69,6 +87,10 @@ def routes(service: Service) -> APIRouter:
             await after()
             raise
         return FileResponse(packed, media_type="application/x-tar", background=after)
+
+
+def _add_lists(router: APIRouter, service: Service) -> None:
+    """Adds what is installed."""
 
     @router.get("/operators")
     def operators() -> Response:
@@ -96,10 +118,3 @@ def routes(service: Service) -> APIRouter:
         return JSONResponse(
             [{"name": each.name, "description": each.description} for each in found]
         )
-
-    @router.get("/", include_in_schema=False)
-    async def first() -> Response:
-        """Leads to the documentation."""
-        return RedirectResponse("docs")
-
-    return router

@@ -49,7 +49,14 @@ def shown_end(expires: float | None) -> str | None:
 def routes(service: Service) -> APIRouter:
     """The addresses of subscriptions."""
     router = APIRouter(tags=_TAGS)
+    _add_subscribe(router, service)
+    _add_replace(router, service)
+    _add_life(router, service)
+    _add_shown(router, service)
+    return router
 
+
+def _add_subscribe(router: APIRouter, service: Service) -> None:
     @router.post("/subscriptions", status_code=201, openapi_extra=examples.SUBSCRIBE)
     async def subscribe(request: Request) -> Response:
         """Subscribe: the answer holds the ticket, which is told this once."""
@@ -83,6 +90,8 @@ def routes(service: Service) -> APIRouter:
         headers = {"Location": f"/subscriptions/{subscribed.id}"}
         return JSONResponse(answer, 201, headers if subscribed.id.isascii() else None)
 
+
+def _add_replace(router: APIRouter, service: Service) -> None:
     @router.put("/subscriptions/{id}", openapi_extra=examples.REPLACE)
     async def replace(request: Request, id: str) -> Response:
         """Replace text and policy at once; cursor and ticket stay, and a policy that is equal."""
@@ -99,6 +108,10 @@ def routes(service: Service) -> APIRouter:
         answer = {"id": id, "expires": shown_end(replaced.expires), "forecast": forecast.as_dict()}
         answer |= {"warnings": wanted.warnings} if wanted.warnings else {}
         return JSONResponse(answer)
+
+
+def _add_life(router: APIRouter, service: Service) -> None:
+    """Adds how subscriptions go on, and how they end."""
 
     @router.post("/subscriptions/{id}/renew", openapi_extra=examples.RENEW)
     async def renew(request: Request, id: str) -> Response:
@@ -120,6 +133,8 @@ def routes(service: Service) -> APIRouter:
         await service.submit(changes.Unsubscribe(standing.born))
         return Response(status_code=204)
 
+
+def _add_shown(router: APIRouter, service: Service) -> None:
     @router.get("/subscriptions/{id}", openapi_extra=examples.TICKET)
     async def show(request: Request, id: str) -> Response:
         """Show it: what it says, when it ends, and how its deliveries stand."""
@@ -130,8 +145,6 @@ def routes(service: Service) -> APIRouter:
         """List all subscriptions, with the admin key."""
         service.check_admin(request)
         return JSONResponse([shown(each) for each in await service.read(_standings, service)])
-
-    return router
 
 
 def _checked(entry: dict[str, Any], matcher: Any) -> Any:
