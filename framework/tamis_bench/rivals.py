@@ -36,7 +36,7 @@ def propagation(codes: Coded) -> Scan:
     key[owners] = 1 + codes.attribute[access].astype(np.int64) * spaces + codes.low[access]
     order = np.argsort(key, kind="stable")
     clusters = np.searchsorted(key[order], np.arange(len(codes.spaces) * spaces + 2))
-    mine = _chosen(codes, order)
+    mine = chosen(codes, order)
     columns = (mine.start, mine.attribute, mine.low, mine.high, mine.extra, mine.sets)
     found = np.empty(len(codes) + 1, np.int64)
 
@@ -51,7 +51,7 @@ def propagation(codes: Coded) -> Scan:
     return scan
 
 
-def _chosen(codes: Coded, order: Ints) -> Coded:
+def chosen(codes: Coded, order: Ints) -> Coded:
     """Returns the same subscriptions in another order."""
     counts = np.diff(codes.start)[order]
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

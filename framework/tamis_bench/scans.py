@@ -32,7 +32,7 @@ from tamis_bench.kernels import (
 Scan = Callable[[int], Ints]
 
 COMPILED, DUCKDB = "compiled", "duckdb"
-PROPAGATION, K_INDEX = "propagation", "k-index"
+PROPAGATION, K_INDEX, BE_TREE = "propagation", "k-index", "be-tree"
 MISSING = "DuckDB is not installed: pip install 'tamis[bench]'"
 _MOST_CELLS = 10_000_000
 """Subscriptions times places up to which DuckDB is measured without being named."""
@@ -174,6 +174,12 @@ def _k_index(boxes: Boxes, codes: Coded) -> Scan:
     return k_index(codes)
 
 
+def _be_tree(boxes: Boxes, codes: Coded) -> Scan:
+    from tamis_bench.be_tree import be_tree
+
+    return be_tree(codes)
+
+
 SCANS: dict[str, Callable[[Boxes, Coded], Scan]] = {
     COMPILED: lambda boxes, codes: compiled_scan(codes),
     "naive": naive_scan,
@@ -182,6 +188,7 @@ SCANS: dict[str, Callable[[Boxes, Coded], Scan]] = {
     DUCKDB: _duckdb_scan,
     PROPAGATION: _propagation,
     K_INDEX: _k_index,
+    BE_TREE: _be_tree,
 }
 """Scans, and behind them rivals of other papers."""
 
