@@ -32,6 +32,7 @@ class Form(NamedTuple):
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
     advance: Callable[..., Any]
+    is_compiled: bool
 
 
 CHANGING = tuple(at for at, name in enumerate(State._fields) if name not in FIXED)
@@ -57,6 +58,7 @@ INTERPRETED = Form(
     weigh_all,
     learn_scene,
     advance,
+    is_compiled=False,
 )
 
 
@@ -73,4 +75,5 @@ def compiled_form() -> Form:
         weigh_all_compiled,
         compiled(learn_scene),
         advance_compiled,
+        is_compiled=True,
     )

@@ -128,25 +128,27 @@ def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
     dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
     least = _FREE_OF_COST * dearest if dearest > 0.0 else 1.0
     cost = np.maximum(problem.call_cost, least)
-    marginal = np.clip(problem.call_marginal, least, cost)
-    batched = problem.call_batch >= 0
-    saving = np.zeros(batches, np.bool_)
-    np.logical_or.at(saving, problem.call_batch[batched], (marginal < cost)[batched])
-    worthwhile = batched.copy()
-    worthwhile[batched] = saving[problem.call_batch[batched]]
-    groups = len(state.units) - calls - batches
-    prices: Floats = problem.group_price[:groups]
-    state.prices[calls + batches :, PRICE] = prices
-    priced = problem.call_group >= 0
-    priced[priced] = (prices > 0.0)[problem.call_group[priced]]
-    state.worth[:, COST] = cost
-    state.worth[:, OWN] = np.where(worthwhile, marginal, cost)
+    state.worth[:, COST] = state.worth[:, OWN] = cost
     state.worth[:, SURVIVAL] = -1.0
     state.worth[:, FAILURE] = problem.call_failure
-    state.calls[:, BATCH] = np.where(worthwhile, problem.call_batch, -1)
-    state.calls[:, GROUP] = np.where(priced, calls + batches + problem.call_group, -1)
-    alone = np.where(worthwhile, calls + problem.call_batch, np.arange(calls))
-    state.calls[:, UNIT] = np.where(priced, state.calls[:, GROUP], alone)
+    state.calls[:, BATCH] = state.calls[:, GROUP] = -1
+    state.calls[:, UNIT] = np.arange(calls)
+    if batches:
+        marginal = np.clip(problem.call_marginal, least, cost)
+        batched = np.flatnonzero(problem.call_batch >= 0)
+        batch = problem.call_batch[batched]
+        saves = np.bincount(batch, (marginal < cost)[batched], batches) > 0
+        worthwhile, batch = batched[saves[batch]], batch[saves[batch]]
+        state.worth[worthwhile, OWN] = marginal[worthwhile]
+        state.calls[worthwhile, BATCH] = batch
+        state.calls[worthwhile, UNIT] = calls + batch
+    if len(state.units) > calls + batches:
+        prices: Floats = problem.group_price[: len(state.units) - calls - batches]
+        state.prices[calls + batches :, PRICE] = prices
+        grouped = np.flatnonzero(problem.call_group >= 0)
+        priced = grouped[prices[problem.call_group[grouped]] > 0.0]
+        state.calls[priced, GROUP] = calls + batches + problem.call_group[priced]
+        state.calls[priced, UNIT] = state.calls[priced, GROUP]
 
 
 class AdaptiveRun:

@@ -9,6 +9,7 @@ Cost: O(edges), once a problem.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -74,38 +75,54 @@ def shape_of(problem: Problem, form: Form) -> Shape:
         problem.call_group.astype(np.int64),
         problem.call_batch.astype(np.int64),
     )
+    lists = partial(lists_by_number, is_compiled=form.is_compiled)
     needs, edges, need_start = form.needs_and_edges(*map(form.view, given_arrays))
     calls = problem.calls
     batches = int(problem.call_batch.max(initial=-1)) + 1
     groups = int(problem.call_group.max(initial=-1)) + 1
-    batched, grouped = np.flatnonzero(problem.call_batch >= 0), problem.call_group >= 0
-    by_batch = batched[np.argsort(problem.call_batch[batched], kind="stable")]
-    by_group = np.flatnonzero(grouped)
-    by_group = by_group[
-        np.lexsort((by_group, problem.call_batch[by_group], problem.call_group[by_group]))
-    ]
-    unit = np.concatenate(
-        [calls + problem.call_batch[by_batch], calls + batches + problem.call_group[by_group]]
-    )
-    given = 2 * problem.implications[:, 0] + problem.implications[:, 1]
-    by_given = np.argsort(given, kind="stable")
     subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
-    implied = 2 * problem.implications[by_given, 2] + problem.implications[by_given, 3]
     units = calls + batches + groups
     return Shape(
         needs,
         edges,
         need_start,
-        lists_by_number(edges[:, TEST], problem.tests),
-        lists_by_number(needs[:-1, CALL], calls),
-        lists_by_number(problem.alternative_subscription, subscriptions),
-        lists_by_number(problem.test_call, calls),
-        _sorted_lists(given[by_given], implied, 2 * problem.tests),
-        _sorted_lists(unit, np.concatenate([by_batch, by_group]), units),
+        lists(edges[:, TEST], problem.tests),
+        lists(needs[:-1, CALL], calls),
+        lists(problem.alternative_subscription, subscriptions),
+        lists(problem.test_call, calls),
+        _implied(problem),
+        _calls_of_units(problem, calls + batches, units),
         units,
         batches,
         int(np.diff(need_start).max(initial=0)),
     )
+
+
+def _implied(problem: Problem) -> SmallInts:
+    """The outcomes that each outcome decides."""
+    if not len(problem.implications):
+        return _empty_lists(2 * problem.tests)
+    test, outcome, other, conclusion = problem.implications.T
+    given = 2 * test + outcome
+    by_given = np.argsort(given, kind="stable")
+    return _sorted_lists(given[by_given], (2 * other + conclusion)[by_given], 2 * problem.tests)
+
+
+def _calls_of_units(problem: Problem, first_group: int, units: int) -> SmallInts:
+    """The calls of batches and preparations, those of a preparation by batch."""
+    calls, batch, group = problem.calls, problem.call_batch, problem.call_group
+    if units == calls:
+        return _empty_lists(units)
+    batched, grouped = np.flatnonzero(batch >= 0), np.flatnonzero(group >= 0)
+    by_batch = batched[np.argsort(batch[batched], kind="stable")]
+    by_group = grouped[np.lexsort((grouped, batch[grouped], group[grouped]))]
+    unit = np.concatenate([calls + batch[by_batch], first_group + group[by_group]])
+    return _sorted_lists(unit, np.concatenate([by_batch, by_group]), units)
+
+
+def _empty_lists(count: int) -> SmallInts:
+    """So many lists with nothing in them."""
+    return np.full(count + 1, count + 1, np.int32)
 
 
 def _sorted_lists(numbers: Ints, things: Ints, count: int) -> SmallInts:

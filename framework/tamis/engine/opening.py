@@ -99,8 +99,8 @@ class Opening:
         waits = bool(plans.any()) or numbers[state.IMPLYING]
         self._state = State(
             edges,
-            lists_by_number(problem.edge_test, tests),
-            lists_by_number(problem.alternative_subscription, subscriptions),
+            lists_by_number(problem.edge_test, tests, problem.is_large),
+            lists_by_number(problem.alternative_subscription, subscriptions, problem.is_large),
             fixed,
             alternatives,
             known,

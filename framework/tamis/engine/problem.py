@@ -195,8 +195,10 @@ class Skeleton:
     @cached_property
     def call_tests(self) -> list[int]:
         """The tests of each call, as `lists_by_number` has them."""
-        lists: list[int] = lists_by_number(self.problem.test_call, len(self.calls)).tolist()
-        return lists
+        problem = self.problem
+        lists = lists_by_number(problem.test_call, problem.calls, problem.is_large)
+        found: list[int] = lists.tolist()
+        return found
 
     @cached_property
     def excludable(self) -> list[int]:

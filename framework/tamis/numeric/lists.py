@@ -16,9 +16,11 @@ _MOST_INTERPRETED = 1 << 12
 """Of more things than in any problem that is solved without compiled functions."""
 
 
-def lists_by_number(numbers: Ints, count: int) -> SmallInts:
-    """Returns the places of each number below `count`, in ascending order."""
-    if len(numbers) > _MOST_INTERPRETED:
+def lists_by_number(numbers: Ints, count: int, is_compiled: bool = False) -> SmallInts:
+    """Returns the places of each number below `count`, in ascending order.
+
+    Whoever computes with compiled functions anyway says so, and has a short list sooner."""
+    if is_compiled or len(numbers) > _MOST_INTERPRETED:
         return compiled(lists_by_counting)(np.ascontiguousarray(numbers, np.int64), count)
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(numbers, minlength=count), out=start[1:])

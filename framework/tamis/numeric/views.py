@@ -9,6 +9,7 @@ Invariant: a view has the memory, shape and type of its array.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,12 +20,20 @@ from numba.extending import intrinsic
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
 
+_Nothing = ctypes.c_char * 0
+
 
 def places_of(arrays: Iterable[Any]) -> Ints:
     """Returns where contiguous arrays of one or two dimensions lie: address, rows, columns."""
-    return np.array(
-        [(each.__array_interface__["data"][0], *each.shape, 1)[:3] for each in arrays], np.int64
-    )
+    return np.array([(_address(each), *each.shape, 1)[:3] for each in arrays], np.int64)
+
+
+def _address(array: Any) -> int:
+    """Where an array lies; a fifth of the time that NumPy takes to say it."""
+    if array.flags.writeable:
+        return ctypes.addressof(_Nothing.from_buffer(array))
+    address: int = array.ctypes.data
+    return address
 
 
 @intrinsic
