@@ -38,6 +38,11 @@ class Sieve:
         """Alternatives with declarations, without these."""
         self._statistics = Statistics()
 
+    @property
+    def index(self) -> Index:
+        """The index of all alternatives."""
+        return self._all
+
     def add(self, added: Iterable[tuple[int, Asked]]) -> None:
         """Takes alternatives that the catalog has taken."""
         entries, written = [], []

@@ -83,6 +83,10 @@ def serve(
     keep_bytes: Annotated[
         int | None, option("N", "How much of them.", envvar="TAMIS_KEEP_BYTES", min=0)
     ] = None,
+    trace_bytes: Annotated[
+        int | None,
+        option("N", "How much of what operators said.", envvar="TAMIS_TRACE_BYTES", min=0),
+    ] = None,
     config: Annotated[
         str | None,
         option(
@@ -106,7 +110,7 @@ def serve(
     _run(
         host, port, lambda: setup.matcher(workers=workers), data=Path(data),
         publish_key=publish_key, admin_key=admin_key,
-        keep_seconds=keep_seconds, keep_bytes=keep_bytes,
+        keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
     )  # fmt: skip
 
 

@@ -327,10 +327,20 @@ class Scan(Index):
             self._recycle(column)
 
     def match(self, event: Event) -> Rows:
+        return np.flatnonzero(self._hits(event) == self._needed.view)
+
+    def _hits(self, event: Event) -> Ints:
+        """How many predicates of each row an event satisfies."""
         truth = self._truth(event)
         satisfied = self._entry_row.view[truth[self._entry_number.view]]
-        hits = np.bincount(satisfied, minlength=len(self._needed))
-        return np.flatnonzero(hits == self._needed.view)
+        return np.bincount(satisfied, minlength=len(self._needed))
+
+    def misses(self, event: Event) -> tuple[Rows, Ints]:
+        """All rows, and how many predicates of each an event does not satisfy, the fewest first."""
+        rows = np.flatnonzero(self._needed.view >= 0)
+        lacking = self._needed.view[rows] - self._hits(event)[rows]
+        order = np.argsort(lacking, kind="stable")
+        return rows[order], lacking[order]
 
     def _truth(self, event: Event) -> Flags:
         """Which predicates, by their numbers, an event satisfies."""

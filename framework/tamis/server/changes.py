@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tamis.server.traces import MOST_BYTES
+
 SUBSCRIBE, REPLACE, RENEW = "subscribe", "replace", "renew"
 UNSUBSCRIBE, EXPIRE, PUBLISH = "unsubscribe", "expire", "publish"
 
@@ -89,6 +91,8 @@ class Verdict(NamedTuple):
     matched: Sequence[int]
     """The subscriptions that it matched, by birth."""
     due: Sequence[Due]
+    trace: str | None = None
+    """What operators said, where any was asked."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ class Decide:
 
     verdicts: Sequence[Verdict]
     cursor: int
+    trace_bytes: int = MOST_BYTES
+    """So much is kept of what operators said."""
 
 
 @dataclass(frozen=True)

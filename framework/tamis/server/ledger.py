@@ -26,6 +26,7 @@ from tamis.server.errors import (
 )
 from tamis.server.payloads import Payloads, split
 from tamis.server.retention import KEPT_SECONDS, remove
+from tamis.server.tracing import keep_traces
 
 if TYPE_CHECKING:
     import apsw
@@ -345,6 +346,7 @@ class Ledger:
             )
             for due in verdict.due:
                 self._deliver(verdict.position, due)
+        keep_traces(self._database, change.verdicts, change.trace_bytes)
         self.state.cursor = change.cursor
 
     def _deliver(self, position: int, due: Due) -> None:

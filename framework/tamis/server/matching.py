@@ -32,6 +32,7 @@ from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.policies import Snapshots, decided
 from tamis.server.reading import Entry
+from tamis.server.traces import MOST_BYTES, Trace
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
@@ -74,6 +75,7 @@ class Matching:
         *,
         most_age: float | None = None,
         most_bytes: int | None = None,
+        trace_bytes: int | None = None,
     ) -> None:
         self.log = log
         self.matcher = matcher
@@ -83,6 +85,7 @@ class Matching:
         self.decided: Callable[[Sequence[Verdict]], None] = lambda verdicts: None
         """Is told what was committed, by the thread."""
         self._retention = most_age, most_bytes
+        self._trace_bytes = MOST_BYTES if trace_bytes is None else trace_bytes
         self._snapshots = Snapshots(log.folder)
         self._born: dict[str, int] = {}
         self._arrival = 0.0
@@ -206,7 +209,7 @@ class Matching:
                 for entry in group:
                     self._change(entry)
         self._cursor = entries[-1].position
-        self.log.submit(Decide(verdicts, self._cursor)).result()
+        self.log.submit(Decide(verdicts, self._cursor, self._trace_bytes)).result()
         self.decided(verdicts)
         self._snapshots.write_if_due(self._cursor, self._deliveries)
         self._tidy()
@@ -271,7 +274,8 @@ class Matching:
             "account": account.as_dict(),
         }
         born = [self._born[id] for id in matched]
-        return Verdict(entry.position, json.dumps(body), born, due)
+        trace = None if result.decision is None else Trace.of(result.decision).written()
+        return Verdict(entry.position, json.dumps(body), born, due, trace)
 
     def _failed(self, entry: Entry, failure: Exception) -> Verdict:
         self.failures += 1

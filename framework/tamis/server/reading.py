@@ -13,6 +13,7 @@ from tamis.server.changes import Request
 from tamis.server.ledger import State, read_state
 from tamis.server.payloads import Payloads, joined
 from tamis.server.retention import KEPT_SECONDS
+from tamis.server.traces import Trace
 
 if TYPE_CHECKING:
     import apsw
@@ -79,6 +80,20 @@ class Text(NamedTuple):
     born: int
     id: str
     document: dict[str, Any]
+
+
+class LiveText(NamedTuple):
+    """A text of a subscription, live from `since` on and before `until`."""
+
+    id: str
+    born: int
+    since: int
+    until: int | None
+    document: dict[str, Any]
+
+    def is_live_at(self, position: int) -> bool:
+        """Whether the entry at a position met it."""
+        return self.since <= position and (self.until is None or position < self.until)
 
 
 _STANDING = (
@@ -174,6 +189,50 @@ class Reading:
         """What was decided of the event at a position."""
         rows = self._rows("SELECT body FROM verdicts WHERE position=?", position)
         return json.loads(rows[0][0]) if rows else None
+
+    def trace(self, position: int) -> Trace | None:
+        """What operators said of the event at a position, where that is kept."""
+        rows = self._rows("SELECT body FROM traces WHERE position=?", position)
+        return Trace.read(rows[0][0]) if rows else None
+
+    def traces(self, first: int, last: int) -> dict[int, Trace]:
+        """The traces of some positions, which are in the log or not."""
+        rows = self._rows(
+            "SELECT position, body FROM traces WHERE position BETWEEN ? AND ?", *(first, last)
+        )
+        return {position: Trace.read(body) for position, body in rows}
+
+    def texts_of(self, id: str, born: int | None = None) -> list[LiveText]:
+        """The texts that subscriptions of an id had, or one of them, the newest first."""
+        rows = self._rows(
+            "SELECT id, born, since, until, document FROM texts "
+            "WHERE id=?1 AND born=coalesce(?2, born) ORDER BY since DESC",
+            *(id, born),
+        )
+        return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
+
+    def texts_changed(self, after: int) -> list[LiveText]:
+        """The texts that came or went behind a position, in the order in which they came."""
+        rows = self._rows(
+            "SELECT id, born, since, until, document FROM texts WHERE since>?1 OR until>?1 "
+            "ORDER BY since",
+            after,
+        )
+        return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
+
+    def gone_since(self, position: int) -> int:
+        """How many texts stood at a position, and do no longer."""
+        rows = self._rows("SELECT count(*) FROM texts WHERE since<=?1 AND until>?1", position)
+        return int(rows[0][0])
+
+    def delivered_at(self, born: int, position: int) -> list[Delivered]:
+        """The deliveries of a subscription that the entry at a position made due."""
+        rows = self._rows(
+            "SELECT number, kind, position, body FROM deliveries WHERE position=? AND born=? "
+            "ORDER BY number",
+            *(position, born),
+        )
+        return [Delivered._make([*row[:3], json.loads(row[3])]) for row in rows]
 
     def position_of(self, event: str) -> int | None:
         """Where an event is in the log."""

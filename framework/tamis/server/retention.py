@@ -53,6 +53,7 @@ def remove(
         "DELETE FROM payloads WHERE position<?",
         "DELETE FROM events WHERE position<?",
         "DELETE FROM verdicts WHERE position<?",
+        "DELETE FROM traces WHERE position<?",
         "DELETE FROM entries WHERE position<?",
     ):
         database.execute(statement, (until,))

@@ -3,7 +3,8 @@
 A text of a subscription is live from the position `since` on until before `until`; `born` is the
 position at which a subscription came, its key for ever. Its deliveries are numbered from 1 without
 gaps, so that what is due, acknowledged, lost and pending are differences of few numbers. `total` is
-how many bytes all entries up to one have.
+how many bytes all entries up to one have, and all traces
+that were written up to one.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ CREATE TABLE deliveries(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_by_position ON deliveries(position);
 CREATE TABLE verdicts(position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE traces(
+    position INTEGER PRIMARY KEY, total INTEGER NOT NULL, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX traces_by_total ON traces(total);
 CREATE TABLE answers(
     key BLOB PRIMARY KEY, digest BLOB NOT NULL, at REAL NOT NULL, answer TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;

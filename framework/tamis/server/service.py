@@ -59,6 +59,8 @@ class Settings:
     """To decide what was accepted, at the end."""
     keep_seconds: float | None = None
     keep_bytes: int | None = None
+    trace_bytes: int | None = None
+    """Of what operators said of events, for explanations and backtests."""
     clock: Callable[[], float] = time.time
 
 
@@ -94,6 +96,7 @@ class Service:
                 self._make_matcher(),
                 most_age=self.settings.keep_seconds,
                 most_bytes=self.settings.keep_bytes,
+                trace_bytes=self.settings.trace_bytes,
             )
             matching.decided = self._decided
             matching.start()

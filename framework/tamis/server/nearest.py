@@ -1,0 +1,97 @@
+"""Finds the subscriptions that an event of the log missed by least.
+
+Invariant: it holds what is live now, and follows the log when it is asked; what came after the
+event, or went since, is counted and not looked at.
+Cost: the first time that of subscribing all; then that of a scan, and of explaining a few.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from tamis.index.scan import Scan
+from tamis.result.explain import MATCHED
+from tamis.server.matching import entry_of, shown_time
+from tamis.server.replay import Replay, without_others
+
+if TYPE_CHECKING:
+    from tamis.result import Result
+    from tamis.server.service import Service
+    from tamis.server.why import Past
+
+_ROOM = 3
+"""Times as many as are wanted are looked at, as attributes alone do not say who is closest."""
+
+
+class Nearest:
+    """What is live, ready to be held against events of the log."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._replay: Replay | None = None
+        self._since: dict[str, int] = {}
+        self._position = 0
+        self._lock = threading.Lock()
+
+    def closest(self, past: Past, most: int) -> dict[str, Any]:
+        """The subscriptions that an event did not match, the closest misses first."""
+        with self._lock:
+            replay = self._follow()
+            result = past.decided_by(replay)
+            position = past.entry.position
+            later = sum(since > position for since in self._since.values())
+            ids = self._candidates(replay, result, position, _ROOM * most)
+            found = [without_others(result.explain(id).data) for id in ids]
+        found = [each for each in found if each["verdict"] != MATCHED]
+        found.sort(key=lambda each: (_distance(each), each["subscription"]))
+        gone = self._service.log.reading.gone_since(position)
+        return {
+            "event": past.entry.id,
+            "time": shown_time(past.entry.at),
+            "matched": len(past.verdict["matches"]),
+            "closest": found[:most],
+            "came_later": later,
+            "gone_since": gone,
+        }
+
+    def _follow(self) -> Replay:
+        """Brings what is held to where the log is decided."""
+        service = self._service
+        if self._replay is None:
+            self._replay = Replay(service.matching.matcher)
+        replay, cursor = self._replay, service.log.state.cursor
+        for text in service.log.reading.texts_changed(self._position):
+            is_here = self._since.get(text.id) == text.since
+            if text.is_live_at(cursor) and not is_here:
+                self._since[text.id] = text.since
+                replay.take_in([entry_of(text.id, {"where": text.document["where"]})])
+            elif is_here and not text.is_live_at(cursor):
+                del self._since[text.id]
+                replay.unsubscribe(text.id)
+        self._position = cursor
+        return replay
+
+    def _candidates(self, replay: Replay, result: Result, position: int, most: int) -> list[str]:
+        """Those that stood and did not match, by how many attribute predicates were false."""
+        catalog, index = replay._catalog, replay._sieve.index
+        assert isinstance(index, Scan)
+        matched = set(result.matches.rows.tolist())
+        found: dict[str, None] = {}
+        for alternative in index.misses(result._seen.event)[0].tolist():
+            row = int(catalog.alternative_subscription[alternative])
+            id = catalog.id_of(row)
+            if row not in matched and self._since.get(id, position + 1) <= position:
+                found[id] = None
+                if len(found) == most:
+                    break
+        return list(found)
+
+
+def _distance(data: dict[str, Any]) -> tuple[int, int]:
+    """How far it was: the false predicates of its closest alternative, and those not known."""
+    distances = []
+    for alternative in data["alternatives"]:
+        truths = [each.get("truth") for each in alternative["predicates"] if "how" in each]
+        distances.append((truths.count(False), truths.count(None)))
+    return min(distances, default=(0, 0))

@@ -1,0 +1,190 @@
+"""Says why an event of the log did or did not match a subscription, from what was kept of it.
+
+The event is decided again for the text that stood at its place, by the answers that were given
+then; no operator is asked. The verdict is that of the log, whatever is decided now. A subscription
+that did not stand then is told as that, with what its text says of the event.
+Cost: that of one match of one subscription.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fastapi import APIRouter, Request
+from starlette.responses import PlainTextResponse, Response
+
+from tamis.errors import SubscriptionError
+from tamis.files.writing import json_bytes
+from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
+from tamis.server import examples
+from tamis.server.deliveries import delivery_id
+from tamis.server.matching import entry_of, shown_time
+from tamis.server.nearest import Nearest
+from tamis.server.problems import Problem
+from tamis.server.reading import Entry, LiveText
+from tamis.server.replay import Replay, without_others
+from tamis.server.service import Service
+from tamis.server.traces import Trace
+from tamis.words import counted
+
+if TYPE_CHECKING:
+    from tamis.result import Result
+
+KEPT, GONE = "kept", "gone"
+_MOST_CLOSEST = 100
+_TAGS: list[Any] = ["events"]
+
+
+class Past(NamedTuple):
+    """An event of the log, and what is known of it."""
+
+    entry: Entry
+    content: dict[str, Any]
+    verdict: dict[str, Any]
+    trace: Trace | None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether operators were asked about it, and nothing of that is kept."""
+        return self.trace is None and bool(self.verdict["account"].get("evaluations"))
+
+    def verdict_on(self, id: str) -> str:
+        """What the log says of a subscription that stood then."""
+        if any(each["subscription"] == id for each in self.verdict["matches"]):
+            return MATCHED
+        if any(each["subscription"] == id for each in self.verdict["undetermined"]):
+            return UNDETERMINED
+        return NOT_MATCHED
+
+    def decided_by(self, replay: Replay) -> Result:
+        """What a replay decides of it."""
+        if self.is_gone:
+            replay.recollection.why = "what was said of this event is kept no longer"
+        return replay.decided(self.content, self.trace or Trace())
+
+
+def past_of(service: Service, event: str) -> Past:
+    """The event of an id; a problem where it is not there, or not decided."""
+    reading = service.log.reading
+    position = reading.position_of(event)
+    found = [] if position is None else reading.entries(position - 1, 1)
+    if position is None or not found or found[0].position != position:
+        raise Problem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
+    verdict = reading.verdict(position)
+    if verdict is None:
+        raise Problem(
+            "not-ready", f"{event!r:.80} is not decided yet", headers={"Retry-After": "1"}
+        )
+    content = reading.event_of(found[0])
+    return Past(found[0], content, verdict, reading.trace(position))
+
+
+def explained(service: Service, past: Past, id: str, born: int | None) -> dict[str, Any]:
+    """The explanation of an event for a subscription: of one birth, or whatever had the id."""
+    position = past.entry.position
+    texts = service.log.reading.texts_of(id, born)
+    if not texts:
+        raise Problem("not-found", f"there is no subscription {id!r}")
+    text = next((each for each in texts if each.is_live_at(position)), None)
+    replay = Replay(service.matching.matcher)
+    data = _decided(replay, past, id, text or texts[0])
+    data |= {"time": shown_time(past.entry.at), "stood": text is not None}
+    data["trace"] = None if past.trace is None else KEPT
+    if past.is_gone:
+        data["trace"] = GONE
+    if text is not None:
+        _tell_log(data, past.verdict_on(id))
+        made = service.log.reading.delivered_at(text.born, position)
+        data["deliveries"] = [
+            {"id": delivery_id(text.born, each.number), "type": each.kind} for each in made
+        ]
+        if "deliver" in text.document:
+            data["deliver"] = text.document["deliver"]
+    return data
+
+
+def _decided(replay: Replay, past: Past, id: str, text: LiveText) -> dict[str, Any]:
+    """What is decided of a text by what was kept."""
+    try:
+        replay.take_in([entry_of(id, {"where": text.document["where"]})])
+    except SubscriptionError as bad:
+        raise Problem(
+            "bad-subscription", f"this server cannot read the text of {id!r}: {bad}"
+        ) from bad
+    return without_others(past.decided_by(replay).explain(id).data)
+
+
+def _tell_log(data: dict[str, Any], said: str) -> None:
+    """Says what the log says, and where it differs from what is decided now."""
+    if data["verdict"] == said:
+        return
+    data["now"] = data["verdict"]
+    data["verdict"] = said
+    if data["now"] == UNDETERMINED:
+        data["because"] = (
+            f"so it was decided then, and not all that was said is kept: {data['because']}"
+        )
+    elif said == UNDETERMINED:
+        data["because"] = f"an operator failed then; by what it said later it is {data['now']}"
+    else:
+        data["because"] = (
+            f"so it was decided then; by what is kept it is {data['now']} now: did an operator, or "
+            f"what it declares, change?"
+        )
+
+
+def text_of(data: Mapping[str, Any]) -> str:
+    """An explanation for people."""
+    lines = []
+    if not data["stood"]:
+        came = f"{data['event']} came at {data['time']}"
+        lines.append(f"{data['subscription']} did not stand when {came}. What its text says of it:")
+    lines.append(str(Explanation(dict(data))))
+    if data["verdict"] == MATCHED and data.get("stood"):
+        made = ", ".join(f"{each['type']} {each['id']}" for each in data["deliveries"])
+        held = "nothing" + (": its policy held it back" if "deliver" in data else "")
+        lines.append(f"  delivered {made or held}")
+    return "\n".join(lines) + "\n"
+
+
+def closest_text(data: Mapping[str, Any]) -> str:
+    """The closest misses for people."""
+    found = [f"{data['event']} matched {counted(data['matched'], 'subscription')}"]
+    found += [str(Explanation(each)) for each in data["closest"]]
+    for name in ("came_later", "gone_since"):
+        if data[name]:
+            words = counted(data[name], "subscription")
+            found.append(f"{words} {name.replace('_', ' ')}: ask for each by its id")
+    return "\n".join(found) + "\n"
+
+
+def routes(service: Service, standing_of: Any) -> APIRouter:
+    """The address of explanations."""
+    router = APIRouter(tags=_TAGS)
+    nearest = Nearest(service)
+
+    @router.get("/events/{id:path}/why", openapi_extra=examples.TICKET)
+    async def why(
+        request: Request, id: str, subscription: str | None = None, limit: int = 10
+    ) -> Response:
+        """Why an event of the log did or did not match a subscription, with its ticket or the
+        admin key; with the admin key and no subscription, those that it did not match, the closest
+        misses first. As JSON, or as text for `Accept: text/plain`."""
+        if not 1 <= limit <= _MOST_CLOSEST:
+            raise Problem("malformed", f"limit is from 1 to {_MOST_CLOSEST}, not {limit}")
+        born = None
+        if subscription is None:
+            service.check_admin(request)
+        elif not service.is_admin(request):
+            born = (await standing_of(service, request, subscription)).born
+        past = await service.read(past_of, service, id)
+        if subscription is None:
+            data, shown = await service.read(nearest.closest, past, limit), closest_text
+        else:
+            data, shown = await service.read(explained, service, past, subscription, born), text_of
+        if request.headers.get("accept", "").startswith("text/plain"):
+            return PlainTextResponse(shown(data))
+        return Response(json_bytes(data), media_type="application/json")
+
+    return router
