@@ -39,6 +39,7 @@ class Recollection:
         self._gateway = gateway
         self.trace = Trace()
         self.left = most
+        self.kept = 0
         self.made = 0
         self.lacking = 0
         """The calls that were wanted and not made."""
@@ -89,6 +90,7 @@ class _Recalling(Decider):
             for number, call in enumerate(decision.skeleton.calls)
             if (found := trace.answer(call.text)) is not None
         ]
+        self._recollection.kept += len(kept)
         return super().begin(planner, decision, event_calls, needless, [*known, *kept], budget)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from tamis.errors import SubscriptionError
+from tamis.files.writing import json_bytes
 from tamis.server import changes, examples
+from tamis.server.backtest import MOST_CALLS, MOST_LISTED, Backtests, Stretch, time_of
 from tamis.server.bodies import body_of, object_of
 from tamis.server.checks import checked_subscription, validity_of
 from tamis.server.deliveries import delivery_id
@@ -57,14 +59,28 @@ def routes(service: Service) -> APIRouter:
 
 
 def _add_subscribe(router: APIRouter, service: Service) -> None:
+    backtests = Backtests(service)
+
     @router.post("/subscriptions", status_code=201, openapi_extra=examples.SUBSCRIBE)
-    async def subscribe(request: Request) -> Response:
-        """Subscribe: the answer holds the ticket, which is told this once."""
-        if "dry_run" in request.query_params:
-            raise Problem("malformed", "dry_run is not served: leave it out, or ask /forecast")
+    async def subscribe(
+        request: Request,
+        dry_run: bool = False,
+        since: str | None = None,
+        calls: Annotated[int, Query(ge=0, le=MOST_CALLS)] = 0,
+        limit: Annotated[int, Query(ge=0, le=MOST_LISTED)] = 100,
+    ) -> Response:
+        """Subscribe: the answer holds the ticket, which is told this once. With `dry_run=true`
+        nothing is kept: what it would have matched since a time, from the answers that are kept
+        and so many `calls` at most, and what it would add."""
+        if since is not None and not dry_run:
+            raise Problem("malformed", "since is of a dry run: dry_run=true")
         body = await body_of(request, service.settings.most_bytes)
         matcher, entry = service.matching.matcher, object_of(body)
         wanted = await service.read(checked_subscription, entry, matcher)
+        if dry_run:
+            first = None if since is None else time_of(service, since)
+            tried = await service.read(backtests.tried, wanted, Stretch(first, calls, limit))
+            return Response(json_bytes(tried), media_type="application/json")
         forecast = await service.read(matcher.forecast, wanted.document["where"])
         ticket, key = new_ticket(), idempotency_key(request)
         with service.request_of(request, body) as same_request:
