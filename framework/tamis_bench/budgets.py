@@ -20,7 +20,7 @@ from tamis_bench.workloads import Effort, Shape, Workload
 SHAPES = (Shape(5_000, 20_000), Shape(5_000, 20_000, spread=1.0))
 PARTS = (0.1, 0.25, 0.5)
 _PLANNERS = (JUDGED, "greedy", "suborder", "sequential", "naive")
-RANDOM = "(random order)"
+RANDOM = "random order"
 _NO_ROUNDING = 1e-9
 
 

@@ -41,6 +41,7 @@ def _text(name: str) -> Callable[[Row], str]:
 
 
 _COSTS = _Picture("workload", "cost an event", _text("workload"), "cost", "planner")
+_QUARTER = "decided with a quarter of the exact cost"
 _OVER = "cost over that with true selectivities"
 _PICTURES = {
     "4": _of_shape("subscriptions", "subscriptions"),
@@ -53,6 +54,7 @@ _PICTURES = {
     "groups": _Picture("predicates", "invocations", _text("predicates"), "invocations", "form"),
     "rounds": _Picture("workers", "times faster", _text("workers"), "times_faster", "workload"),
     "scenes": _Picture("scenes", "calls", _text("workload"), "cost", "known", False),
+    "budgets": _Picture("workload", _QUARTER, _text("workload"), "decided_at_25%", "planner"),
     "learning": _Picture("after events", _OVER, _text("after"), "over_given", "workload", False),
 }
 

@@ -37,7 +37,7 @@ def by_method(rows: list[Row], column: str) -> dict[str, Row]:
     return {row["method"]: row for row in rows if column in row}
 
 
-@pytest.mark.parametrize("name", ["dense", "sparse", "continuous", mixed.NAME])
+@pytest.mark.parametrize("name", ["continuous", mixed.NAME])
 def test_indexes_and_scans_side_by_side(name: str) -> None:
     rows = measured(name, sorted(installed().indexes), SCANS)
     times, costs, later = (by_method(rows, each) for each in ("mean_us", "build_us", "of_before"))

@@ -45,7 +45,7 @@ def test_the_same_seed_gives_the_same_workload() -> None:
 
 def test_guards_make_no_call_more() -> None:
     planners = ["naive", "sequential", "suborder"]
-    rows = list(measured(figures=["guarded"], planner=planners, seed=2, scale=0.15, events=6))
+    rows = list(measured(figures=["guarded"], planner=planners, seed=2, scale=0.08, events=6))
     guarded = by_planner([row for row in rows if "guarded 40%" in row.get("workload", "")])
     plain = by_planner([row for row in rows if "guarded" not in row.get("workload", "guarded")])
     for planner in planners:

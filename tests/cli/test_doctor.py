@@ -58,7 +58,7 @@ def far(event):
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few calls of each of the operators that are installed."""
-    monkeypatch.setattr("tamis.doctor._MOST_SECONDS", 0.2)
+    monkeypatch.setattr("tamis.doctor._MOST_SECONDS", 0.05)
 
 
 @pytest.fixture

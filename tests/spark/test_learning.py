@@ -251,7 +251,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory, without_java: None) -> tuple[P
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_a_job_that_is_killed_leaves_the_folder_as_it_was(
     rig: tuple[Path, float], seed: int
 ) -> None:
@@ -333,6 +333,7 @@ def test_the_module_is_quiet_and_needs_no_java_of_the_machine(
     assert Statistics.load("learned").predicates["louderThan(3)"].failed == 1
 
 
+@pytest.mark.slow
 def test_the_bench_counts_right(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     from tamis.cli import main
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import tamis
 from tamis.event import Event
@@ -35,7 +36,7 @@ def table(index: Counting, name: str) -> TableColumn:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("most_values", [0, 4_096])
 def test_the_law_holds_in_every_form(form: str, most_values: int) -> None:
-    check_index(lambda: Counting(form, most_values))
+    check_index(lambda: Counting(form, most_values), examples=settings().max_examples // 3)
 
 
 def test_one_look_up_finds_all_that_a_value_satisfies() -> None:

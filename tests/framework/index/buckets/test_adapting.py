@@ -113,7 +113,7 @@ def test_answers_stay_what_they_are_while_rows_move(factory: Any) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=15,
+            max_examples=6,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import tamis
 from tamis.errors import IndexFolderError
@@ -61,7 +62,7 @@ def form(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     ],
 )
 def test_the_law_holds_on_both_paths_and_for_several_accesses(index: Any) -> None:
-    check_index(index)
+    check_index(index, examples=settings().max_examples // 3)
 
 
 def drawn_clauses(chance: random.Random, attributes: int, values: int) -> Clauses:
