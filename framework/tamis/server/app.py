@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tamis.log import log
-from tamis.server import deliveries, events, operations, subscriptions, why
+from tamis.server import deliveries, events, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
 from tamis.server.problems import TITLES, Problem, problem_of
 from tamis.server.service import Service
@@ -46,6 +46,7 @@ def application(service: Service) -> FastAPI:
     )
     app.include_router(subscriptions.routes(service))
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
+    app.include_router(undetermined.routes(service, subscriptions.standing_of))
     app.include_router(why.routes(service, subscriptions.standing_of))
     app.include_router(events.routes(service))
     app.include_router(operations.routes(service))

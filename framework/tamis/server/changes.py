@@ -10,6 +10,7 @@ from tamis.server.traces import MOST_BYTES
 
 SUBSCRIBE, REPLACE, RENEW = "subscribe", "replace", "renew"
 UNSUBSCRIBE, EXPIRE, PUBLISH = "unsubscribe", "expire", "publish"
+EVALUATE = "evaluate"
 
 
 class Request(NamedTuple):
@@ -75,6 +76,24 @@ class Acknowledge:
     request: Request | None = None
 
 
+@dataclass(frozen=True)
+class Evaluate:
+    """Events of which a verdict is open are evaluated again, for one subscription or all."""
+
+    positions: Sequence[int]
+    born: int | None = None
+    request: Request | None = None
+
+
+class Open(NamedTuple):
+    """A verdict that stayed open: of which subscription, why, and how often it was tried again."""
+
+    born: int
+    operators: Sequence[str]
+    """Those that failed."""
+    tries: int = 0
+
+
 class Due(NamedTuple):
     """A delivery that is due to a subscription."""
 
@@ -93,6 +112,11 @@ class Verdict(NamedTuple):
     due: Sequence[Due]
     trace: str | None = None
     """What operators said, where any was asked."""
+    open: Sequence[Open] = ()
+    of: int | None = None
+    """The position of the event, where it was evaluated again."""
+    evaluated: Sequence[int] = ()
+    """The subscriptions for which it was, by birth."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +145,16 @@ class Expire:
 
 
 Change = (
-    Subscribe | Replace | Renew | Unsubscribe | Publish | Acknowledge | Decide | Retain | Expire
+    Subscribe
+    | Replace
+    | Renew
+    | Unsubscribe
+    | Publish
+    | Acknowledge
+    | Evaluate
+    | Decide
+    | Retain
+    | Expire
 )
 
 

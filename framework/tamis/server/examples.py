@@ -61,6 +61,14 @@ ACKNOWLEDGE = {
         {"id": "1-3"},
     ),
 }
+EVALUATE = {
+    "parameters": [_BEARER, _KEY],
+    **_json(
+        {"type": "object", "properties": {"event": {"type": "string"}}},
+        {"event": "e1"},
+        required=False,
+    ),
+}
 _EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
 PUBLISH: dict[str, Any] = {"parameters": [_KEY], **_json(_EVENTS, _EVENT)}
 PUBLISH["requestBody"]["content"] |= {

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
-from tamis.server.changes import Change, Due, Published, Removed, Request, Subscribed
+from tamis.server.changes import Change, Due, Published, Removed, Request, Subscribed, Verdict
 from tamis.server.errors import (
     IdTaken,
     LogError,
@@ -95,6 +95,8 @@ class Ledger:
                 return self._publish(change)
             case changes.Acknowledge():
                 return self._acknowledge(change)
+            case changes.Evaluate():
+                return self._evaluate(change)
             case changes.Decide():
                 self._decide(change)
             case changes.Retain():
@@ -227,7 +229,7 @@ class Ledger:
         if change.validity is not None:
             expires = self._now + change.validity
         document = canonical(change.document)
-        self._end_text(change.born, position)
+        self._end_text(change.born, position, change.document["where"])
         self._database.execute(
             "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (change.born, position, id, document)
         )
@@ -262,10 +264,15 @@ class Ledger:
             self._end_text(change.born, position)
         self._forget(change.born)
 
-    def _end_text(self, born: int, position: int) -> None:
-        self._database.execute(
-            "UPDATE texts SET until=? WHERE born=? AND until IS NULL", (position, born)
-        )
+    def _end_text(self, born: int, position: int, next: str | None = None) -> None:
+        """Ends the text of a subscription; what it left open is so for ever, unless the next
+        text is equal."""
+        before = self._database.execute(
+            "UPDATE texts SET until=? WHERE born=? AND until IS NULL RETURNING document",
+            (position, born),
+        ).get
+        if before is None or json.loads(before)["where"] != next:
+            self._database.execute("DELETE FROM undetermined WHERE born=?", (born,))
 
     def _forget(self, born: int) -> None:
         """Removes what nobody can ask for any more."""
@@ -334,6 +341,28 @@ class Ledger:
 
     # deliveries
 
+    def _evaluate(self, change: changes.Evaluate) -> list[str]:
+        """Has events decided again behind all that is in the log; which, by their ids."""
+        answered = self._answered(change.request)
+        if answered is not None:
+            return list(answered)
+        ids = []
+        for position in change.positions:
+            row = self._database.execute(
+                "SELECT id, body FROM entries WHERE position=?1 AND EXISTS (SELECT 1 FROM "
+                "undetermined WHERE position=?1 AND born=coalesce(?2, born))",
+                (position, change.born),
+            ).fetchone()
+            if row is not None:
+                id, body = row[0], json.loads(row[1])
+                born = 0 if change.born is None else change.born
+                again = self._append(changes.EVALUATE, id, {**body, "of": position}, born=born)
+                for name in set(body["payloads"].values()):
+                    self._database.execute("INSERT INTO payloads VALUES(?, ?)", (name, again))
+                ids.append(id)
+        self._answer(change.request, ids)
+        return ids
+
     def _decide(self, change: changes.Decide) -> None:
         if not self.state.cursor <= change.cursor <= self._before:
             raise LogError(f"verdicts up to {change.cursor} after those up to {self.state.cursor}")
@@ -346,8 +375,22 @@ class Ledger:
             )
             for due in verdict.due:
                 self._deliver(verdict.position, due)
+            self._keep_open(verdict)
         keep_traces(self._database, change.verdicts, change.trace_bytes)
         self.state.cursor = change.cursor
+
+    def _keep_open(self, verdict: Verdict) -> None:
+        """Keeps what stayed open of subscriptions that are live, to be evaluated again."""
+        position = verdict.position if verdict.of is None else verdict.of
+        self._database.executemany(
+            "DELETE FROM undetermined WHERE position=? AND born=?",
+            [(position, born) for born in verdict.evaluated],
+        )
+        self._database.executemany(
+            "INSERT OR REPLACE INTO undetermined SELECT ?1, ?2, ?3, ?4 WHERE EXISTS "
+            "(SELECT 1 FROM subscriptions WHERE born=?2 AND ended IS NULL)",
+            [(position, each.born, canonical(each.operators), each.tries) for each in verdict.open],
+        )
 
     def _deliver(self, position: int, due: Due) -> None:
         """Numbers a delivery, unless its subscription was cancelled meanwhile."""

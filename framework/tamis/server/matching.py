@@ -30,12 +30,14 @@ from tamis.server import changes
 from tamis.server.changes import Decide, Due, Retain, Verdict
 from tamis.server.errors import LogError
 from tamis.server.log import Log
+from tamis.server.open_verdicts import OpenVerdicts, open_verdicts
 from tamis.server.policies import Snapshots, decided
 from tamis.server.reading import Entry
 from tamis.server.traces import MOST_BYTES, Trace
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
+    from tamis.result import Match
 
 UNDETERMINED = "undetermined"
 _TEXTS = (changes.SUBSCRIBE, changes.REPLACE)
@@ -94,6 +96,7 @@ class Matching:
         self._ending: float | None = None
         self._deliveries = self._restored()
         self._check_rest()
+        self._open = OpenVerdicts(log, matcher)
         self._thread = threading.Thread(target=self._run, name="tamis matching", daemon=True)
 
     def start(self) -> None:
@@ -164,7 +167,7 @@ class Matching:
         while position < self._cursor:
             for entry in self.log.reading.entries(position, min(1_000, self._cursor - position)):
                 position = entry.position
-                if entry.kind != changes.PUBLISH:
+                if entry.kind not in (changes.PUBLISH, changes.EVALUATE):
                     self._change(entry)
                     continue
                 verdict = self.log.reading.verdict(position)
@@ -205,12 +208,16 @@ class Matching:
         for is_event, group in groupby(entries, lambda entry: entry.kind == changes.PUBLISH):
             if is_event:
                 verdicts += self._matched(list(group))
-            else:
-                for entry in group:
+            for entry in () if is_event else group:
+                if entry.kind == changes.EVALUATE:
+                    verdicts.append(self._evaluated(entry, verdicts))
+                else:
                     self._change(entry)
         self._cursor = entries[-1].position
         self.log.submit(Decide(verdicts, self._cursor, self._trace_bytes)).result()
         self.decided(verdicts)
+        if self._ending is None:
+            self._open.evaluate_those_of_who_is_back()
         self._snapshots.write_if_due(self._cursor, self._deliveries)
         self._tidy()
 
@@ -246,6 +253,61 @@ class Matching:
     def _verdict(self, entry: Entry, result: Result) -> Verdict:
         self._arrival = entry.at
         matched = {match.subscription: match for match in result.matches}
+        due = self._due(entry, result, matched)
+        undetermined = [each._asdict() for each in result.undetermined]
+        for each in result.undetermined:
+            data = {"event": entry.id, "events": [entry.id], "bindings": []}
+            data |= {"time": shown_time(entry.at), "reason": each.reason}
+            due.append(Due(self._born[each.subscription], UNDETERMINED, json.dumps(data)))
+        account, open_ = result.account, open_verdicts(result, self._born)
+        self.account.add(account)
+        self._open.note(account, open_)
+        body = {
+            "matches": [match.as_dict() for match in matched.values()],
+            "undetermined": undetermined,
+            "account": account.as_dict(),
+        }
+        born = [self._born[id] for id in matched]
+        trace = None if result.decision is None else Trace.of(result.decision).written()
+        return Verdict(entry.position, json.dumps(body), born, due, trace, open_)
+
+    def _evaluated(self, entry: Entry, before: Sequence[Verdict]) -> Verdict:
+        """The verdict on an event that is evaluated again, behind others that are not committed."""
+        self._arrival = entry.at
+        already = {(each.of or 0, born) for each in before for born in each.evaluated}
+        try:
+            again = self._open.evaluated(entry, self._born, already)
+        except LogError:
+            raise
+        except Exception as failure:
+            failed = self._failed(entry, failure)
+            return failed._replace(open=self._open.tried(entry), of=entry.body["of"])
+        result = again.result
+        body = {
+            "of": entry.body["of"],
+            "matches": [match.as_dict() for match in result.matches],
+            "undetermined": [each._asdict() for each in result.undetermined],
+            "account": result.account.as_dict(),
+        }
+        matched = {match.subscription: match for match in result.matches}
+        taken = decided(result._seen.event, body, self.matcher._catalog.version)
+        due = self._due(entry, taken, matched)
+        open_, result.account.events = again.still_open(), 0
+        self.account.add(result.account)
+        self._open.note(result.account, open_)
+        return Verdict(
+            entry.position,
+            json.dumps(body),
+            [self._born[id] for id in matched],
+            due,
+            again.trace.written(),
+            open_,
+            entry.body["of"],
+            [*again.born.values(), *again.gone],
+        )
+
+    def _due(self, entry: Entry, result: Result, matched: Mapping[str, Match]) -> list[Due]:
+        """What policies deliver of a result."""
         due = []
         for delivery in self._deliveries.take(result):
             match = matched.get(delivery.subscription)
@@ -261,21 +323,7 @@ class Matching:
                 if match is not None and getattr(match, name):
                     data[name] = True
             due.append(Due(self._born[delivery.subscription], delivery.kind, json.dumps(data)))
-        undetermined = [each._asdict() for each in result.undetermined]
-        for each in result.undetermined:
-            data = {"event": entry.id, "events": [entry.id], "bindings": []}
-            data |= {"time": shown_time(entry.at), "reason": each.reason}
-            due.append(Due(self._born[each.subscription], UNDETERMINED, json.dumps(data)))
-        account = result.account
-        self.account.add(account)
-        body = {
-            "matches": [match.as_dict() for match in matched.values()],
-            "undetermined": undetermined,
-            "account": account.as_dict(),
-        }
-        born = [self._born[id] for id in matched]
-        trace = None if result.decision is None else Trace.of(result.decision).written()
-        return Verdict(entry.position, json.dumps(body), born, due, trace)
+        return due
 
     def _failed(self, entry: Entry, failure: Exception) -> Verdict:
         self.failures += 1
@@ -290,6 +338,7 @@ class Matching:
         if now - self._tidied < _TIDY_SECONDS:
             return
         self._tidied = now
+        self._open.evaluate_those_of_who_is_back()
         self.log.submit(changes.Expire()).result()
         age, most = self._retention
         if age is not None or most is not None:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import apsw
 
 
+_MOST_OPEN = 1_000
+_OFTEN = 1 << 31
+
+
 class Entry(NamedTuple):
     """An entry of the log."""
 
@@ -94,6 +98,15 @@ class LiveText(NamedTuple):
     def is_live_at(self, position: int) -> bool:
         """Whether the entry at a position met it."""
         return self.since <= position and (self.until is None or position < self.until)
+
+
+class OpenVerdict(NamedTuple):
+    """A verdict that is open: of which event, and which subscription."""
+
+    position: int
+    born: int
+    operators: list[str]
+    tries: int
 
 
 _STANDING = (
@@ -233,6 +246,20 @@ class Reading:
             *(position, born),
         )
         return [Delivered._make([*row[:3], json.loads(row[3])]) for row in rows]
+
+    def open_verdicts(
+        self, *, born: int | None = None, position: int | None = None, tries: int = _OFTEN
+    ) -> list[OpenVerdict]:
+        """The first verdicts that are open: of a subscription, an event, or both, and tried so
+        often at most."""
+        given = {"born=?": born, "position=?": position, "tries<=?": tries}
+        wanted = {clause: value for clause, value in given.items() if value is not None}
+        rows = self._rows(
+            "SELECT position, born, operators, tries FROM undetermined WHERE "
+            f"{' AND '.join(wanted)} ORDER BY position LIMIT ?",
+            *(*wanted.values(), _MOST_OPEN),
+        )
+        return [OpenVerdict(at, to, json.loads(names), tries) for at, to, names, tries in rows]
 
     def position_of(self, event: str) -> int | None:
         """Where an event is in the log."""

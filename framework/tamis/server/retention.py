@@ -54,6 +54,7 @@ def remove(
         "DELETE FROM events WHERE position<?",
         "DELETE FROM verdicts WHERE position<?",
         "DELETE FROM traces WHERE position<?",
+        "DELETE FROM undetermined WHERE position<?",
         "DELETE FROM entries WHERE position<?",
     ):
         database.execute(statement, (until,))

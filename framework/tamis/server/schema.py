@@ -54,6 +54,11 @@ CREATE TABLE deliveries(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_by_position ON deliveries(position);
 CREATE TABLE verdicts(position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE undetermined(
+    position INTEGER NOT NULL, born INTEGER NOT NULL, operators TEXT NOT NULL,
+    tries INTEGER NOT NULL, PRIMARY KEY(position, born)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX undetermined_by_subscription ON undetermined(born, position);
 CREATE TABLE traces(
     position INTEGER PRIMARY KEY, total INTEGER NOT NULL, body TEXT NOT NULL
 ) STRICT;

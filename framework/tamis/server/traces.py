@@ -82,6 +82,7 @@ class Trace:
             failure=failure,
             cut=known.get("cut", False),
             seconds=known.get("seconds", 0.0),
+            made=False,
         )
         return answer, known["how"]
 

@@ -21,7 +21,8 @@ def keep_traces(database: apsw.Connection, verdicts: Sequence[Verdict], most_byt
     for verdict in verdicts:
         if verdict.trace is not None:
             total += len(verdict.trace)
-            rows.append((verdict.position, total, verdict.trace))
+            position = verdict.position if verdict.of is None else verdict.of
+            rows.append((position, total, verdict.trace))
     if rows:
         database.executemany("INSERT OR REPLACE INTO traces VALUES(?, ?, ?)", rows)
         database.execute("DELETE FROM traces WHERE total<=?", (total - most_bytes,))

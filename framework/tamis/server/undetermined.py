@@ -1,0 +1,66 @@
+"""Answers with the verdicts that are open, and has them evaluated again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from tamis.server import changes, examples
+from tamis.server.bodies import body_of, object_of
+from tamis.server.problems import Problem
+from tamis.server.reading import Standing
+from tamis.server.service import Service
+
+_TAGS: list[Any] = ["undetermined"]
+
+
+def _listed(service: Service, standing: Standing) -> list[dict[str, Any]]:
+    """The open verdicts of a subscription, the first ones."""
+    reading = service.log.reading
+    listed = []
+    for each in reading.open_verdicts(born=standing.born):
+        [entry] = reading.entries(each.position - 1, 1)
+        listed.append({"event": entry.id, "operators": each.operators, "tries": each.tries})
+    return listed
+
+
+def _positions(service: Service, standing: Standing, event: object) -> list[int]:
+    """Where the events are of which the verdict is open: one, or the first ones."""
+    reading = service.log.reading
+    if event is None:
+        return [each.position for each in reading.open_verdicts(born=standing.born)]
+    position = reading.position_of(event) if isinstance(event, str) else None
+    if position is None:
+        raise Problem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
+    found = reading.open_verdicts(born=standing.born, position=position)
+    return [each.position for each in found]
+
+
+def routes(service: Service, standing_of: Any) -> APIRouter:
+    """The addresses of open verdicts."""
+    router = APIRouter(tags=_TAGS)
+
+    @router.get("/subscriptions/{id}/undetermined", openapi_extra=examples.TICKET)
+    async def undetermined(request: Request, id: str) -> Response:
+        """List the events of which the verdict is open, and which operators failed; up to 1,000."""
+        standing = await standing_of(service, request, id, for_admin=True)
+        return JSONResponse(await service.read(_listed, service, standing))
+
+    @router.post(
+        "/subscriptions/{id}/undetermined/evaluate",
+        status_code=202,
+        openapi_extra=examples.EVALUATE,
+    )
+    async def evaluate(request: Request, id: str) -> Response:
+        """Have one event evaluated again, or all that are listed; what matches is delivered."""
+        standing = await standing_of(service, request, id)
+        body = await body_of(request, service.settings.most_bytes)
+        event = object_of(body).get("event")
+        positions = await service.read(_positions, service, standing, event)
+        with service.request_of(request, body) as same_request:
+            ids = await service.submit(changes.Evaluate(positions, standing.born, same_request))
+        return JSONResponse({"events": ids}, 202)
+
+    return router
