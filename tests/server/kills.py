@@ -7,25 +7,14 @@ process is killed while it writes, and while it opens what the one before it lef
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import random
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from tamis.server.log import Log
+from tests.killing import commanded, killed
 from tests.server.follower import Follower
-
-ROOT = Path(__file__).resolve().parents[2]
-_PER_FOLDER = 10
 
 
 class Auditor:
@@ -101,60 +90,10 @@ class Auditor:
                     assert standing is None or standing.acknowledged >= said["number"]
 
 
-def killed_once(folder: Path, chance: random.Random, auditor: Auditor) -> None:
-    """Starts a process, kills it, and takes what it said."""
-    seed = f"{chance.getrandbits(32):x}"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.server.writing", str(folder), seed],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        env=dict(os.environ),
-    )
-    assert process.stdout is not None
-    recovering = chance.random() < 0.3
-    first = b""
-    wanted = b"opening" if recovering else b"opened"
-    while wanted not in first:
-        line = process.stdout.readline()
-        assert line, "the process ended by itself"
-        first += line
-    time.sleep(chance.uniform(0, 0.03) if recovering else chance.uniform(0.0, 0.6))
-    process.send_signal(signal.SIGKILL)
-    rest = process.stdout.read()
-    process.stdout.close()
-    assert process.wait() == -signal.SIGKILL
-    auditor.hear(first + rest)
-
-
 def kill(times: int, seed: int) -> Counter[str]:
     """Kills so many times; how often what was acknowledged."""
-    chance = random.Random(seed)
-    counts: Counter[str] = Counter()
-    done = 0
-    while done < times:
-        place = Path(tempfile.mkdtemp())
-        auditor = Auditor()
-        for _ in range(min(_PER_FOLDER, times - done)):
-            killed_once(place / "log", chance, auditor)
-            auditor.audit(place / "log")
-            done += 1
-            if times > _PER_FOLDER and done % _PER_FOLDER == 0:
-                print(f"{done} of {times} kills: {sum(auditor.counts.values())} answers kept")
-        counts += auditor.counts
-        shutil.rmtree(place)
-    return counts
-
-
-def main() -> None:
-    """Reads the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    chosen = parser.parse_args()
-    print(f"seed {chosen.seed}")
-    counts = kill(chosen.times, chosen.seed)
-    print(f"{chosen.times} kills, nothing lost of {dict(counts)}")
+    return killed(times, seed, "tests.server.writing", Auditor)
 
 
 if __name__ == "__main__":
-    main()
+    commanded(__doc__, kill)
