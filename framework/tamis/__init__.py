@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tamis.errors import (
     ArgumentError,
+    DatabaseError,
     EventError,
     IndexFolderError,
     MatcherFolderError,
@@ -88,6 +89,7 @@ __all__ = [
     "ArgumentError",
     "Budget",
     "Client",
+    "DatabaseError",
     "Deliveries",
     "Delivery",
     "DerivedAttribute",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from os import PathLike
 from typing import Any
 
 from tamis.event import DerivedAttribute
@@ -97,6 +98,20 @@ def _counting(
     return Counting(form, most_values, domains)
 
 
+def _dbms(database: str = "sqlite", path: str | None = None, method: str = "grouping") -> Index:
+    from tamis.index.dbms.index import DATABASES, METHODS, DatabaseIndex
+
+    if database not in DATABASES:
+        raise ValueError(f"database is one of {', '.join(DATABASES)}, not {database!r}")
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    if path is not None and (not isinstance(path, (str, PathLike)) or not str(path)):
+        raise ValueError(f"path is that of a file, or an address, not {path!r}")
+    if path is None and database == "postgresql":
+        raise ValueError("path is the address of PostgreSQL, such as postgresql://host/name")
+    return DatabaseIndex(DATABASES[database](None if path is None else str(path)), method)
+
+
 def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
@@ -139,6 +154,7 @@ def tamis_indexes() -> list[IndexRecord]:
         IndexRecord(
             "counting", _counting, "predicate tables, and counts of what holds of each row"
         ),
+        IndexRecord("dbms", _dbms, "queries of SQLite, DuckDB or PostgreSQL, which keep the rows"),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
     ]
 

@@ -151,6 +151,10 @@ class IndexFolderError(TamisError, ValueError):
     """A saved index that is damaged, foreign or of another format."""
 
 
+class DatabaseError(TamisError):
+    """A database of an index that cannot be used: locked, missing, foreign or of another format."""
+
+
 class MatcherFolderError(TamisError, ValueError):
     """A saved matcher that is damaged, or of another format, subscriptions or operators."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from os import fspath
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -26,6 +28,42 @@ class Found(NamedTuple):
     checked: int
 
 
+class Kept(NamedTuple):
+    """Holds a subscription for whoever opens its index again: as JSON, and when it ends."""
+
+    document: str
+    expires: float
+
+
+class Keeper(Protocol):
+    """Keeps subscriptions beside the rows of an index, over restarts."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a sentence."""
+
+    def change(self) -> AbstractContextManager[None]:
+        """Keeps all that is changed within, the rows of the index too, or nothing."""
+
+    def read(self, holds: str) -> Sequence[Kept]:
+        """Returns what is kept, in the order in which it came: of such a sort, or an error."""
+
+    def put(self, id: str | int, kept: Kept, rows: Iterable[int]) -> None:
+        """Keeps a subscription, whose rows are in the index."""
+
+    def own(self, id: str | int, rows: Iterable[int]) -> None:
+        """Says of rows whose they are."""
+
+    def renew(self, id: str | int, expires: float) -> None:
+        """Gives a subscription another end."""
+
+    def drop(self, id: str | int) -> None:
+        """Keeps a subscription no longer."""
+
+    def close(self) -> None:
+        """Lets others change what is kept; the index is used no more."""
+
+
 class Index(Protocol):
     """An index over rows: small integers that the caller chooses and may use again.
 
@@ -36,6 +74,14 @@ class Index(Protocol):
     takes_disjunctions: bool = False
     """Whether it knows what a `Disjunction` is; one that does not gets rows without them, which are
     decided afterwards."""
+
+    keeper: Keeper | None = None
+    """What keeps subscriptions where the index outlives the program. Rows are inserted again when
+    it is opened again: they may be others then."""
+
+    def beside(self) -> Index | None:
+        """Returns an empty index for other rows that nobody keeps; none where any other will do."""
+        return None
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
@@ -150,5 +196,7 @@ class IndexRecord:
 
 def spelled(name: str, options: Mapping[str, object]) -> str:
     """Returns an index with its options as a text: `psthash:accesses=3`."""
-    parts = ",".join(f"{option}={json.dumps(value)}" for option, value in options.items())
+    parts = ",".join(
+        f"{option}={json.dumps(value, default=fspath)}" for option, value in options.items()
+    )
     return f"{name}:{parts}" if parts else name

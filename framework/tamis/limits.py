@@ -57,3 +57,10 @@ class Budget:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def checked_limits(limits: object) -> Limits:
+    """Returns limits; `TamisError` if they are none."""
+    if not isinstance(limits, Limits):
+        raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
+    return limits

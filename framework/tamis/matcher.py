@@ -25,8 +25,9 @@ from tamis.calling.gateway import Gateway
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.catalog import Catalog, Subscribed
 from tamis.catalog.compiled import compiled, opened
-from tamis.catalog.expiry import Expiry, end_of
+from tamis.catalog.expiry import end_of
 from tamis.catalog.intake import Accepted, Intake, entry_of
+from tamis.catalog.keeping import KeptExpiry
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
@@ -46,7 +47,7 @@ from tamis.event.types import EventType, check_fits, checked_types, domains_of
 from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
-from tamis.limits import DEFAULT_LIMITS, Budget, Limits
+from tamis.limits import DEFAULT_LIMITS, Budget, Limits, checked_limits
 from tamis.numeric.collecting import seldom_collected
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators.asking import Operators
@@ -112,9 +113,7 @@ class Matcher:
             raise TamisError(f"learning is True or False, not {learning!r:.80}")
         plugins, records = installed(), operators_of(operators, also)
         self._statistics = Statistics() if statistics is None else checked_statistics(statistics)
-        self.limits = limits
-        if not isinstance(limits, Limits):
-            raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
+        self.limits = checked_limits(limits)
         self._gateway = Gateway(limits, timer, clock, records)
         self.operators = Operators(records, self._gateway.expect)
         self._learned = Learned(self._statistics) if learning else None
@@ -125,9 +124,8 @@ class Matcher:
         self._index_name = spelled(index, index_options or {})
         record = plugins.index(self._index_name)
         self._types = checked_types(types)
-        options: dict[str, object] = {}
-        if "domains" in record.options and record.options["domains"] is None:
-            options["domains"] = domains_of(self._types)
+        takes_domains = record.options.get("domains", ()) is None
+        options = {"domains": domains_of(self._types)} if takes_domains else {}
         self._sieve = Sieve(lambda: taking_disjunctions(record.made(options)), self._catalog)
         self._sieve.inform(self._statistics)
         self._derived = derived_in(plugins.attributes, zone_of(time_zone))
@@ -137,27 +135,29 @@ class Matcher:
         self._executor = executor_of(workers)
         self.in_flight = checked_in_flight(in_flight)
         """How many events are matched at once where many are given."""
-        self._lock = ReaderWriterLock()
-        self._changing = threading.Lock()
+        self._lock, self._changing = ReaderWriterLock(), threading.Lock()
         self._lessons = Lessons(
             self._catalog, self._sieve, self._following, self._changing, self._lock
         )
         self._decider = Decider(
             self._gateway, self._executor, self.memo, self._lessons.contradicted, timer
         )
-        self._clock = clock
-        self._timer = timer
+        self._clock, self._timer = clock, timer
         self._problems = Problems(self._catalog)
         self._forecaster = Forecaster(
             self._intake, self._catalog, self._sieve, self._lock.reading, self._derived
         )
-        self._expiry = Expiry()
+        self._expiry = KeptExpiry(self._sieve.keeper, self._catalog)
         self._event_ids = map("event-{}".format, itertools.count(1))
+        with self._expiry.opening(self._intake) as kept:
+            self._add(*kept)
 
     def close(self) -> None:
         """Ends the threads and worker processes; a later match begins those that it needs.
 
-        So does nobody's holding the matcher any more, and the end of the program. For `with`."""
+        So does nobody's holding the matcher any more, and the end of the program. For `with`.
+        A database that keeps what is subscribed is closed, and the matcher used no more."""
+        self._expiry.close()
         self._executor.close()
         self._gateway.close()
 
@@ -206,18 +206,18 @@ class Matcher:
             for each in accepted:
                 for warning in each.warnings:
                     warnings.warn(warning, stacklevel=3)
-            with self._lock.writing():
-                self._add(accepted, expires)
+            with self._lock.writing(), self._expiry.change():
+                self._add(accepted, itertools.repeat(expires))
             self._following.warn_of_troubles()
         return [each.id for each in accepted]
 
-    def _add(self, accepted: list[Accepted], expires: float) -> None:
+    def _add(self, accepted: Iterable[Accepted], ends: Iterable[float]) -> None:
         entries: list[tuple[int, Asked]] = []
-        for each in accepted:
+        for each, end in zip(accepted, ends, strict=False):
             if each.id in self._catalog.rows:
                 self._remove(each.id, replaced=True)
             entries += self._catalog.add(*each.parts)
-            self._expiry.set(each.id, expires)
+            self._expiry.set(each.id, end)
         self._sieve.add(entries)
         asking = [row for row, asked in entries if asked.edges or asked.conditions]
         self._following.subscribed(asking)
@@ -227,7 +227,7 @@ class Matcher:
         with self._changing:
             self._drop_expired()
             self._check_known(id)
-            with self._lock.writing():
+            with self._lock.writing(), self._expiry.change():
                 self._remove(id)
             self._following.warn_of_troubles()
 
@@ -276,12 +276,12 @@ class Matcher:
         with self._changing:
             self._drop_expired()
             self._check_known(id)
-            self._expiry.set(id, end_of(validity, self._clock(), id))
+            self._expiry.renew(id, end_of(validity, self._clock(), id))
 
     def _drop_expired(self) -> None:
         """Removes what has expired; called with `_changing` held."""
         for id in self._expiry.ended(self._clock()):
-            with self._lock.writing():
+            with self._lock.writing(), self._expiry.change():
                 self._remove(id)
         self._following.warn_of_troubles()
 

@@ -11,9 +11,9 @@ import tamis
 
 PUBLIC = {
     "tamis": """
-        Account ArgumentError Budget Client Deliveries Delivery DerivedAttribute Event EventError
-        EventType Explanation Forecast Implication Index IndexFolderError IndexRecord Limits Match
-        Matcher MatcherFolderError NeverMatches Operator OperatorAccount OperatorError
+        Account ArgumentError Budget Client DatabaseError Deliveries Delivery DerivedAttribute Event
+        EventError EventType Explanation Forecast Implication Index IndexFolderError IndexRecord
+        Limits Match Matcher MatcherFolderError NeverMatches Operator OperatorAccount OperatorError
         OperatorRecord Parameter Plan Planner PlannerError PlannerRecord PluginError PluginWarning
         PolicyStateError Preparation Problem Resource Result Run Sample ServerError Shadows
         SparkError Specification Statistics StatisticsError SubscriptionError SubscriptionErrors

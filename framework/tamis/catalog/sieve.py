@@ -19,7 +19,7 @@ import numpy as np
 from tamis.catalog.catalog import DECLARES, Catalog, stretches
 from tamis.catalog.resolve import Asked
 from tamis.event import Event
-from tamis.indexing import Found, Index, Rows
+from tamis.indexing import Found, Index, Keeper, Rows
 from tamis.numeric.types import Flags
 from tamis.operators.asking import Test
 from tamis.statistics import Statistics
@@ -58,9 +58,15 @@ class Sieve:
             self._written.build(written)
 
     def _new(self) -> Index:
-        index = self._make()
+        beside = self._all.beside()
+        index = self._make() if beside is None else beside
         index.inform(self._statistics)
         return index
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """What keeps subscriptions where the index outlives the program."""
+        return self._all.keeper
 
     def remove(self, rows: Iterable[int]) -> None:
         """Removes alternatives that the catalog has removed."""

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
@@ -141,8 +142,11 @@ class Setup:
 
 
 def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:
-    """Subscribes all that a file holds, or raises `FindingsError` with all that is wrong in it."""
-    taken(lines, matcher.subscribe_many, len(matcher.operators.records), "nothing was matched")
+    """Subscribes all that a file holds, or raises `FindingsError` with all that is wrong in it.
+
+    What a database of the index has already is replaced by what the file says of it."""
+    take = partial(matcher.subscribe_many, replace=True)
+    taken(lines, take, len(matcher.operators.records), "nothing was matched")
 
 
 def refuse_two_inputs(subscriptions: str, *events: str, option: str = "--events") -> None:

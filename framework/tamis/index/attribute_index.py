@@ -6,9 +6,12 @@ look-up an answer.
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +29,7 @@ from tamis.files.manifest import (
 from tamis.index.clauses import Clause, predicate_of
 from tamis.index.columns import Columns
 from tamis.index.ids import Id, Ids
-from tamis.indexing import Index
+from tamis.indexing import Index, Kept
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.numeric.types import Ints
@@ -36,6 +39,7 @@ from tamis.words import counted
 
 Clauses = Iterable[tuple[Id, Iterable[Clause]]] | Columns
 FORMAT_VERSION = 4
+_CLAUSES = "clauses"
 _IDS = "ids.json"
 _PART = 1 << 20
 
@@ -55,6 +59,42 @@ class AttributeIndex:
         self._lock = ReaderWriterLock()
         if statistics is not None:
             self._index.inform(statistics)
+        self._open()
+
+    def _open(self) -> None:
+        """Takes the ids that the index keeps from before."""
+        keeper = self._index.keeper
+        if keeper is None:
+            return
+        try:
+            with keeper.change():
+                kept = [json.loads(each.document) for each in keeper.read(_CLAUSES)]
+                rows = self._ids.add([id for id, _ in kept])
+                asked = [list(map(predicate_of, clauses)) for _, clauses in kept]
+                self._index.build(zip(rows.tolist(), asked, strict=True))
+                for (id, _), row in zip(kept, rows.tolist(), strict=True):
+                    keeper.own(id, [row])
+        except BaseException:
+            keeper.close()
+            raise
+
+    def close(self) -> None:
+        """Closes a database that keeps the ids; the index is used no more."""
+        if self._index.keeper is not None:
+            self._index.keeper.close()
+
+    def _change(self) -> AbstractContextManager[None]:
+        """Keeps all that is changed within, or nothing, where the index keeps anything."""
+        keeper = self._index.keeper
+        return nullcontext() if keeper is None else keeper.change()
+
+    def _keep(self, rows: Ints, asked: Iterable[Sequence[AttributePredicate]]) -> None:
+        keeper = self._index.keeper
+        if keeper is not None:
+            ids = self._ids.of(rows).tolist()
+            for id, row, predicates in zip(ids, rows.tolist(), asked, strict=True):
+                clauses = [(p.attribute, p.comparison.op, p.comparison.value) for p in predicates]
+                keeper.put(id, Kept(json.dumps([id, clauses]), math.inf), [row])
 
     def insert(self, id: Id, predicates: Iterable[Clause]) -> None:
         """Adds an id; `ValueError` if it is taken."""
@@ -63,20 +103,22 @@ class AttributeIndex:
     def insert_many(self, clauses: Clauses) -> None:
         """Adds ids, all or none; `ValueError` if one is taken."""
         if isinstance(clauses, Columns):
-            with self._lock.writing(), self._ids.added(clauses.ids) as rows:
+            with self._lock.writing(), self._ids.added(clauses.ids) as rows, self._change():
                 self._index.build_columns(rows, clauses)
+                self._keep(rows, clauses.predicates())
             return
         ids: list[Id] = []
         asked: list[list[AttributePredicate]] = []
         for id, predicates in clauses:
             ids.append(id)
             asked.append([predicate_of(clause) for clause in predicates])
-        with self._lock.writing(), self._ids.added(ids) as rows:
+        with self._lock.writing(), self._ids.added(ids) as rows, self._change():
             entries = zip(rows.tolist(), asked, strict=True)
             if len(ids) == 1:
                 self._index.insert(*next(entries))
             else:
                 self._index.build(entries)
+            self._keep(rows, asked)
 
     def delete(self, id: Id) -> None:
         """Removes an id; `KeyError` if it is unknown."""
@@ -84,8 +126,11 @@ class AttributeIndex:
 
     def delete_many(self, ids: Sequence[Id] | NDArray[Any]) -> None:
         """Removes ids, all or none; `KeyError` if one is unknown."""
-        with self._lock.writing():
+        with self._lock.writing(), self._change():
             self._index.delete_many(self._ids.remove(ids))
+            if self._index.keeper is not None:
+                for id in ids:
+                    self._index.keeper.drop(id)
 
     def inform(self, statistics: Statistics) -> None:
         """Lets the index choose by what is known of events; answers stay what they are."""

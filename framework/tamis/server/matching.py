@@ -140,7 +140,8 @@ class Matching:
         self._born.clear()
 
     def _subscribe_at(self, position: int) -> None:
-        """Subscribes what was live at a position."""
+        """Subscribes what was live at a position, in the place of what a database kept."""
+        self._clear()
         texts = self.log.reading.texts_at(position)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubscriptionWarning)
