@@ -159,6 +159,8 @@ _OTHERS = (
     most("places", "over_index", 8),
     most("policies", "bytes", 1_000, 700, keys=1_000_000),
     most("policies", "over_one", 1.5, subscriptions=100_000),
+    least("server", "of_bare", 0.9, batch=128),
+    most("server", "p99_ms", 100, what=_begins("one", "the closest")),
     most("forms", "seconds", 1, what="first answer"),
     most("forms", "numba", 0, what="first answer"),
     most("isolation", "over_inline_us", 60, what=_begins("same", "new")),

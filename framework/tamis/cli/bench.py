@@ -30,6 +30,7 @@ BENCHES = {
     "pictures": "Measure detectors on frames of known truth: precision, recall, seconds.",
     "facts": "Measure reasoning: closing events over ontologies, queries.",
     "policies": "Measure delivery policies: memory of a key, microseconds of an event.",
+    "server": "Measure the match server: commits beside SQLite, publish to delivery, explanations.",
     "phrases": "Measure the search for many phrases in texts.",
     "uav": "Measure how right all operators are on frames of the example in a checkout.",
 }

@@ -83,6 +83,12 @@ class Writer:
             self._wakened.notify()
         return future
 
+    @contextlib.contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Lets what is handed in meanwhile wait, so that it is committed together."""
+        with self._wakened:
+            yield
+
     def wait_beyond(self, position: int, seconds: float) -> None:
         """Waits until the log goes beyond a position, for so long at most."""
         with self._followers:

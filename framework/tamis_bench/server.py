@@ -1,0 +1,166 @@
+"""Measures the match server: commits beside bare SQLite, publish to delivery, and explanations.
+
+Group commit: batches of events are handed to the log at once, and the very rows that it wrote are
+written again by SQLite alone, in as many transactions, in turns; beside them stands what the disk
+flushes. Delivery: the server is a process of its own with very many subscriptions by attributes
+alone. Events come at given times, whatever became of those before; each is timed from when it was
+to come until it is read from the stream of a subscription that all of them match. Capacity is what
+a closed loop of publishers reaches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from tamis.server import changes
+from tamis.server.database import open_database
+from tamis.server.log import Log
+from tamis.server.schema import lay_out
+from tamis_bench.options import count, several
+from tamis_bench.report import Row, progress
+from tamis_bench.serving import SITE_SHARE, Serving, load_rows
+
+BATCHES = (1, 16, 128, 1_024)
+_FLUSHES = 200
+_PAGE = bytes(4_096)
+_COLUMNS = {"entries": 8, "events": 3}
+
+
+def measured(
+    *,
+    subscriptions: Annotated[int, count("Subscriptions by attributes alone.")] = 100_000,
+    seconds: Annotated[int, count("How long events come at each rate.")] = 10,
+    loads: Annotated[
+        list[int] | None, several("Percent of capacity, as 50 100 200.", least=1)
+    ] = None,
+    rows: Annotated[int, count("Events committed for each size of batch.", 100)] = 4_096,
+    passes: Annotated[int, count("Passes of commits; the fastest counts.")] = 3,
+) -> Iterator[Row]:
+    """Yields rows for the disk, for group commits, for each load, and for explanations."""
+    with tempfile.TemporaryDirectory() as folder:
+        progress("the disk")
+        floor = _flushes_a_second(Path(folder))
+        yield {"part": "The disk", "what": "flushes of 4 KiB", "a_second": floor}
+        yield from _commits(Path(folder), rows, passes, floor)
+        progress(f"{subscriptions:,} subscriptions are written")
+        began = time.perf_counter()
+        data = Path(folder) / "data"
+        _subscribe(data, subscriptions)
+        wrote = time.perf_counter() - began
+        with Serving(data) as server:
+            yield {
+                "part": "The server",
+                "subscriptions": subscriptions,
+                "subscribe_us": 1e6 * wrote / subscriptions,
+                "ready_seconds": server.ready_seconds,
+            }
+            yield from asyncio.run(
+                load_rows(server, subscriptions, seconds, loads or [50, 100, 200])
+            )
+
+
+def _flushes_a_second(folder: Path) -> float:
+    """How often the disk takes a page that is to stay."""
+    file = os.open(folder / "flushed", os.O_RDWR | os.O_CREAT)
+    try:
+        for number in range(_FLUSHES + 1):
+            if number == 1:  # the first one makes the file
+                began = time.perf_counter()
+            os.pwrite(file, _PAGE, number * len(_PAGE))
+            os.fdatasync(file)
+        return _FLUSHES / (time.perf_counter() - began)
+    finally:
+        os.close(file)
+
+
+def _commits(folder: Path, rows: int, passes: int, floor: float) -> Iterator[Row]:
+    """Yields what the log commits in batches of each size, and SQLite alone of the same."""
+    for size in BATCHES:
+        progress(f"commits of {size:,}")
+        batches = max(4, min(rows, 512 * size) // size)
+        mine, bare = [], []
+        for number in range(passes):
+            name = f"{size}-{number}"
+            mine.append(_log_seconds(folder / name, size, batches))
+            bare.append(_bare_seconds(folder / name, folder / f"bare-{name}", size, batches))
+        events = size * batches
+        yield {
+            "part": "Commits of so many events",
+            "batch": size,
+            "events_a_second": events / min(mine),
+            "bare_a_second": events / min(bare),
+            "of_bare": min(bare) / min(mine),
+            "commits_a_second": batches / min(mine),
+            "of_flushes": batches / min(mine) / floor,
+        }
+
+
+def _event(number: int) -> dict[str, Any]:
+    return {"id": f"event-{number}", "site": number % 1_000, "level": number % 100, "sequence": 1}
+
+
+def _log_seconds(folder: Path, size: int, batches: int) -> float:
+    """Has the log commit batches of events, each handed in while none is being written."""
+    with Log(folder) as log:
+        events = iter([changes.Publish([_event(at)]) for at in range((batches + 1) * size)])
+        spent = 0.0
+        for number in range(batches + 1):
+            began = time.perf_counter()
+            with log.writer.gathering():
+                futures = [log.submit(next(events)) for _ in range(size)]
+            for future in futures:
+                future.result()
+            spent += (time.perf_counter() - began) if number else 0.0
+        commits = log.writer.commits
+    if commits != batches + 1:
+        raise AssertionError(f"{batches + 1} batches were {commits} commits")
+    return spent
+
+
+def _bare_seconds(source: Path, folder: Path, size: int, batches: int) -> float:
+    """Writes the rows of a log with SQLite alone, in transactions of the same size."""
+    database = open_database(source, reads=True)
+    tables = {
+        name: database.execute(f"SELECT * FROM {name} ORDER BY position").fetchall()
+        for name in _COLUMNS
+    }
+    state = database.execute("SELECT position, hash, total FROM state").fetchone()
+    database.close()
+    folder.mkdir()
+    bare = open_database(folder)
+    lay_out(bare)
+    spent = 0.0
+    for number in range(batches + 1):
+        began = time.perf_counter()
+        bare.execute("BEGIN IMMEDIATE")
+        for name, columns in _COLUMNS.items():
+            places = ", ".join("?" * columns)
+            some = tables[name][number * size : (number + 1) * size]
+            bare.executemany(f"INSERT INTO {name} VALUES({places})", some)
+        bare.execute("UPDATE state SET position=?, hash=?, total=?", state)
+        bare.execute("COMMIT")
+        spent += (time.perf_counter() - began) if number else 0.0
+    bare.close()
+    return spent
+
+
+def _subscribe(folder: Path, count: int) -> None:
+    """Writes subscriptions into a log, without a server."""
+    with Log(folder) as log:
+        futures = []
+        for at in range(count):
+            where = f"site = {at % max(1, count // SITE_SHARE)} and level >= {at * 37 % 100}"
+            document = {"where": where}
+            futures.append(log.submit(changes.Subscribe(document, bytes(32), f"s{at}")))
+            if len(futures) == 1_024:
+                for future in futures:
+                    future.result()
+                futures.clear()
+        for future in futures:
+            future.result()
