@@ -20,5 +20,5 @@ def test_the_cells_give_what_they_show() -> None:
         assert cell["outputs"] == []
         assert cell["execution_count"] is None
         shown += run_shown(f"```python\n{''.join(cell['source'])}\n```", names)
-    assert shown == 9
+    assert shown == 11
     assert "1. boatCount(?1): score" in str(names["plan"])
