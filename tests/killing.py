@@ -35,6 +35,31 @@ class Auditor(Protocol):
         """Compares a place with what was said."""
 
 
+class Trial(Protocol):
+    """A place, and the processes that are killed there, one after the other."""
+
+    def kill_once(self, place: Path, chance: random.Random) -> None:
+        """Starts a process, and kills it."""
+
+    def end(self, place: Path) -> Counter[str]:
+        """Audits what is left; how often what was acknowledged."""
+
+
+class ProgramTrial:
+    """A program that says what was acknowledged to it, and is audited whenever it was killed."""
+
+    def __init__(self, program: str, auditor: Auditor) -> None:
+        self._program = program
+        self._auditor = auditor
+
+    def kill_once(self, place: Path, chance: random.Random) -> None:
+        self._auditor.hear(killed_once(self._program, place, chance))
+        self._auditor.audit(place)
+
+    def end(self, place: Path) -> Counter[str]:
+        return self._auditor.counts
+
+
 def killed_once(program: str, place: Path, chance: random.Random) -> bytes:
     """Starts a process and kills it; what it said."""
     seed = f"{chance.getrandbits(32):x}"
@@ -61,33 +86,34 @@ def killed_once(program: str, place: Path, chance: random.Random) -> bytes:
 
 
 def killed(
-    times: int, seed: int, program: str, auditor: Callable[[], Auditor], a_place: int = 10
+    times: int, seed: int, trial: Callable[[], Trial], *, a_place: int = 10, start: int = 0
 ) -> Counter[str]:
-    """Kills so many times, some in `log-0`, some in `log-1` …; how often what was acknowledged."""
-    chance = random.Random(seed)
+    """Kills so many times, some in `log-0`, some in `log-1` …; how often what was acknowledged.
+
+    Each place has chances of its own, so that one can go on at a `start`."""
     counts: Counter[str] = Counter()
-    done = 0
-    while done < times:
+    for first in range(start - start % a_place, times, a_place):
+        chance = random.Random(f"{seed} {first}")
         folder = Path(tempfile.mkdtemp())
-        each = auditor()
-        place = folder / f"log-{done // a_place}"
-        for _ in range(min(a_place, times - done)):
-            each.hear(killed_once(program, place, chance))
-            each.audit(place)
-            done += 1
-            if times > a_place and done % a_place == 0:
-                print(f"{done} of {times} kills: {sum(each.counts.values())} answers kept")
-        counts += each.counts
+        place = folder / f"log-{first // a_place}"
+        last = min(first + a_place, times)
+        each = trial()
+        for _ in range(first, last):
+            each.kill_once(place, chance)
+        counts += each.end(place)
         shutil.rmtree(folder)
+        if times > a_place:
+            print(f"{last} of {times} kills: {sum(counts.values())} answers kept", flush=True)
     return counts
 
 
-def commanded(about: str | None, kill: Callable[[int, int], Counter[str]]) -> None:
+def commanded(about: str | None, kill: Callable[[int, int, int], Counter[str]]) -> None:
     """Kills as often as the command line says."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--times", type=int, default=30)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--start", type=int, default=0, help="how many were killed before")
     chosen = parser.parse_args()
     print(f"seed {chosen.seed}")
-    counts = kill(chosen.times, chosen.seed)
+    counts = kill(chosen.times, chosen.seed, chosen.start)
     print(f"{chosen.times} kills, nothing lost of {dict(counts)}")

@@ -1,8 +1,8 @@
 """Kills a process that writes a log, at random moments, and looks what is left.
 
-`python -m tests.server.kills --times N [--seed S]`: nothing acknowledged is lost, nothing that was
-cancelled comes back, and every event met exactly the subscriptions that were live at its place. A
-process is killed while it writes, and while it opens what the one before it left.
+`python -m tests.server.kills --times N [--seed S --start N]`: nothing acknowledged is lost, nothing
+that was cancelled comes back, and every event met exactly the subscriptions that were live at its
+place. A process is killed while it writes, and while it opens what the one before it left.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.server.log import Log
-from tests.killing import commanded, killed
+from tests.killing import ProgramTrial, commanded, killed
 from tests.server.follower import Follower
 
 
@@ -90,9 +90,13 @@ class Auditor:
                     assert standing is None or standing.acknowledged >= said["number"]
 
 
-def kill(times: int, seed: int) -> Counter[str]:
+def trial() -> ProgramTrial:
+    return ProgramTrial("tests.server.writing", Auditor())
+
+
+def kill(times: int, seed: int, start: int = 0) -> Counter[str]:
     """Kills so many times; how often what was acknowledged."""
-    return killed(times, seed, "tests.server.writing", Auditor)
+    return killed(times, seed, trial, start=start)
 
 
 if __name__ == "__main__":

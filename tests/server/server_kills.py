@@ -1,21 +1,22 @@
 """Kills a match server at random moments of whatever its clients do, and looks what is left.
 
-`python -m tests.server.server_kills --times N [--seed S]`: subscriptions of several predicates
-with `or` and policies come, change, are renewed, expire and go while events are published. All that
-was answered is there; what is delivered is what a plain model makes of the order in the log.
+`python -m tests.server.server_kills --times N [--seed S --start N]`:
+subscriptions of several predicates with `or` and policies come, change, are renewed, expire and go
+while events are published. All that was answered is there; what is delivered is what a plain model
+makes of the order in the log; what is due to webhooks, whose receiver is moody, comes at least once
+with the id that the log has.
 """
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -26,12 +27,17 @@ from typing import Any
 import httpx
 
 import tamis
+from tamis.server.reading import delivery_id
 from tamis.server.service import Settings
 from tamis.server.serving import Server
+from tamis.server.webhooks.addresses import networks_of
+from tamis.server.webhooks.dispatch import WebhookSettings
+from tests.killing import commanded, killed
 from tests.server.counting import peopleCount
+from tests.server.receivers import Receiver, receiving
 
 ROOT = Path(__file__).resolve().parents[2]
-_PER_FOLDER = 5
+_A_PLACE = 5
 _CLIENTS = 3
 _WHERE = "(a > {0} and peopleCount(?n) and ?n > {1}) or (b = {2} and not peopleCount(3))"
 _POLICIES: list[Any] = [None, {"once": True}, {"of": [2, 3]}]
@@ -40,9 +46,11 @@ import sys
 from tamis.cli import main
 from tamis.server import policies
 policies._EVENTS_BETWEEN = 5
+from tamis.server.webhooks import dispatch
+dispatch.Dispatch._delay = lambda self, before: 0.05
 sys.exit(main())
 """
-"""The server, which writes the state of policies often."""
+"""The server, which writes the state of policies often and is impatient with webhooks."""
 _ADMIN = {"Authorization": "Bearer admin"}
 
 
@@ -78,17 +86,18 @@ class Policy:
 class Customer:
     """Does something random to a server until it is gone."""
 
-    def __init__(self, url: str, seed: str, said: list[dict[str, Any]]) -> None:
+    def __init__(self, url: str, seed: str, said: list[dict[str, Any]], hook: str = "") -> None:
         self.client = httpx.Client(base_url=url, timeout=10)
         self.chance = random.Random(seed)
         self.seed = seed
         self.said = said
+        self.hook = hook
         self.mine: list[tuple[str, dict[str, str]]] = []
         self.count = 0
 
     def run(self) -> None:
-        works = [self.subscribe, self.change, self.renew, self.end, self.acknowledge]
-        works += [self.publish] * 6
+        works = [self.subscribe, self.change, self.renew, self.end]
+        works += [self.publish] * 6 + ([] if self.hook else [self.acknowledge])
         try:
             while True:
                 self.chance.choice(works)()
@@ -99,6 +108,7 @@ class Customer:
         numbers = [self.chance.randrange(4) for _ in range(3)]
         deliver = self.chance.choice(_POLICIES)
         more = {} if deliver is None else {"deliver": deliver}
+        more |= {"webhook": self.hook} if self.hook else {}
         return {"where": _WHERE.format(*numbers), "numbers": numbers, **more}
 
     def ask(self, method: str, address: str, body: Any, **more: Any) -> Any:
@@ -149,42 +159,67 @@ class Customer:
                 self.said.append({"did": "acknowledge", "id": address.rpartition("/")[2], "to": id})
 
 
-def killed_once(folder: Path, chance: random.Random, said: list[dict[str, Any]]) -> None:
-    """Starts a server, lets clients at it, and kills it."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-c", _PROGRAM, "serve", "--port", "0", "--data", str(folder)),
-            *("--operators", "tests.server.counting"),
-        ],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=dict(os.environ),
-    )
-    assert process.stderr is not None
-    if chance.random() < 0.2:  # while it recovers, more or less
-        time.sleep(chance.uniform(0.5, 2.5))
-    else:
-        line = process.stderr.readline()
-        found = re.search(r"http://\S+(?=,)", line)
-        assert found is not None, line + process.stderr.read()
-        seed = f"{chance.getrandbits(32):x}"
-        customers = [Customer(found[0], f"{seed}.{each}", said) for each in range(_CLIENTS)]
-        threads = [threading.Thread(target=each.run) for each in customers]
+class ServerTrial:
+    """What a server answered, and whether it is left after it was killed."""
+
+    def __init__(self) -> None:
+        self.said: list[dict[str, Any]] = []
+        self._stack = contextlib.ExitStack()
+        self.receiver = self._stack.enter_context(receiving())
+        moods = random.Random(1)
+        self.receiver.answer = lambda got: (moods.choice([204, 204, 204, 500]), {}, b"")
+
+    def kill_once(self, folder: Path, chance: random.Random) -> None:
+        """Starts a server, lets clients at it, and kills it."""
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", _PROGRAM, "serve", "--port", "0", "--data", str(folder)),
+                *("--operators", "tests.server.counting", "--webhook-allow", "127.0.0.0/8"),
+            ],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+        assert process.stderr is not None
+        threads: list[threading.Thread] = []
+        if chance.random() < 0.2:  # while it recovers, more or less
+            time.sleep(chance.uniform(0.5, 2.5))
+        else:
+            line = process.stderr.readline()
+            found = re.search(r"http://\S+(?=,)", line)
+            assert found is not None, line + process.stderr.read()
+            threads = [
+                threading.Thread(target=each.run) for each in self._customers(found[0], chance)
+            ]
+            for thread in threads:
+                thread.start()
+            time.sleep(chance.uniform(0.1, 2.0))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stderr.close()
         for thread in threads:
-            thread.start()
-        time.sleep(chance.uniform(0.1, 2.0))
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stderr.close()
-    for thread in threads if "threads" in locals() else []:
-        thread.join()
+            thread.join()
+
+    def _customers(self, url: str, chance: random.Random) -> list[Customer]:
+        seed = f"{chance.getrandbits(32):x}"
+        hooks = [self.receiver.url, *[""] * (_CLIENTS - 1)]
+        return [Customer(url, f"{seed}.{each}", self.said, hook) for each, hook in enumerate(hooks)]
+
+    def end(self, folder: Path) -> Counter[str]:
+        with self._stack:
+            counts = Counter(deliveries=audit(folder, self.said, self.receiver))
+        counts["webhooks"] = len(self.receiver.got)
+        counts.update(each["did"] for each in self.said)
+        return counts
 
 
-def audit(folder: Path, said: list[dict[str, Any]]) -> int:
+def audit(folder: Path, said: list[dict[str, Any]], receiver: Receiver) -> int:
     """Compares what is delivered with the model; how many deliveries."""
     matcher = tamis.Matcher(operators=[peopleCount])
-    with Server(Settings(folder, admin_key="admin"), lambda: matcher) as server:
+    hooks = WebhookSettings(networks=networks_of(["127.0.0.0/8"]), delays=(0.01,))
+    settings = Settings(folder, admin_key="admin", webhooks=hooks)
+    with Server(settings, lambda: matcher) as server:
         server.wait_ready()
         reading = server.service.log.reading
         ends = time.monotonic() + 60
@@ -228,37 +263,32 @@ def audit(folder: Path, said: list[dict[str, Any]]) -> int:
                 query = f"?wait=0&after={standing.born}-0&limit=1000"
                 found = admin.get(f"/subscriptions/{id}/matches{query}").json()
                 assert [each["event"] for each in found] == due.get(standing.born, [])[:1000], id
+        audit_webhooks(server, receiver, due)
         return sum(map(len, due.values()))
 
 
-def kill(times: int, seed: int) -> Counter[str]:
+def audit_webhooks(server: Server, receiver: Receiver, due: Mapping[int, list[str]]) -> None:
+    """Waits until all that is due to webhooks was sent, and compares it."""
+    reading = server.service.log.reading
+    ends = time.monotonic() + 60
+    while [each for each in reading.standings() if each.webhook and each.pending]:
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+    came = {(got.id, json.loads(got.body)["subject"]) for got in receiver.got}
+    for each in reading.standings():
+        if each.webhook is not None:
+            assert (each.delivered, each.dead, each.gap) == (each.due, 0, 0)
+            wanted = {
+                (delivery_id(each.born, number), event)
+                for number, event in enumerate(due.get(each.born, []), 1)
+            }
+            assert wanted <= came, each
+
+
+def kill(times: int, seed: int, start: int = 0) -> Counter[str]:
     """Kills so many times; how often what was answered."""
-    chance = random.Random(seed)
-    counts: Counter[str] = Counter()
-    done = 0
-    while done < times:
-        place = Path(tempfile.mkdtemp())
-        said: list[dict[str, Any]] = []
-        for _ in range(min(_PER_FOLDER, times - done)):
-            killed_once(place / "log", chance, said)
-            done += 1
-        counts["deliveries"] += audit(place / "log", said)
-        counts.update(each["did"] for each in said)
-        shutil.rmtree(place)
-        if times > _PER_FOLDER:
-            print(f"{done} of {times} kills: {dict(counts)}", flush=True)
-    return counts
-
-
-def main() -> None:
-    """Reads the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    chosen = parser.parse_args()
-    print(f"seed {chosen.seed}")
-    print(f"{chosen.times} kills, nothing lost of {dict(kill(chosen.times, chosen.seed))}")
+    return killed(times, seed, ServerTrial, a_place=_A_PLACE, start=start)
 
 
 if __name__ == "__main__":
-    main()
+    commanded(__doc__, kill)

@@ -82,7 +82,7 @@ def test_a_newer_format_is_refused(folder: Path) -> None:
     connection = databases.open_database(folder)
     connection.execute("UPDATE format SET format_version=99")
     connection.close()
-    with pytest.raises(LogError, match="is of format 99, and this tamis reads format 1"):
+    with pytest.raises(LogError, match="is of format 99, and this tamis reads format 2"):
         Log(folder)
 
 
@@ -265,7 +265,7 @@ def test_large_texts_are_files_as_long_as_something_names_them(tmp_path: Path) -
         assert len(json.dumps(entry.body)) < 500
         assert log.reading.event_of(entry)["image"] == picture
         Follower(log).decide()
-        first = log.reading._rows("SELECT total FROM entries WHERE position=1")[0][0]
+        first = log.reading.rows("SELECT total FROM entries WHERE position=1")[0][0]
         assert log.submit(Retain(most_bytes=log.state.total - first)).result().entries == 1
         assert files[0].exists()
         assert log.submit(Retain(most_bytes=0)).result().entries == 2

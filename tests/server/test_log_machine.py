@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tamis.server import changes
-from tamis.server.errors import IdTaken, OtherContent, UnknownDelivery, UnknownSubscription
+from tamis.server.errors import (
+    IdTaken,
+    OtherContent,
+    UnknownDelivery,
+    UnknownSubscription,
+    UnknownWebhook,
+)
 from tamis.server.log import Log
+from tamis.server.webhooks import outbox
 from tests.server.follower import Follower
 from tests.server.model import Model
 
@@ -24,17 +31,20 @@ WHICH = st.integers(0, 2)
 """One of the last subscriptions that ever came."""
 MEMORY = Path("/dev/shm")
 """Where syncing takes no time; what it is for, no test of one process can tell."""
+OUTCOMES = st.sampled_from(["taken", "again", "dead"])
+HOOKS = st.none() | st.just(changes.Webhook("https://x", "whsec_", is_made=False))
 SECONDS = st.integers(1, 6).map(float)
 
 
 class LogMachine(RuleBasedStateMachine):
-    @initialize(id=IDS, threshold=LEVELS, seconds=SECONDS)
-    def begin(self, id: str, threshold: int, seconds: float) -> None:
+    @initialize(id=IDS, threshold=LEVELS, seconds=SECONDS, hook=HOOKS)
+    def begin(self, id: str, threshold: int, seconds: float, hook: changes.Webhook | None) -> None:
         self.folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.exists() else None))
         self.model = Model()
         self.births: list[int] = []
+        self.sent: tuple[int, int, str] | None = None
         self.open(self.folder / "log")
-        self.subscribe(id, threshold, seconds)
+        self.subscribe(id, threshold, seconds, hook)
 
     def open(self, folder: Path) -> None:
         self.place = folder
@@ -47,22 +57,66 @@ class LogMachine(RuleBasedStateMachine):
     def does(self, change: Any) -> Any:
         return self.log.submit(change).result(timeout=60)
 
-    @rule(id=IDS, threshold=LEVELS, seconds=SECONDS)
-    def subscribe(self, id: str, threshold: int, seconds: float) -> None:
-        new = self.model.subscribe(id, threshold, seconds)
-        change = changes.Subscribe({"where": str(threshold)}, b"t" * 32, id, seconds)
+    @rule(id=IDS, threshold=LEVELS, seconds=SECONDS, hook=HOOKS)
+    def subscribe(
+        self, id: str, threshold: int, seconds: float, hook: changes.Webhook | None
+    ) -> None:
+        new = self.model.subscribe(id, threshold, seconds, hook is not None)
+        document = {"where": str(threshold)}
+        change = changes.Subscribe(document, b"t" * 32, id, seconds, webhook=hook)
         if new is None:
             with pytest.raises(IdTaken):
                 self.does(change)
         else:
             self.births.append(new.born)
-            assert self.does(change) == (id, new.born, new.expires, None)
+            assert self.does(change) == (id, new.born, new.expires, None, None)
 
-    @rule(which=WHICH, threshold=LEVELS)
-    def replace(self, which: int, threshold: int) -> None:
+    @rule(which=WHICH, threshold=LEVELS, hook=HOOKS)
+    def replace(self, which: int, threshold: int, hook: changes.Webhook | None) -> None:
         born = self.born(which)
-        change = changes.Replace(born, {"where": str(threshold)})
-        self.agrees(self.model.replace(born, threshold), change)
+        change = changes.Replace(born, {"where": str(threshold)}, webhook=hook)
+        self.agrees(self.model.replace(born, threshold, hook is not None), change)
+
+    @rule(which=WHICH, outcome=OUTCOMES)
+    def send(self, which: int, outcome: str) -> None:
+        """Sends what comes next to a webhook; something else may happen before it is known."""
+        born = self.born(which)
+        message = outbox.upcoming(self.log.reading, born, float("inf"))
+        if isinstance(message, outbox.Message):
+            each = self.model.kept[born]
+            assert message.number in each.upcoming
+            assert each.has_webhook
+            self.sent = born, message.number, outcome
+            self.is_known()
+
+    @rule(which=WHICH, count=st.integers(1, 3), outcome=OUTCOMES)
+    def match(self, which: int, count: int, outcome: str) -> None:
+        """Publishes what every subscription matches, decides it, and sends it."""
+        for number in range(count):
+            self.publish(f"{self.model.position}.{number}", 6)
+        self.decide(1_000)
+        for _ in range(count):
+            self.send(which, outcome)
+
+    @rule()
+    def is_known(self) -> None:
+        """What became of the last message is known, late or again."""
+        if self.sent is not None:
+            born, number, outcome = self.sent
+            again = self.model.clock if outcome == "again" else None
+            reason = None if outcome == "taken" else "no"
+            self.model.attempt(born, number, outcome)
+            self.does(changes.Attempt(born, number, reason, again))
+
+    @rule(which=WHICH, number=st.integers(1, 3))
+    def redeliver(self, which: int, number: int) -> None:
+        born = self.born(which)
+        change = changes.Redeliver(born, number)
+        if self.model.redeliver(born, number):
+            self.does(change)
+        else:
+            with pytest.raises((UnknownDelivery, UnknownWebhook)):
+                self.does(change)
 
     @rule(which=WHICH, seconds=SECONDS)
     def renew(self, which: int, seconds: float) -> None:
@@ -115,7 +169,7 @@ class LogMachine(RuleBasedStateMachine):
     def retain(self, seconds: float) -> None:
         self.model.expire()
         oldest = self.model.clock - seconds
-        rows = self.log.reading._rows("SELECT position, at FROM entries ORDER BY position")
+        rows = self.log.reading.rows("SELECT position, at FROM entries ORDER BY position")
         removed = self.does(changes.Retain(older_than=seconds))
         until = self.model.floor
         for position, at in rows:
@@ -150,7 +204,12 @@ class LogMachine(RuleBasedStateMachine):
             assert (standing.id, standing.ended is not None) == (each.id, each.ended)
             assert (standing.expires, standing.due) == (each.expires, len(each.deliveries))
             assert (standing.acknowledged, standing.gap) == (each.acknowledged, each.lost)
-            assert standing.due == standing.delivered + standing.pending + standing.gap
+            assert (standing.retrying, standing.dead) == (len(each.retrying), len(each.dead))
+            counts = standing.delivered, standing.pending, standing.dead, standing.gap
+            assert standing.due == sum(counts)
+            assert min(counts) >= 0
+            listed = outbox.dead(self.log.reading, standing, 0, 100)
+            assert {int(one["id"].split("-")[1]) for one in listed} == each.dead
             assert standing.floor == each.floor
             delivered = self.log.reading.deliveries(born, 0, 1000)
             kept = list(enumerate(each.deliveries, 1))[each.floor - 1 :]

@@ -87,6 +87,14 @@ def serve(
         int | None,
         option("N", "How much of what operators said.", envvar="TAMIS_TRACE_BYTES", min=0),
     ] = None,
+    webhook_allow: Annotated[
+        list[str] | None,
+        option(
+            "NETWORK…",
+            "Networks that webhooks may be in though they are not open to everybody: 10.1.0.0/16.",
+            envvar="TAMIS_WEBHOOK_ALLOW",
+        ),
+    ] = None,
     config: Annotated[
         str | None,
         option(
@@ -111,10 +119,11 @@ def serve(
         host, port, lambda: setup.matcher(workers=workers), data=Path(data),
         publish_key=publish_key, admin_key=admin_key,
         keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
+        allowed=webhook_allow or [],
     )  # fmt: skip
 
 
-def _run(host: str, port: int, make_matcher: Any, **settings: Any) -> None:
+def _run(host: str, port: int, make_matcher: Any, *, allowed: list[str], **settings: Any) -> None:
     """Serves until a signal."""
     from tamis.server.database import sqlite_version
 
@@ -122,8 +131,14 @@ def _run(host: str, port: int, make_matcher: Any, **settings: Any) -> None:
     try:
         from tamis.server.service import Settings
         from tamis.server.serving import Server
+        from tamis.server.webhooks.addresses import networks_of
+        from tamis.server.webhooks.dispatch import WebhookSettings
     except ImportError as bad:
         raise MisuseError(f"{bad}: pip install 'tamis[server]'") from bad
+    try:
+        settings["webhooks"] = WebhookSettings(networks_of(allowed))
+    except ValueError as bad:
+        raise MisuseError(f"--webhook-allow: {bad}") from None
     told = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *about: told.set())

@@ -17,6 +17,7 @@ from tamis.server import deliveries, events, operations, subscriptions, undeterm
 from tamis.server.errors import LogError, Refusal
 from tamis.server.problems import TITLES, Problem, problem_of
 from tamis.server.service import Service
+from tamis.server.webhooks import routes as webhooks
 
 _ABOUT = (
     "Publish events, subscribe with conditions that may call expensive operators, and be told. "
@@ -48,6 +49,7 @@ def application(service: Service) -> FastAPI:
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
     app.include_router(undetermined.routes(service, subscriptions.standing_of))
     app.include_router(why.routes(service, subscriptions.standing_of))
+    app.include_router(webhooks.routes(service, subscriptions.standing_of))
     app.include_router(events.routes(service))
     app.include_router(operations.routes(service))
     for kind in (Problem, Refusal, LogError, HTTPException, RequestValidationError, Exception):

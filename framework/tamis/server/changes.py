@@ -20,6 +20,15 @@ class Request(NamedTuple):
     digest: bytes
 
 
+class Webhook(NamedTuple):
+    """Where deliveries are sent, and the secret that signs them."""
+
+    url: str
+    secret: str
+    is_made: bool = False
+    """Whether the secret is of the server, and gives way to one that is there."""
+
+
 @dataclass(frozen=True)
 class Subscribe:
     """A subscription comes; its ticket is known by a hash alone.
@@ -32,6 +41,7 @@ class Subscribe:
     validity: float | None = None
     sealed: str | None = None
     request: Request | None = None
+    webhook: Webhook | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class Replace:
     born: int
     document: Mapping[str, Any]
     validity: float | None = None
+    webhook: Webhook | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,48 @@ class Open(NamedTuple):
     operators: Sequence[str]
     """Those that failed."""
     tries: int = 0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A delivery was sent to a webhook; it was taken where there is no reason why not."""
+
+    born: int
+    number: int
+    reason: str | None = None
+    again: float | None = None
+    """When it is sent again; one that is not is dead."""
+    pause: float = 0.0
+    """Until when nothing is sent there."""
+    disables: bool = False
+    """Whether nothing is sent there any more."""
+
+
+@dataclass(frozen=True)
+class Rotate:
+    """A webhook gets another secret; the one before signs as well until a time."""
+
+    born: int
+    secret: str
+    until: float
+    request: Request | None = None
+
+
+@dataclass(frozen=True)
+class Enable:
+    """A webhook is sent to again, at once."""
+
+    born: int
+    request: Request | None = None
+
+
+@dataclass(frozen=True)
+class Redeliver:
+    """A dead delivery is sent again."""
+
+    born: int
+    number: int
+    request: Request | None = None
 
 
 class Due(NamedTuple):
@@ -150,11 +203,15 @@ Change = (
     | Renew
     | Unsubscribe
     | Publish
-    | Acknowledge
     | Evaluate
+    | Acknowledge
     | Decide
     | Retain
     | Expire
+    | Attempt
+    | Rotate
+    | Enable
+    | Redeliver
 )
 
 
@@ -165,6 +222,8 @@ class Subscribed(NamedTuple):
     born: int
     expires: float | None
     sealed: str | None = None
+    secret: str | None = None
+    """The secret of its webhook, where the server made it now."""
 
 
 class Published(NamedTuple):

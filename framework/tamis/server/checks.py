@@ -18,7 +18,10 @@ from tamis.event import Event
 from tamis.event.paths import CONTENT, form_of
 from tamis.language.condition import Language
 from tamis.language.durations import duration_seconds
+from tamis.server.changes import Webhook
 from tamis.server.problems import Problem, bad_subscription
+from tamis.server.webhooks.addresses import Network
+from tamis.server.webhooks.targets import webhook_of
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
@@ -37,6 +40,8 @@ class Wanted(NamedTuple):
     document: dict[str, Any]
     validity: float | None
     warnings: list[str]
+    webhook: Webhook | None
+    """Its secret is not in the document."""
 
 
 def checked_event(document: object, at: int, *, several: bool) -> dict[str, Any]:
@@ -85,9 +90,15 @@ def _check_source(name: str, value: object) -> None:
 
 
 def checked_subscription(
-    entry: Mapping[str, Any], matcher: Matcher, *, default: float | None = DAY
+    entry: Mapping[str, Any],
+    matcher: Matcher,
+    *,
+    default: float | None = DAY,
+    networks: tuple[Network, ...] = (),
 ) -> Wanted:
-    """The subscription that a body asks for; a problem with all that is wrong with it."""
+    """The subscription that a body asks for; a problem with all that is wrong with it.
+
+    Its webhook may be in the networks, or at an address that is open to everybody."""
     found: list[SubscriptionError] = []
     try:
         id, where = id_of(entry), where_of(entry, None)
@@ -100,9 +111,14 @@ def checked_subscription(
         validity = validity_of(entry.get("validity"), default)
     except SubscriptionError as bad:
         found.append(bad)
-    if entry.get("webhook") is not None:
-        found.append(SubscriptionError("webhook: this server calls nobody; read the matches"))
     document = {name: value for name, value in entry.items() if name not in _NOT_KEPT}
+    webhook = None
+    try:
+        if document.pop("webhook", None) is not None:
+            webhook = webhook_of(entry["webhook"], networks)
+            document["webhook"] = {"url": webhook.url}
+    except SubscriptionError as bad:
+        found.append(bad)
     intake = Intake(Language(matcher.limits), matcher.operators, Catalog())
     examined = intake.examined(where, intake.resolver())
     found += examined.errors
@@ -116,7 +132,7 @@ def checked_subscription(
         found.append(bad)
     if found:
         raise bad_subscription(found)
-    return Wanted(id, document, validity, warnings)
+    return Wanted(id, document, validity, warnings, webhook)
 
 
 def check_subscription_id(id: str) -> None:

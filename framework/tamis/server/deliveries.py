@@ -19,19 +19,13 @@ from tamis.server import changes, examples
 from tamis.server.bodies import body_of, object_of
 from tamis.server.problems import Problem
 from tamis.server.pulses import waited
-from tamis.server.reading import Standing
+from tamis.server.reading import Standing, delivery_id
 from tamis.server.service import Service
 
-GAP = "gap"
 _TAGS: list[Any] = ["deliveries"]
 _ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _MOST = 1_000
 _RETRY_MILLISECONDS = 2_000
-
-
-def delivery_id(born: int, number: int) -> str:
-    """The id of a delivery of a subscription; that of number 0 is before the first."""
-    return f"{born}-{number}"
 
 
 def number_of(id: object, standing: Standing) -> int:
@@ -42,38 +36,6 @@ def number_of(id: object, standing: Standing) -> int:
             "malformed", f"{id!r:.80} is no delivery of {standing.id!r}: take an id that it gave"
         )
     return int(read[2])
-
-
-def records(service: Service, standing: Standing, after: int, most: int) -> list[dict[str, Any]]:
-    """The deliveries after a number, the first of them a gap where some are gone."""
-    reading = service.log.reading
-    found = reading.deliveries(standing.born, after, most)
-    first = found[0].number if found else max(after + 1, _floor(service, standing))
-    listed = [
-        {"id": delivery_id(standing.born, each.number), "type": each.kind, **each.body}
-        for each in found
-    ]
-    if first > after + 1:
-        listed.insert(0, _gap(standing.born, after, first - 1))
-    return listed
-
-
-def _floor(service: Service, standing: Standing) -> int:
-    """The first number that is kept by now."""
-    now = service.log.reading.standing(standing.id)
-    return standing.floor if now is None or now.born != standing.born else now.floor
-
-
-def _gap(born: int, after: int, last: int) -> dict[str, Any]:
-    return {
-        "id": delivery_id(born, last),
-        "type": GAP,
-        "event": None,
-        "events": [],
-        "bindings": [],
-        "time": None,
-        "missing": last - after,
-    }
 
 
 def routes(service: Service, standing_of: Any) -> APIRouter:
@@ -92,7 +54,9 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         if not 1 <= limit <= _MOST:
             raise Problem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         if wait == "0":
-            return JSONResponse(await service.read(records, service, standing, start, limit))
+            return JSONResponse(
+                await service.read(service.log.reading.records, standing, start, limit)
+            )
         if wait not in ("", "1", "true"):
             raise Problem("malformed", f"wait is 0, or left out for a stream, not {wait!r:.80}")
         return EventSourceResponse(
@@ -122,7 +86,7 @@ async def _stream(
     with pulses.watch(born) as watch:
         while not pulses.ended:
             watch.clear()
-            listed = await service.read(records, service, standing, after, _MOST)
+            listed = await service.read(service.log.reading.records, standing, after, _MOST)
             for record in listed:
                 kind, id = record.pop("type"), record.pop("id")
                 after = int(id.rpartition("-")[2])

@@ -25,6 +25,10 @@ class UnknownDelivery(Refusal):
     """A delivery that was never made."""
 
 
+class UnknownWebhook(Refusal):
+    """A webhook that is not there."""
+
+
 class OtherContent(Refusal):
     """An event of an id that another event has."""
 

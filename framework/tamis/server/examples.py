@@ -35,6 +35,19 @@ _SUBSCRIPTION = {
         "where": {"type": "string"},
         "id": {"type": "string", "minLength": 1, "maxLength": 200},
         "validity": _VALIDITY,
+        "webhook": {
+            "oneOf": [
+                {"type": "string", "format": "uri"},
+                {
+                    "type": "object",
+                    "required": ["url"],
+                    "properties": {
+                        "url": {"type": "string", "format": "uri"},
+                        "secret": {"type": "string", "pattern": "^whsec_"},
+                    },
+                },
+            ]
+        },
         "deliver": {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]},
     },
 }
@@ -69,6 +82,18 @@ EVALUATE = {
         required=False,
     ),
 }
+ROTATE = {
+    "parameters": [_BEARER, _KEY],
+    **_json(
+        {
+            "type": "object",
+            "properties": {"secret": {"type": "string"}, "overlap": _VALIDITY},
+        },
+        {"overlap": "PT12H"},
+        required=False,
+    ),
+}
+CHANGE: dict[str, Any] = {"parameters": [_BEARER, _KEY]}
 _EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
 PUBLISH: dict[str, Any] = {"parameters": [_KEY], **_json(_EVENTS, _EVENT)}
 PUBLISH["requestBody"]["content"] |= {

@@ -27,6 +27,7 @@ from tamis.server.errors import (
 from tamis.server.payloads import Payloads, split
 from tamis.server.retention import KEPT_SECONDS, remove
 from tamis.server.tracing import keep_traces
+from tamis.server.webhooks import standing
 
 if TYPE_CHECKING:
     import apsw
@@ -103,6 +104,8 @@ class Ledger:
                 return self._retain(change)
             case changes.Expire():
                 return self.expire()
+            case changes.Attempt() | changes.Rotate() | changes.Enable() | changes.Redeliver():
+                return self._change_webhook(change)
         return None
 
     def end(self) -> State:
@@ -202,7 +205,8 @@ class Ledger:
         self._database.execute(
             "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (born, born, id, document)
         )
-        subscribed = Subscribed(id, born, expires, change.sealed)
+        secret = standing.set_webhook(self._database, born, change.webhook)
+        subscribed = Subscribed(id, born, expires, change.sealed, secret)
         self._answer(change.request, subscribed)
         return subscribed
 
@@ -237,7 +241,8 @@ class Ledger:
             "UPDATE subscriptions SET document=?, expires=? WHERE born=?",
             (document, expires, change.born),
         )
-        return Subscribed(id, change.born, expires)
+        secret = standing.set_webhook(self._database, change.born, change.webhook)
+        return Subscribed(id, change.born, expires, secret=secret)
 
     def _renew(self, change: changes.Renew) -> Subscribed:
         answered = self._answered(change.request)
@@ -276,8 +281,8 @@ class Ledger:
 
     def _forget(self, born: int) -> None:
         """Removes what nobody can ask for any more."""
-        self._database.execute("DELETE FROM deliveries WHERE born=?", (born,))
-        self._database.execute("DELETE FROM subscriptions WHERE born=?", (born,))
+        for table in ("deliveries", "subscriptions", "webhooks", "retries"):
+            self._database.execute(f"DELETE FROM {table} WHERE born=?", (born,))
 
     # events
 
@@ -419,8 +424,22 @@ class Ledger:
         self._database.execute(
             "UPDATE subscriptions SET acknowledged=? WHERE born=?", (acknowledged, change.born)
         )
+        standing.settle(self._database, change.born, change.number)
         self._answer(change.request, acknowledged)
         return int(acknowledged)
+
+    def _change_webhook(
+        self, change: changes.Attempt | changes.Rotate | changes.Enable | changes.Redeliver
+    ) -> list[Any] | None:
+        if isinstance(change, changes.Attempt):
+            standing.attempt(self._database, change, self._now)
+            return None
+        answered = self._answered(change.request)
+        if answered is not None:
+            return list(answered)
+        answer = standing.change(self._database, change, self._now)
+        self._answer(change.request, answer)
+        return answer
 
     def _retain(self, change: changes.Retain) -> Removed:
         state = self.state

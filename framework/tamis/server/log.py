@@ -44,7 +44,7 @@ class Log:
     ) -> None:
         self.folder = Path(folder)
         self.clock = clock
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets of webhooks
         self._lock = FolderLock(self.folder)
         try:
             self._open(most_waiting)
@@ -105,7 +105,13 @@ class Log:
     @overload
     def submit(self, change: changes.Retain) -> Future[changes.Removed]: ...
     @overload
-    def submit(self, change: changes.Unsubscribe | changes.Decide) -> Future[None]: ...
+    def submit(
+        self, change: changes.Unsubscribe | changes.Decide | changes.Attempt
+    ) -> Future[None]: ...
+    @overload
+    def submit(
+        self, change: changes.Rotate | changes.Enable | changes.Redeliver
+    ) -> Future[list[Any]]: ...
     def submit(self, change: Change) -> Future[Any]:
         """Hands in a change; its future is done when it is on disk, or refused."""
         return self.writer.submit(change)

@@ -36,7 +36,7 @@ class _Numbers(Collector):
         log = self._service.log
         state, counts = log.state, log.reading.counts()
         subscriptions = counts.pop("subscriptions")
-        counts["pending"] = counts["due"] - counts["delivered"] - counts["gap"]
+        disabled = counts.pop("webhooks_disabled")
         for name, about, value in (
             ("position", "The last position of the log.", state.position),
             ("cursor", "The position up to which all is decided.", state.cursor),
@@ -44,16 +44,25 @@ class _Numbers(Collector):
             ("lag_entries", "Entries that wait to be decided.", state.position - state.cursor),
             ("queue", "Changes that wait for the disk.", len(log.writer)),
             ("subscriptions", "Subscriptions that are live.", subscriptions),
+            ("webhooks_disabled", "Webhooks that nothing is sent to any more.", disabled),
         ):
             yield GaugeMetricFamily(f"tamis_{name}", about, value=value)
         deliveries = GaugeMetricFamily(
             "tamis_deliveries",
-            "Deliveries of the subscriptions there are: due = delivered + pending + gap.",
+            "Deliveries of the subscriptions there are: due = delivered + pending + dead + gap.",
             labels=["state"],
         )
         for name, value in counts.items():
             deliveries.add_metric([name], value)
         yield deliveries
+        attempts = CounterMetricFamily(
+            "tamis_webhook_attempts",
+            "Deliveries sent to webhooks, by what became of them.",
+            labels=["outcome"],
+        )
+        for outcome in ("taken", "failed"):
+            attempts.add_metric([outcome], self._service.webhooks.counts[outcome])
+        yield attempts
         yield CounterMetricFamily(
             "tamis_commits", "Transactions, each of a flush.", value=log.writer.commits
         )

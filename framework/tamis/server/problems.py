@@ -91,6 +91,7 @@ _REFUSALS: dict[type[errors.Refusal], str] = {
     errors.IdTaken: "id-taken",
     errors.UnknownSubscription: "not-found",
     errors.UnknownDelivery: "malformed",
+    errors.UnknownWebhook: "not-found",
     errors.OtherContent: "other-content",
     errors.OtherRequest: "key-used",
 }

@@ -52,6 +52,12 @@ class Standing:
     """How many went before they were acknowledged."""
     floor: int
     """The first number that is kept."""
+    retrying: int = 0
+    """How many its webhook did not take yet."""
+    dead: int = 0
+    """How many its webhook did not take at all."""
+    webhook: dict[str, Any] | None = None
+    """How its webhook is doing."""
 
     @property
     def settled(self) -> int:
@@ -60,13 +66,13 @@ class Standing:
 
     @property
     def delivered(self) -> int:
-        """How many were acknowledged."""
-        return self.settled - self.gap
+        """How many were acknowledged, or taken by a webhook."""
+        return self.settled - self.gap - self.retrying - self.dead
 
     @property
     def pending(self) -> int:
-        """How many are still to be acknowledged."""
-        return self.due - self.settled
+        """How many are still to be acknowledged, or to be taken by a webhook."""
+        return self.due - self.settled + self.retrying
 
 
 class Delivered(NamedTuple):
@@ -110,9 +116,18 @@ class OpenVerdict(NamedTuple):
 
 
 _STANDING = (
-    "SELECT born, id, document, ticket, expires, ended, matched, last, acknowledged, lost, floor "
-    "FROM subscriptions "
+    "SELECT born, id, document, ticket, expires, ended, matched, last, acknowledged, lost, floor, "
+    "(SELECT count(at) FROM retries WHERE born=subscriptions.born), "
+    "(SELECT count(*)-count(at) FROM retries WHERE born=subscriptions.born), "
+    "url, disabled, failures, since, webhooks.reason "
+    "FROM subscriptions LEFT JOIN webhooks USING(born) "
 )
+GAP = "gap"
+
+
+def delivery_id(born: int, number: int) -> str:
+    """The id of a delivery of a subscription; that of number 0 is before the first."""
+    return f"{born}-{number}"
 
 
 class Reading:
@@ -149,7 +164,8 @@ class Reading:
         for connection in free:
             connection.close()
 
-    def _rows(self, statement: str, *values: Any) -> list[Any]:
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        """The rows of a query."""
         with self.database() as database:
             return database.execute(statement, values).fetchall()
 
@@ -160,7 +176,7 @@ class Reading:
 
     def entries(self, after: int, most: int) -> list[Entry]:
         """The entries after a position, whole events among them."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT position, kind, at, id, born, body FROM entries WHERE position>? "
             "ORDER BY position LIMIT ?",
             *(after, most),
@@ -173,7 +189,7 @@ class Reading:
 
     def texts_at(self, position: int) -> list[Text]:
         """What was live behind the entry at a position, in the order of subscribing."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT born, id, document FROM texts WHERE since<=?1 AND (until IS NULL OR until>?1) "
             "ORDER BY born",
             position,
@@ -182,42 +198,59 @@ class Reading:
 
     def standing(self, id: str) -> Standing | None:
         """A subscription by its id, also one that has ended and is kept."""
-        rows = self._rows(_STANDING + "WHERE id=?", id)
+        rows = self.rows(_STANDING + "WHERE id=?", id)
         return _standing(rows[0]) if rows else None
 
     def standings(self) -> list[Standing]:
         """All subscriptions, in the order of subscribing."""
-        return [_standing(row) for row in self._rows(_STANDING + "ORDER BY born")]
+        return [_standing(row) for row in self.rows(_STANDING + "ORDER BY born")]
 
     def deliveries(self, born: int, after: int, most: int) -> list[Delivered]:
         """The deliveries of a subscription after a number."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT number, kind, position, body FROM deliveries WHERE born=? AND number>? "
             "ORDER BY number LIMIT ?",
             *(born, after, most),
         )
         return [Delivered._make([*row[:3], json.loads(row[3])]) for row in rows]
 
+    def records(self, standing: Standing, after: int, most: int) -> list[dict[str, Any]]:
+        """The deliveries after a number as they are told, the first a gap where some are gone."""
+        born = standing.born
+        found = self.deliveries(born, after, most)
+        first = found[0].number if found else max(after + 1, self._floor(standing))
+        listed = [
+            {"id": delivery_id(born, each.number), "type": each.kind, **each.body} for each in found
+        ]
+        if first > after + 1:
+            listed.insert(0, _gap(born, after, first - 1))
+        return listed
+
+    def _floor(self, standing: Standing) -> int:
+        """The first number that is kept by now."""
+        now = self.standing(standing.id)
+        return standing.floor if now is None or now.born != standing.born else now.floor
+
     def verdict(self, position: int) -> dict[str, Any] | None:
         """What was decided of the event at a position."""
-        rows = self._rows("SELECT body FROM verdicts WHERE position=?", position)
+        rows = self.rows("SELECT body FROM verdicts WHERE position=?", position)
         return json.loads(rows[0][0]) if rows else None
 
     def trace(self, position: int) -> Trace | None:
         """What operators said of the event at a position, where that is kept."""
-        rows = self._rows("SELECT body FROM traces WHERE position=?", position)
+        rows = self.rows("SELECT body FROM traces WHERE position=?", position)
         return Trace.read(rows[0][0]) if rows else None
 
     def traces(self, first: int, last: int) -> dict[int, Trace]:
         """The traces of some positions, which are in the log or not."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT position, body FROM traces WHERE position BETWEEN ? AND ?", *(first, last)
         )
         return {position: Trace.read(body) for position, body in rows}
 
     def texts_of(self, id: str, born: int | None = None) -> list[LiveText]:
         """The texts that subscriptions of an id had, or one of them, the newest first."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT id, born, since, until, document FROM texts "
             "WHERE id=?1 AND born=coalesce(?2, born) ORDER BY since DESC",
             *(id, born),
@@ -226,7 +259,7 @@ class Reading:
 
     def texts_changed(self, after: int) -> list[LiveText]:
         """The texts that came or went behind a position, in the order in which they came."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT id, born, since, until, document FROM texts WHERE since>?1 OR until>?1 "
             "ORDER BY since",
             after,
@@ -235,12 +268,12 @@ class Reading:
 
     def gone_since(self, position: int) -> int:
         """How many texts stood at a position, and do no longer."""
-        rows = self._rows("SELECT count(*) FROM texts WHERE since<=?1 AND until>?1", position)
+        rows = self.rows("SELECT count(*) FROM texts WHERE since<=?1 AND until>?1", position)
         return int(rows[0][0])
 
     def delivered_at(self, born: int, position: int) -> list[Delivered]:
         """The deliveries of a subscription that the entry at a position made due."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT number, kind, position, body FROM deliveries WHERE position=? AND born=? "
             "ORDER BY number",
             *(position, born),
@@ -254,7 +287,7 @@ class Reading:
         often at most."""
         given = {"born=?": born, "position=?": position, "tries<=?": tries}
         wanted = {clause: value for clause, value in given.items() if value is not None}
-        rows = self._rows(
+        rows = self.rows(
             "SELECT position, born, operators, tries FROM undetermined WHERE "
             f"{' AND '.join(wanted)} ORDER BY position LIMIT ?",
             *(*wanted.values(), _MOST_OPEN),
@@ -263,27 +296,57 @@ class Reading:
 
     def position_of(self, event: str) -> int | None:
         """Where an event is in the log."""
-        rows = self._rows("SELECT position FROM events WHERE id=?", event)
+        rows = self.rows("SELECT position FROM events WHERE id=?", event)
         return rows[0][0] if rows else None
 
     def answer(self, request: Request, now: float) -> tuple[bytes, Any] | None:
         """The digest of the request that had a key, and what was answered to it."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT digest, answer FROM answers WHERE key=? AND at>?",
             *(request.key, now - KEPT_SECONDS),
         )
         return (rows[0][0], json.loads(rows[0][1])) if rows else None
 
     def counts(self) -> dict[str, int]:
-        """How many subscriptions are live, and deliveries due, acknowledged and lost."""
-        rows = self._rows(
-            "SELECT count(*) FILTER (WHERE ended IS NULL), coalesce(sum(last), 0), "
-            "coalesce(sum(max(acknowledged, floor - 1) - lost), 0), coalesce(sum(lost), 0) "
+        """How many subscriptions are live, how many webhooks are disabled, and deliveries by
+        state: due = delivered + pending + dead + gap."""
+        (row,) = self.rows(
+            "SELECT count(*) FILTER (WHERE ended IS NULL), "
+            "(SELECT count(*) FROM webhooks WHERE disabled), coalesce(sum(last), 0), "
+            "coalesce(sum(max(acknowledged, floor-1)), 0), coalesce(sum(lost), 0), "
+            "(SELECT count(at) FROM retries), (SELECT count(*)-count(at) FROM retries) "
             "FROM subscriptions"
         )
-        return dict(zip(("subscriptions", "due", "delivered", "gap"), rows[0], strict=True))
+        live, disabled, due, settled, gap, retrying, dead = row
+        return {
+            "subscriptions": live,
+            "webhooks_disabled": disabled,
+            "due": due,
+            "delivered": settled - gap - retrying - dead,
+            "pending": due - settled + retrying,
+            "dead": dead,
+            "gap": gap,
+        }
+
+
+def _gap(born: int, after: int, last: int) -> dict[str, Any]:
+    return {
+        "id": delivery_id(born, last),
+        "type": GAP,
+        "event": None,
+        "events": [],
+        "bindings": [],
+        "time": None,
+        "missing": last - after,
+    }
 
 
 def _standing(row: tuple[Any, ...]) -> Standing:
-    born, id, document, *rest = row
-    return Standing(born, id, json.loads(document), *rest)
+    born, id, document, *rest = row[:13]
+    url, disabled, failures, since, reason = row[13:]
+    webhook = None
+    if url is not None:
+        state = "disabled" if disabled else "failing" if failures else "active"
+        webhook = {"url": url, "state": state, "failures": failures}
+        webhook |= {"failing_since": since, "reason": reason} if failures else {}
+    return Standing(*[born, id, json.loads(document), *rest, webhook])

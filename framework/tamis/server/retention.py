@@ -47,7 +47,10 @@ def remove(
     ]
     _lose_deliveries(database, until)
     for statement in (
-        "DELETE FROM deliveries WHERE born IN (SELECT born FROM subscriptions WHERE ended<?)",
+        *(
+            f"DELETE FROM {table} WHERE born IN (SELECT born FROM subscriptions WHERE ended<?)"
+            for table in ("deliveries", "webhooks", "retries")
+        ),
         "DELETE FROM subscriptions WHERE ended<?",
         "DELETE FROM texts WHERE until<?",
         "DELETE FROM payloads WHERE position<?",
@@ -68,8 +71,9 @@ def _lose_deliveries(database: apsw.Connection, until: int) -> None:
     ).fetchall()
     for born, number in highest:
         database.execute(
-            "UPDATE subscriptions SET floor=?1+1, "
-            "lost=lost+max(0, ?1-max(acknowledged, floor-1)) WHERE born=?2",
+            "UPDATE subscriptions SET floor=?1+1, lost=lost+max(0, ?1-max(acknowledged, floor-1))+"
+            "(SELECT count(*) FROM retries WHERE born=?2 AND number<=?1) WHERE born=?2",
             (number, born),
         )
+        database.execute("DELETE FROM retries WHERE born=? AND number<=?", (born, number))
     database.execute("DELETE FROM deliveries WHERE position<?", (until,))

@@ -3,8 +3,9 @@
 A text of a subscription is live from the position `since` on until before `until`; `born` is the
 position at which a subscription came, its key for ever. Its deliveries are numbered from 1 without
 gaps, so that what is due, acknowledged, lost and pending are differences of few numbers. `total` is
-how many bytes all entries up to one have, and all traces
-that were written up to one.
+how many bytes all entries up to one have, and all traces that were written up to one. Of a
+subscription with a webhook the acknowledged are those that were sent; `retries` has those among
+them that were not taken, to be sent again `at` a time, or dead where there is none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tamis.server.errors import LogError
 if TYPE_CHECKING:
     import apsw
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 NO_HASH = bytes(32)
 
 _TABLES = """
@@ -53,6 +54,15 @@ CREATE TABLE deliveries(
     body TEXT NOT NULL, PRIMARY KEY(born, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_by_position ON deliveries(position);
+CREATE TABLE webhooks(
+    born INTEGER PRIMARY KEY, url TEXT NOT NULL, secrets TEXT NOT NULL,
+    failures INTEGER NOT NULL DEFAULT 0, since REAL, reason TEXT, paused REAL NOT NULL DEFAULT 0.0,
+    disabled INTEGER NOT NULL DEFAULT FALSE
+) STRICT;
+CREATE TABLE retries(
+    born INTEGER NOT NULL, number INTEGER NOT NULL, tries INTEGER NOT NULL, first REAL NOT NULL,
+    at REAL, reason TEXT NOT NULL, PRIMARY KEY(born, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE verdicts(position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
 CREATE TABLE undetermined(
     position INTEGER NOT NULL, born INTEGER NOT NULL, operators TEXT NOT NULL,

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +30,15 @@ from tamis.server.matching import Matching
 from tamis.server.problems import Problem, overloaded
 from tamis.server.pulses import Pulses
 from tamis.server.tickets import same
+from tamis.server.webhooks.dispatch import Dispatch, WebhookSettings
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
 
 _SCHEME = "bearer"
 ADMIN_HEADER = "tamis-admin-key"
+_SENDING_SECONDS = 5.0
+"""At the end, for what is being sent to webhooks."""
 BACKUP = "backup-"
 """How the folders of unfinished backups begin."""
 
@@ -61,6 +64,7 @@ class Settings:
     keep_bytes: int | None = None
     trace_bytes: int | None = None
     """Of what operators said of events, for explanations and backtests."""
+    webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     clock: Callable[[], float] = time.time
 
 
@@ -74,6 +78,7 @@ class Service:
         self.failure: BaseException | None = None
         self._log: Log | None = None
         self._matching: Matching | None = None
+        self._webhooks: Dispatch | None = None
         self._in_progress: set[bytes] = set()
         self._opened = threading.Event()
         self.pulses: Pulses | None = None
@@ -99,6 +104,8 @@ class Service:
                 trace_bytes=self.settings.trace_bytes,
             )
             matching.decided = self._decided
+            self._webhooks = Dispatch(log, self.settings.webhooks)
+            self._webhooks.start()
             matching.start()
             self._matching = matching
         except BaseException as failure:
@@ -117,6 +124,8 @@ class Service:
         if self._matching is not None:
             self._matching.close(self.settings.finish_seconds)
             self._matching.matcher.close()
+        if self._webhooks is not None:
+            self._webhooks.close(_SENDING_SECONDS)
         if self._log is not None:
             self._log.close()
 
@@ -142,6 +151,13 @@ class Service:
         self._check_ready()
         assert self._matching is not None
         return self._matching
+
+    @property
+    def webhooks(self) -> Dispatch:
+        """What sends to webhooks; a problem until the log is recovered."""
+        self._check_ready()
+        assert self._webhooks is not None
+        return self._webhooks
 
     def _check_ready(self) -> None:
         why = self.why_not_ready
@@ -170,8 +186,11 @@ class Service:
             raise overloaded(f"{behind:,} entries of the log wait to be matched: try again")
 
     def _decided(self, verdicts: Sequence[Verdict]) -> None:
+        born = {due.born for verdict in verdicts for due in verdict.due}
+        assert self._webhooks is not None
+        self._webhooks.notify(born)
         if self.pulses is not None:
-            self.pulses.notify({due.born for verdict in verdicts for due in verdict.due})
+            self.pulses.notify(born)
 
     # who asks
 

@@ -12,11 +12,10 @@ from tamis.files.writing import json_bytes
 from tamis.server import changes, examples
 from tamis.server.backtest import MOST_CALLS, MOST_LISTED, Backtests, Stretch, time_of
 from tamis.server.bodies import body_of, object_of
-from tamis.server.checks import checked_subscription, validity_of
-from tamis.server.deliveries import delivery_id
+from tamis.server.checks import DAY, Wanted, checked_subscription, validity_of
 from tamis.server.matching import shown_time
 from tamis.server.problems import Problem, bad_subscription
-from tamis.server.reading import Standing
+from tamis.server.reading import Standing, delivery_id
 from tamis.server.service import Service, bearer, idempotency_key
 from tamis.server.tickets import fits, hash_of_ticket, new_ticket, sealed, unsealed
 
@@ -76,7 +75,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
             raise Problem("malformed", "since is of a dry run: dry_run=true")
         body = await body_of(request, service.settings.most_bytes)
         matcher, entry = service.matching.matcher, object_of(body)
-        wanted = await service.read(checked_subscription, entry, matcher)
+        wanted = await service.read(_checked, service, entry, DAY)
         if dry_run:
             first = None if since is None else time_of(service, since)
             tried = await service.read(backtests.tried, wanted, Stretch(first, calls, limit))
@@ -92,6 +91,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
                     wanted.validity,
                     None if key is None else sealed(ticket, key),
                     same_request,
+                    wanted.webhook,
                 )
             )
         if key is not None and subscribed.sealed is not None:
@@ -102,7 +102,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
             "expires": shown_end(subscribed.expires),
             "forecast": forecast.as_dict(),
         }
-        answer |= {"warnings": wanted.warnings} if wanted.warnings else {}
+        answer |= _told(service, wanted, subscribed)
         headers = {"Location": f"/subscriptions/{subscribed.id}"}
         return JSONResponse(answer, 201, headers if subscribed.id.isascii() else None)
 
@@ -116,14 +116,13 @@ def _add_replace(router: APIRouter, service: Service) -> None:
         if entry.get("id", id) != id:
             raise Problem("malformed", f"the id of {id!r} stays: leave it out")
         matcher = service.matching.matcher
-        wanted = await service.read(_checked, entry, matcher)
+        wanted = await service.read(_checked, service, entry, None)
         forecast = await service.read(matcher.forecast, wanted.document["where"])
         replaced = await service.submit(
-            changes.Replace(standing.born, wanted.document, wanted.validity)
+            changes.Replace(standing.born, wanted.document, wanted.validity, wanted.webhook)
         )
         answer = {"id": id, "expires": shown_end(replaced.expires), "forecast": forecast.as_dict()}
-        answer |= {"warnings": wanted.warnings} if wanted.warnings else {}
-        return JSONResponse(answer)
+        return JSONResponse(answer | _told(service, wanted, replaced))
 
 
 def _add_life(router: APIRouter, service: Service) -> None:
@@ -163,8 +162,21 @@ def _add_shown(router: APIRouter, service: Service) -> None:
         return JSONResponse([shown(each) for each in await service.read(_standings, service)])
 
 
-def _checked(entry: dict[str, Any], matcher: Any) -> Any:
-    return checked_subscription(entry, matcher, default=None)
+def _checked(service: Service, entry: dict[str, Any], validity: float | None) -> Wanted:
+    networks = service.settings.webhooks.networks
+    matcher = service.matching.matcher
+    return checked_subscription(entry, matcher, default=validity, networks=networks)
+
+
+def _told(service: Service, wanted: Wanted, subscribed: changes.Subscribed) -> dict[str, Any]:
+    """What an answer says beside: the secret that a webhook was given, and warnings."""
+    told: dict[str, Any] = {"warnings": wanted.warnings} if wanted.warnings else {}
+    if wanted.webhook is not None:
+        service.webhooks.look(subscribed.born)
+        told["webhook"] = {"url": wanted.webhook.url}
+        if subscribed.secret is not None:
+            told["webhook"]["secret"] = subscribed.secret
+    return told
 
 
 def _standings(service: Service) -> list[Standing]:
@@ -176,6 +188,7 @@ def shown(standing: Standing) -> dict[str, Any]:
     return {
         "id": standing.id,
         **standing.document,
+        **_shown_webhook(standing.webhook),
         "expires": shown_end(standing.expires),
         "live": standing.ended is None,
         "cursor": delivery_id(standing.born, standing.acknowledged),
@@ -183,6 +196,16 @@ def shown(standing: Standing) -> dict[str, Any]:
         "due": standing.due,
         "delivered": standing.delivered,
         "pending": standing.pending,
-        "dead": 0,
+        "dead": standing.dead,
         "gap": standing.gap,
+    }
+
+
+def _shown_webhook(webhook: dict[str, Any] | None) -> dict[str, Any]:
+    """How a webhook is doing, as it is told."""
+    if webhook is None:
+        return {}
+    since = webhook.get("failing_since")
+    return {
+        "webhook": {**webhook, **({} if since is None else {"failing_since": shown_time(since)})}
     }

@@ -18,11 +18,10 @@ from tamis.errors import SubscriptionError
 from tamis.files.writing import json_bytes
 from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
 from tamis.server import examples
-from tamis.server.deliveries import delivery_id
 from tamis.server.matching import entry_of, shown_time
 from tamis.server.nearest import Nearest
 from tamis.server.problems import Problem
-from tamis.server.reading import Entry, LiveText
+from tamis.server.reading import Entry, LiveText, delivery_id
 from tamis.server.replay import Replay, without_others
 from tamis.server.service import Service
 from tamis.server.traces import Trace

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.log import log
-from tamis.server.changes import Change, Decide, Expire, Removed, Retain
+from tamis.server.changes import Attempt, Change, Decide, Expire, Removed, Retain
 from tamis.server.errors import LogError, Overload, Refusal
 from tamis.server.ledger import Ledger, State
 from tamis.server.payloads import Payloads
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 10_000
 MOST_TOGETHER = 1_024
-_OWN = (Decide, Expire, Retain)
+_OWN = (Attempt, Decide, Expire, Retain)
 """Changes of the server itself, which always find room."""
 
 

@@ -1,8 +1,8 @@
 """Kills a process that subscribes in a database, at random moments, and looks what is left.
 
-`python -m tests.framework.index.dbms.kills --times N [--seed S]`: whoever opens the database again
-has exactly what was acknowledged, and the change that was under way whole or not at all. Events are
-matched by it, and the tables say the same to whoever reads them with plain SQL.
+`python -m tests.framework.index.dbms.kills --times N [--seed S --start N]`: whoever opens the
+database again has exactly what was acknowledged, and the change that was under way whole or not at
+all. Events are matched by it, and the tables say the same to whoever reads them with plain SQL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import tamis
 from tests.framework.index.dbms.writing import options_of
-from tests.killing import commanded, killed
+from tests.killing import ProgramTrial, commanded, killed
 
 _EVENTS = [
     {"a": a, "b": b, "name": f"x{a}", "tags": [a, b]}
@@ -78,9 +78,13 @@ class Auditor:
         connection.close()
 
 
-def kill(times: int, seed: int) -> Counter[str]:
+def trial() -> ProgramTrial:
+    return ProgramTrial("tests.framework.index.dbms.writing", Auditor())
+
+
+def kill(times: int, seed: int, start: int = 0) -> Counter[str]:
     """Kills so many times; how often what was acknowledged."""
-    return killed(times, seed, "tests.framework.index.dbms.writing", Auditor, a_place=5)
+    return killed(times, seed, trial, a_place=5, start=start)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+"""Answers for webhooks: what is dead, what is to be sent again, secrets, and going on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from tamis.errors import SubscriptionError
+from tamis.server import changes, examples
+from tamis.server.bodies import body_of, object_of
+from tamis.server.checks import DAY, validity_of
+from tamis.server.deliveries import number_of
+from tamis.server.matching import shown_time
+from tamis.server.problems import Problem, bad_subscription
+from tamis.server.service import Service
+from tamis.server.webhooks import outbox
+from tamis.server.webhooks.targets import checked_secret, new_secret
+
+_TAGS: list[Any] = ["webhooks"]
+_MOST = 1_000
+
+
+def routes(service: Service, standing_of: Any) -> APIRouter:
+    """The addresses of webhooks."""
+    router = APIRouter(tags=_TAGS)
+
+    @router.get("/subscriptions/{id}/dead", openapi_extra=examples.TICKET)
+    async def dead(request: Request, id: str, after: str = "", limit: int = 100) -> Response:
+        """List what the webhook did not take in all attempts, with payload and reason."""
+        standing = await standing_of(service, request, id, for_admin=True)
+        start = number_of(after, standing) if after else 0
+        if not 1 <= limit <= _MOST:
+            raise Problem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
+        reading = service.log.reading
+        return JSONResponse(await service.read(outbox.dead, reading, standing, start, limit))
+
+    @router.post(
+        "/subscriptions/{id}/dead/{delivery}/redeliver",
+        status_code=202,
+        openapi_extra=examples.CHANGE,
+    )
+    async def redeliver(request: Request, id: str, delivery: str) -> Response:
+        """Send a dead delivery again: it is pending once more, with the same id."""
+        standing = await standing_of(service, request, id)
+        number = number_of(delivery, standing)
+        with service.request_of(request, b"") as same_request:
+            await service.submit(changes.Redeliver(standing.born, number, same_request))
+        service.webhooks.look(standing.born)
+        return JSONResponse({"id": delivery}, 202)
+
+    @router.post("/subscriptions/{id}/webhook/rotate", openapi_extra=examples.ROTATE)
+    async def rotate(request: Request, id: str) -> Response:
+        """Give the webhook another secret, told this once; the one before signs as well for a
+        day, or for so long as `overlap` says."""
+        standing = await standing_of(service, request, id)
+        body = await body_of(request, service.settings.most_bytes)
+        asked = object_of(body)
+        try:
+            overlap = validity_of(asked.get("overlap"), DAY)
+            given = asked.get("secret")
+            secret = new_secret() if given is None else checked_secret(given)
+        except SubscriptionError as bad:
+            raise bad_subscription([bad]) from None
+        until = service.settings.clock() + (overlap or 0.0)
+        with service.request_of(request, body) as same_request:
+            secret, until = await service.submit(
+                changes.Rotate(standing.born, secret, until, same_request)
+            )
+        return JSONResponse({"secret": secret, "former_until": shown_time(until)})
+
+    @router.post("/subscriptions/{id}/webhook/enable", openapi_extra=examples.CHANGE)
+    async def enable(request: Request, id: str) -> Response:
+        """Send to the webhook again, at once: one that was disabled, or that waits."""
+        standing = await standing_of(service, request, id)
+        with service.request_of(request, b"") as same_request:
+            await service.submit(changes.Enable(standing.born, same_request))
+        service.webhooks.look(standing.born)
+        return JSONResponse({"id": id, "state": "active"})
+
+    return router
