@@ -24,7 +24,8 @@ class EventCalls:
 
     def __init__(self, event: Event, seconds: float | None = None) -> None:
         self.event = event
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        """When no call may take longer, on the monotonic clock."""
         self.number = next(self._numbers)
         """What worker processes know it by."""
         self._stays: dict[Pool, Stay] = {}
@@ -35,7 +36,7 @@ class EventCalls:
     @property
     def seconds_left(self) -> float | None:
         """How long calls may take until the deadline of the event, if it has one."""
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def view(self, specification: Specification) -> EventView:
         """What the operator sees; with the outcome of its preparation."""

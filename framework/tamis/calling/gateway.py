@@ -95,8 +95,8 @@ class Gateway:
             raise
         except BaseException as problem:
             failure = failure_of(problem)
-            made = failure.kind != REFUSED
-            if made and not isinstance(problem, NoPlaceError):
+            made = failure.kind != REFUSED and not isinstance(problem, NoPlaceError)
+            if made:
                 breakers.note(name, failure)
             return Answer(failure=failure, seconds=timer() - began, made=made)
         if breakers.states:
@@ -220,7 +220,7 @@ class Gateway:
             outcome = self._attempt(calls, events, attempts)
         except NoPlaceError as problem:
             failure = failure_of(problem)
-            return Outcome(_failed(failure, count), failure)
+            return Outcome(_failed(failure, count, made=False), failure)
         while specification.retries and (again := attempts.open(outcome.answers)):
             try:
                 later = self._attempt(
@@ -256,11 +256,10 @@ class Gateway:
             else:
                 answers = self._here(calls, events, throttle, seconds)
                 outcome = Outcome(answers, None, (), self._timer() - began)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, NoPlaceError):
             raise
         except BaseException as problem:
-            asked = not isolated and not isinstance(problem, NoPlaceError)
-            outcome = Outcome([], failure_of(problem), (), self._timer() - began, asked)
+            outcome = Outcome([], failure_of(problem), (), self._timer() - began, not isolated)
         return _counted(outcome, count, attempts, seconds)
 
     def _here(
@@ -365,9 +364,9 @@ def _is_one(events: Sequence[EventCalls]) -> bool:
     return all(each is events[0] for each in events)
 
 
-def _failed(failure: Failure, count: int) -> list[Answer]:
-    """The answers to calls that have failed together."""
-    return [Answer(failure=failure, made=failure.kind != REFUSED)] * count
+def _failed(failure: Failure, count: int, made: bool = True) -> list[Answer]:
+    """The answers to calls that have failed together, or that found no place to begin."""
+    return [Answer(failure=failure, made=made and failure.kind != REFUSED)] * count
 
 
 def _counted(outcome: Outcome, count: int, attempts: Attempts, seconds: float | None) -> Outcome:

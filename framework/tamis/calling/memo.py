@@ -15,6 +15,7 @@ that were not used for longest. What is too old goes when it is met, or its shel
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -301,12 +302,14 @@ class Shelf:
         return None if answers is None else self._memo._find(self._key, answers, key)
 
     def compute_many(
-        self, calls: Sequence[Call], make: Callable[[Sequence[Call]], Sequence[Answer]]
+        self,
+        calls: Sequence[Call],
+        make: Callable[[Sequence[Call]], Sequence[Answer]],
+        deadline: float | None = None,
     ) -> list[Given]:
         """Returns the answers to calls about one event, as `compute_for_several` does."""
-        return compute_for_several(
-            [(self, call) for call in calls], lambda places: make([calls[at] for at in places])
-        )
+        wanted = [(self, call) for call in calls]
+        return compute_for_several(wanted, lambda at: make([calls[each] for each in at]), deadline)
 
     def _look_up(self, call: Call) -> Answer | Flight | None:
         """Returns what is known of a call, or the flight that it is on."""
@@ -331,15 +334,19 @@ class Shelf:
             memo._keep(self._operator, self._key, call.key, answer)
         flight.land(answer)
 
-    def _awaited(self, flight: Flight, began: float) -> Answer | None:
+    def _awaited(self, flight: Flight, began: float, deadline: float | None) -> Answer | None:
         """The answer of a flight once it has landed; `None` if it was given up."""
-        patience, deadline = self._operator.patience_seconds, None
+        patience, end = self._operator.patience_seconds, math.inf
         if patience is not None:
             patience *= flight.together
-            deadline = began + patience + _GRACE_SECONDS
-        if not flight.wait(deadline):
+            end = began + patience + _GRACE_SECONDS
+        if deadline is not None and deadline <= end:
+            if not flight.wait(deadline):
+                words = "another thread makes the same call, and had no answer by then"
+                return Answer(failure=Failure(DEADLINE, words), made=False)
+        elif not flight.wait(None if end == math.inf else end):
             words = f"the same call by another thread gave no answer within {patience} s"
-            return Answer(failure=Failure(TIMED_OUT, words))
+            return Answer(failure=Failure(TIMED_OUT, words), made=False)
         if flight.answer is None:
             return None
         with self._memo._lock:
@@ -353,11 +360,11 @@ Make = Callable[[Sequence[int]], Sequence[Answer]]
 """Makes some of the calls that are wanted, by their places."""
 
 
-def compute_for_several(wanted: Wanted, make: Make) -> list[Given]:
+def compute_for_several(wanted: Wanted, make: Make, deadline: float | None = None) -> list[Given]:
     """Returns the answers to calls, in their order; `make` answers those that nobody else makes.
 
-    What another thread makes is awaited after that, for as long as such a call may take, and its
-    answer is this one's even if it is a failure: operators are deterministic, and to try again
+    What another thread makes is awaited after that, for as long as such a call may take but not
+    beyond a deadline, and its answer is this one's even if it is a failure: operators are deterministic, and to try again
     would take the same time again, thread by thread. When the other thread was interrupted, one of
     those that wait makes the call. Equal calls about equal events are made once, for the first."""
     given: dict[int, Given] = {}
@@ -371,7 +378,7 @@ def compute_for_several(wanted: Wanted, make: Make) -> list[Given]:
                 # the operator asks for what it is asked for: it waits for nobody else
                 given[at] = Given(make([at])[0], True)
                 continue
-            answer = wanted[at][0]._awaited(flight, began)
+            answer = wanted[at][0]._awaited(flight, began, deadline)
             if answer is not None:
                 given[at] = Given(answer, False)
         open_ = [at for at in open_ if at not in given]

@@ -370,7 +370,11 @@ class EventAnswers:
         gateway, event_calls = self.decider.gateway, self.event_calls
         shelf = self._shelves.get(calls[0].specification.name)
         if shelf is not None:
-            given = shelf.compute_many(calls, lambda mine: gateway.call_together(mine, event_calls))
+            given = shelf.compute_many(
+                calls,
+                lambda mine: gateway.call_together(mine, event_calls),
+                event_calls.deadline,
+            )
             return [(answer, CALLED if made else MEMO) for answer, made in given]
         if len(calls) == 1:
             return [(gateway.call(calls[0], event_calls), CALLED)]

@@ -270,3 +270,25 @@ def test_another_thread_makes_the_call_that_a_deadline_ended() -> None:
     assert matcher.match({"bits": 0}).matches
     hurried.join()
     assert len(runs) == 2
+
+
+def test_a_deadline_bounds_the_wait_for_a_call_of_another_thread() -> None:
+    running, released = threading.Event(), threading.Event()
+
+    @tamis.operator(inputs=("bits",), deterministic=True)
+    def slow(event: Any) -> bool:
+        running.set()
+        return released.wait(30)
+
+    matcher = matcher_of("slow()", operators=[slow])
+    patient = threading.Thread(target=lambda: matcher.match({"bits": 0}))
+    patient.start()
+    running.wait(30)
+    began = time.monotonic()
+    result = matcher.match({"bits": 0}, deadline_seconds=0.05)
+    waited = time.monotonic() - began
+    released.set()
+    patient.join()
+    assert [each.reason for each in result.undetermined] == ["deadline"]
+    assert (result.account.calls, waited < 20) == (0, True)
+    assert matcher.match({"bits": 0}, deadline_seconds=5).matches
