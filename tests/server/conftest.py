@@ -47,8 +47,10 @@ Serving = Callable[..., contextlib.AbstractContextManager[Client]]
 
 
 @contextlib.contextmanager
-def served(folder: Path, **settings: Any) -> Iterator[Client]:
-    with Server(Settings(folder, **settings), matcher) as server:
+def served(
+    folder: Path, make: Callable[[], tamis.Matcher] = matcher, **settings: Any
+) -> Iterator[Client]:
+    with Server(Settings(folder, **settings), make) as server:
         server.wait_ready()
         with Client(base_url=server.url, timeout=30) as client:
             yield client

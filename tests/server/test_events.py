@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import threading
+import time
 from pathlib import Path
 
 import httpx
 import pytest
 
+import tamis
 from tests.server.conftest import Client, Serving
 from tests.server.test_subscriptions import ADMIN, problem
 
@@ -183,6 +185,50 @@ def test_more_than_can_wait_is_shed_and_counted(serving: Serving) -> None:
         assert 'tamis_events_total{outcome="offered"} 160.0' in metrics
         assert f'tamis_events_total{{outcome="shed"}} {len(shed)}.0' in metrics
         assert f'tamis_events_total{{outcome="accepted"}} {160 - len(shed)}.0' in metrics
+
+
+def test_events_of_more_bytes_than_can_wait_are_shed(serving: Serving) -> None:
+    """Each of those that are accepted is in the log, once, and no other."""
+    event = {"text": "x" * 60_000}
+    with serving(most_waiting_bytes=100_000, admin_key="a") as client:
+        statuses: list[int] = []
+
+        def publish() -> None:
+            with Client(base_url=client.base_url) as other:
+                statuses.extend(other.post("/events", json=event).status_code for _ in range(15))
+
+        threads = [threading.Thread(target=publish) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        accepted, shed = statuses.count(202), statuses.count(429)
+        assert accepted + shed == 90
+        assert shed
+        metrics = client.get("/metrics").text
+        assert f'tamis_events_total{{outcome="accepted"}} {accepted}.0' in metrics
+        assert f'tamis_events_total{{outcome="shed"}} {shed}.0' in metrics
+        assert f"tamis_position {accepted}.0" in metrics
+        assert client.post("/events", json={"text": "x" * 200_000}).status_code == 202  # alone
+
+
+def test_who_is_shed_is_told_when_there_is_room(serving: Serving) -> None:
+    """As long as what waits takes, as it went lately."""
+
+    @tamis.operator(inputs=("a",))
+    def slow(event: object) -> bool:
+        time.sleep(0.05)
+        return True
+
+    with serving(most_behind=40, make=lambda: tamis.Matcher(operators=[slow])) as client:
+        client.subscribed("slow()")
+        client.published({"a": 1})
+        for _ in range(200):
+            answer = client.post("/events", json=[{"a": 1}] * 10)
+            if answer.status_code == 429:
+                break
+        assert 1 <= int(answer.headers["retry-after"]) <= 60
+        assert "lag_seconds" in client.get("/metrics").text
 
 
 def test_what_is_offered_is_accepted_refused_or_shed(serving: Serving) -> None:

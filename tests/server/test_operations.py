@@ -73,6 +73,25 @@ def test_numbers_are_those_of_prometheus(client: Client) -> None:
     assert found["tamis_events_total", "accepted"] == 3
     assert found["tamis_commits_total",] >= 3
     assert found["tamis_stage_seconds_total", "index"] > 0
+    assert found["tamis_spared_calls_total", "peopleCount"] == 0
+    assert found["tamis_flush_seconds_count",] == found["tamis_commits_total",]
+    assert found["tamis_flush_seconds_bucket", "+Inf"] == found["tamis_commits_total",]
+    assert found["tamis_flush_seconds_sum",] > 0
+    assert 0 < found["tamis_flush_floor_seconds",] < 10
+    assert found["tamis_lag_entries",] == found["tamis_lag_seconds",] == 0
+    assert found["tamis_queue",] == found["tamis_queue_bytes",] == 0
+
+
+def test_every_metric_is_explained(client: Client) -> None:
+    """In the README of the server."""
+    said = (Path(tamis.__path__[0]) / "server" / "README.md").read_text(encoding="utf-8")
+    names = {
+        line.split()[2]
+        for line in client.get("/metrics").text.splitlines()
+        if line.startswith("# HELP")
+    }
+    assert len(names) > 20
+    assert not {name for name in names if f"`{name}`" not in said}
 
 
 def test_every_address_is_documented_with_examples(client: Client) -> None:
@@ -87,7 +106,14 @@ def test_every_address_is_documented_with_examples(client: Client) -> None:
     for methods in api["paths"].values():
         for said in methods.values():
             assert said["description"]
-    assert client.get("/docs").status_code == 200
+    page = client.get("/docs")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    for path, methods in api["paths"].items():
+        for method in methods:
+            assert f"<b>{method.upper()}</b><code>{path}</code>" in page.text
+    assert "http://" not in page.text.replace("http://127", "")
+    assert "<script" not in page.text  # it needs nothing from elsewhere
+    assert "src=" not in page.text
     assert client.get("/").status_code == 307
 
 

@@ -10,11 +10,12 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from tamis.log import log
 from tamis.server import deliveries, events, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
+from tamis.server.pages import documentation
 from tamis.server.problems import TITLES, Problem, problem_of
 from tamis.server.service import Service
 from tamis.server.webhooks import routes as webhooks
@@ -43,8 +44,15 @@ def application(service: Service) -> FastAPI:
         version=version("tamis"),
         description=_ABOUT,
         lifespan=lives,
+        docs_url=None,  # it fetches scripts from elsewhere
         redoc_url=None,
     )
+
+    @app.get("/docs", include_in_schema=False)
+    async def documented() -> Response:
+        """The addresses, as a page."""
+        return HTMLResponse(documentation(app.openapi()))
+
     app.include_router(subscriptions.routes(service))
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
     app.include_router(undetermined.routes(service, subscriptions.standing_of))

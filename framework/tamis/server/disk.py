@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import statistics
+import tempfile
+import time
 from pathlib import Path
 
 from tamis.server.errors import LogError
@@ -35,6 +38,18 @@ def write_synced(path: Path, content: bytes) -> None:
             beside.unlink()
         raise
     sync_folder(path.parent)
+
+
+def flush_seconds(folder: Path, times: int = 16) -> float:
+    """Measures what a flush takes at the least in a folder: a block that is written and synced."""
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        taken = []
+        for _ in range(times):
+            file.write(bytes(4096))
+            began = time.perf_counter()
+            os.fdatasync(file.fileno())
+            taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
 
 
 class FolderLock:

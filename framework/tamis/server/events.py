@@ -79,8 +79,7 @@ async def _published(
     """Publishes what documents hold, or raises the problem that they are."""
     several = len(documents) > 1
     events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
-    service.check_room()
-    with service.request_of(request, body) as same_request:
+    with service.room(len(body)), service.request_of(request, body) as same_request:
         try:
             published: Published = await service.submit(changes.Publish(events, same_request))
         except Refusal as refusal:

@@ -94,6 +94,8 @@ class Matching:
         self._cursor = log.reading.state().cursor
         self._tidied = time.monotonic()
         self._ending: float | None = None
+        self._rate = 0.0
+        """Entries decided a second, lately."""
         self._deliveries = self._restored()
         self._check_rest()
         self._open = OpenVerdicts(log, matcher)
@@ -204,7 +206,12 @@ class Matching:
         is_behind = self._cursor < self.log.state.position
         return is_behind and time.monotonic() < self._ending
 
+    def seconds_for(self, entries: int) -> float:
+        """How long it takes to decide so many entries, as it went lately; a minute at most."""
+        return min(60.0, entries / self._rate) if self._rate else 1.0
+
     def _decide(self, entries: list[Entry]) -> None:
+        began = time.monotonic()
         verdicts: list[Verdict] = []
         for is_event, group in groupby(entries, lambda entry: entry.kind == changes.PUBLISH):
             if is_event:
@@ -216,6 +223,8 @@ class Matching:
                     self._change(entry)
         self._cursor = entries[-1].position
         self.log.submit(Decide(verdicts, self._cursor, self._trace_bytes)).result()
+        rate = len(entries) / max(time.monotonic() - began, 1e-6)
+        self._rate += (rate - self._rate) * (0.1 if self._rate else 1.0)
         self.decided(verdicts)
         if self._ending is None:
             self._open.evaluate_those_of_who_is_back()

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
+from tamis.server.ledger import State
 from tamis.server.service import Service
+from tamis.server.writer import Writer
 
 
 class _Numbers(Collector):
@@ -42,7 +49,9 @@ class _Numbers(Collector):
             ("cursor", "The position up to which all is decided.", state.cursor),
             ("floor", "The first position that is kept.", state.floor),
             ("lag_entries", "Entries that wait to be decided.", state.position - state.cursor),
+            ("lag_seconds", "How long the oldest of these waits.", self._lag_seconds(state)),
             ("queue", "Changes that wait for the disk.", len(log.writer)),
+            ("queue_bytes", "Bytes of events that wait for it.", self._service.waiting_bytes),
             ("subscriptions", "Subscriptions that are live.", subscriptions),
             ("webhooks_disabled", "Webhooks that nothing is sent to any more.", disabled),
         ):
@@ -63,12 +72,33 @@ class _Numbers(Collector):
         for outcome in ("taken", "failed"):
             attempts.add_metric([outcome], self._service.webhooks.counts[outcome])
         yield attempts
-        yield CounterMetricFamily(
-            "tamis_commits", "Transactions, each of a flush.", value=log.writer.commits
-        )
+        yield from self._flushes(log.writer)
         yield CounterMetricFamily(
             "tamis_changes", "Changes in these transactions.", value=log.writer.changes
         )
+
+    def _lag_seconds(self, state: State) -> float:
+        log = self._service.log
+        if state.cursor >= state.position:
+            return 0.0
+        came = log.reading.time_at(state.cursor + 1)
+        return 0.0 if came is None else max(0.0, log.clock() - came)
+
+    def _flushes(self, writer: Writer) -> Iterable[Metric]:
+        """What flushes take, beside what they take here at the least."""
+        yield CounterMetricFamily(
+            "tamis_commits", "Transactions, each of a flush.", value=writer.commits
+        )
+        within = [(str(bound), count) for bound, count in writer.commits_within.items()]
+        flushes = HistogramMetricFamily("tamis_flush_seconds", "Seconds of a flush.")
+        flushes.add_metric([], [*within, ("+Inf", writer.commits)], sum_value=writer.commit_seconds)
+        yield flushes
+        if self._service.flush_floor is not None:
+            yield GaugeMetricFamily(
+                "tamis_flush_floor_seconds",
+                "Seconds of a flush at the least, measured at the start.",
+                value=self._service.flush_floor,
+            )
 
     def _matching(self) -> Iterable[Metric]:
         matching = self._service.matching
@@ -78,19 +108,20 @@ class _Numbers(Collector):
             ("matches", "Matches.", account.matches),
             ("undetermined", "Verdicts left open.", account.undetermined),
             ("failures", "Events that no matcher could take.", matching.failures),
-            ("spared_calls", "Predicates that needed no call.", account.spared),
         ):
             yield CounterMetricFamily(f"tamis_{name}", about, value=value)
-        calls = CounterMetricFamily("tamis_calls", "Calls, by operator.", labels=["operator"])
-        failed = CounterMetricFamily("tamis_failed", "Failed calls.", labels=["operator"])
-        seconds = CounterMetricFamily(
-            "tamis_operator_seconds", "Seconds of calls.", labels=["operator"]
-        )
-        for operator, each in list(account.operators.items()):
-            calls.add_metric([operator], each.calls)
-            failed.add_metric([operator], each.failed)
-            seconds.add_metric([operator], each.seconds)
-        yield from (calls, failed, seconds)
+        operators = list(account.operators.items())
+        for name, about, field in (
+            ("calls", "Calls that were made.", "calls"),
+            ("failed", "Calls that failed.", "failed"),
+            ("memoized", "Calls whose answer was remembered.", "memoized"),
+            ("spared_calls", "Predicates of candidates that needed no call.", "spared"),
+            ("operator_seconds", "Seconds of calls.", "seconds"),
+        ):
+            family = CounterMetricFamily(f"tamis_{name}", about, labels=["operator"])
+            for operator, each in operators:
+                family.add_metric([operator], each[field])
+            yield family
         stages = CounterMetricFamily(
             "tamis_stage_seconds", "Seconds of matching, by stage.", labels=["stage"]
         )

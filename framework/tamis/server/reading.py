@@ -231,6 +231,11 @@ class Reading:
         now = self.standing(standing.id)
         return standing.floor if now is None or now.born != standing.born else now.floor
 
+    def time_at(self, position: int) -> float | None:
+        """When the entry at a position came."""
+        rows = self.rows("SELECT at FROM entries WHERE position=?", position)
+        return rows[0][0] if rows else None
+
     def verdict(self, position: int) -> dict[str, Any] | None:
         """What was decided of the event at a position."""
         rows = self.rows("SELECT body FROM verdicts WHERE position=?", position)

@@ -24,6 +24,7 @@ from starlette.requests import Request
 from tamis.log import log as logger
 from tamis.server import changes
 from tamis.server.changes import Change, Verdict
+from tamis.server.disk import flush_seconds
 from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.matching import Matching
@@ -56,6 +57,8 @@ class Settings:
     """In one request."""
     most_behind: int = 10_000
     """Entries that may wait to be decided before more events are refused."""
+    most_waiting_bytes: int = 256 * 1024 * 1024
+    """Of events that wait for the disk before more are refused."""
     wait_seconds: float = 60.0
     heartbeat_seconds: float = 15.0
     finish_seconds: float = 20.0
@@ -79,6 +82,8 @@ class Service:
         self._log: Log | None = None
         self._matching: Matching | None = None
         self._webhooks: Dispatch | None = None
+        self.waiting_bytes = 0
+        self.flush_floor: float | None = None
         self._in_progress: set[bytes] = set()
         self._opened = threading.Event()
         self.pulses: Pulses | None = None
@@ -113,6 +118,15 @@ class Service:
             logger.error("the server cannot start: %s", failure)
         finally:
             self._opened.set()
+        if self.failure is None:
+            self._measure_floor()
+
+    def _measure_floor(self) -> None:
+        """Measures what a flush takes here at the least, for who looks at the metrics."""
+        try:
+            self.flush_floor = flush_seconds(self.settings.data)
+        except OSError as bad:
+            logger.warning("what a flush takes cannot be measured: %s", bad)
 
     def wait_opened(self, seconds: float) -> bool:
         """Waits until recovery has ended, well or not; whether it has."""
@@ -178,12 +192,22 @@ class Service:
         """Calls a function that reads the log, in a thread."""
         return await run_in_threadpool(function, *arguments)
 
-    def check_room(self) -> None:
-        """Refuses events while too much waits to be decided."""
-        state = self.log.state
+    @contextmanager
+    def room(self, size: int) -> Iterator[None]:
+        """Holds so many bytes of events until they are on disk; refuses them while too much waits
+        to be decided, or for the disk."""
+        state, settings = self.log.state, self.settings
         behind = state.position - state.cursor
-        if behind >= self.settings.most_behind:
-            raise overloaded(f"{behind:,} entries of the log wait to be matched: try again")
+        if behind >= settings.most_behind:
+            seconds = self.matching.seconds_for(behind - settings.most_behind // 2)
+            raise overloaded(f"{behind:,} entries of the log wait to be matched", seconds)
+        if self.waiting_bytes and self.waiting_bytes + size > settings.most_waiting_bytes:
+            raise overloaded(f"{self.waiting_bytes:,} bytes of events wait for the disk")
+        self.waiting_bytes += size
+        try:
+            yield
+        finally:
+            self.waiting_bytes -= size
 
     def _decided(self, verdicts: Sequence[Verdict]) -> None:
         born = {due.born for verdict in verdicts for due in verdict.due}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 10_000
 MOST_TOGETHER = 1_024
+BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+"""Seconds of a flush that are told apart."""
 _OWN = (Attempt, Decide, Expire, Retain)
 """Changes of the server itself, which always find room."""
 
@@ -56,6 +59,8 @@ class Writer:
         self.broken: str | None = None
         self.commits = 0
         self.changes = 0
+        self.commit_seconds = 0.0
+        self.commits_within = dict.fromkeys(BOUNDS, 0)
         self._queue: deque[_Waiting] = deque()
         self._wakened = threading.Condition()
         self._followers = threading.Condition()
@@ -159,11 +164,18 @@ class Writer:
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
+            began = time.perf_counter()
             self._database.execute("COMMIT")
+            self._count_flush(time.perf_counter() - began)
         except BaseException:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             raise
+
+    def _count_flush(self, seconds: float) -> None:
+        self.commit_seconds += seconds
+        for bound in BOUNDS:
+            self.commits_within[bound] += seconds <= bound
 
     def _fail(self, together: list[_Waiting], failure: Exception) -> None:
         """Tells everybody who waits that nothing of it is written."""
