@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.server.changes import Request
+from tamis.server.errors import LogError
 from tamis.server.ledger import State, read_state
 from tamis.server.payloads import Payloads, joined
 from tamis.server.retention import KEPT_SECONDS
@@ -143,11 +144,15 @@ class Reading:
     @contextlib.contextmanager
     def database(self) -> Iterator[apsw.Connection]:
         """A connection of one's own, for a while."""
+        import apsw
+
         with self._lock:
             connection = self._free.pop() if self._free else None
         connection = connection or self._connect()
         try:
             yield connection
+        except (apsw.IOError, apsw.CorruptError, apsw.NotADBError) as bad:
+            raise LogError(f"the log is damaged: {bad}. Restore a backup") from bad
         finally:
             with self._lock:
                 if not self._closed:

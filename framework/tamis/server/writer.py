@@ -8,6 +8,7 @@ sync above all, nobody knows what is on disk: the writer is broken, and says so 
 from __future__ import annotations
 
 import contextlib
+import errno
 import threading
 import time
 from collections import deque
@@ -181,9 +182,10 @@ class Writer:
         """Tells everybody who waits that nothing of it is written."""
         import apsw
 
-        full = isinstance(failure, apsw.FullError)
+        is_full = isinstance(failure, OSError) and failure.errno == errno.ENOSPC
+        is_full = is_full or isinstance(failure, apsw.FullError)
         words = f"the log cannot be written: {failure}"
-        if full:
+        if is_full:
             words = "the log cannot be written: the disk is full"
         elif self.broken is None:
             words += "; restart the server when that is mended"
