@@ -1,4 +1,4 @@
-"""Where chance comes from: one stream a purpose, so that nothing drawn for one moves another.
+"""Draws chance in one stream a purpose, so that nothing drawn for one moves another.
 
 Invariant: the same seed and keys give the same numbers, whatever was drawn before; a moment of the
 world can be asked for without those before it.

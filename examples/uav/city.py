@@ -1,4 +1,4 @@
-"""What the city is made of: boroughs with a grid of streets each, parks, highways, islands.
+"""Lays out the city: boroughs with a grid of streets each, parks, highways, islands.
 
 Borders and landmarks are those of the bundled gazetteer; the grids, and where highways, lawns and
 houses are, is made up around them. Invariant: the city is the same for every seed. A block is a

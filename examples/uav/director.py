@@ -1,4 +1,4 @@
-"""What happens when and where, and which drone is there: five minutes at a time, for ever.
+"""Decides what happens when and where, and which drone is there: five minutes at a time, for ever.
 
 A drone has a beat, and a beat has a script: on its highway somebody is chased, on its streets a
 crowd gathers and cars collide, by the statue boats gather. Times, places and sizes are drawn by

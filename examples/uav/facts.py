@@ -1,4 +1,4 @@
-"""What is known of an event besides its frame, as RDF in the words of the bundled ontology.
+"""Writes what is known of an event besides its frame, as RDF in the words of the bundled ontology.
 
 The camera and its mission, the district, vessels nearby that sent their names (some do not), and
 incidents that were reported by radio: late, sometimes as something else, sometimes not at all.

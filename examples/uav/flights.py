@@ -1,4 +1,4 @@
-"""Where drones fly and what their cameras see: between stations, around them, along with a chase.
+"""Flies drones and aims their cameras: between stations, around them, along with a chase.
 
 Invariant: a drone moves from where a station ends to where the next one begins, in the time between
 them; positions are a function of the time. Cost: microseconds.

@@ -1,4 +1,4 @@
-"""What the ground looks like: water, lawns, streets with their markings, houses, highways.
+"""Draws the ground: water, lawns, streets with their markings, houses, highways.
 
 All of it in the palette's grounds, lines of roads in white; nothing moves. Cost: milliseconds.
 """

@@ -1,4 +1,4 @@
-"""What happens: chases, crowds, jams with and without an accident, boats that gather.
+"""Makes things happen: chases, crowds, jams with and without an accident, boats that gather.
 
 An incident knows who takes part in it at any time, and from where it keeps others away: nobody
 drives through an accident. Invariant: what it says depends on nothing but itself and the time.

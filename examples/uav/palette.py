@@ -1,4 +1,4 @@
-"""What things look like from straight above: plain data that renderer and detector share.
+"""Says what things look like from straight above: plain data that renderer and detector share.
 
 A thing is an outline in meters with its front to the right (x forward, y to its right-hand side,
 the middle at 0), a paint for its body, and parts drawn on it in order. Colors are red, green, blue

@@ -1,4 +1,4 @@
-"""Where things are in meters: x to the east and y to the south, as a map lies and a frame is drawn.
+"""Places things in meters: x to the east and y to the south, as a map lies and a frame is drawn.
 
 Headings are degrees clockwise from the east; a compass starts in the north. The plane touches WGS84
 in the middle of the city, where it is right to a part in a thousand.

@@ -1,4 +1,4 @@
-"""What there is at a moment: a thing of the palette at a place, and what it takes part in."""
+"""Holds what there is at a moment: a thing of the palette at a place, and what it takes part in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is on the way at a moment: vehicles on streets and highways, people on sidewalks.
+"""Puts on the way who is there at a moment: vehicles on streets and highways, people on sidewalks.
 
 Everybody moves at the speed of their lane, so that a lane is a belt with places on it, taken or not
 by chance, which can be asked for at any time without those before. Streets have green waves: blocks

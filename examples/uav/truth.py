@@ -1,4 +1,4 @@
-"""What is truly on a frame, computed from the world and never from pixels.
+"""Computes what is truly on a frame from the world, never from pixels.
 
 A thing counts when at least half of it is on the frame. *Congestion*: eight vehicles or more of
 one jam count; *accident*: both cars that crashed count; *chase*: chaser and chased count; *mobs*:

@@ -1,4 +1,4 @@
-"""What lies between a scene and its frame: the hour's light, rain, a camera's faults."""
+"""Puts between a scene and its frame: the hour's light, rain, a camera's faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `python -m tamis` is: the command line."""
+"""Runs the command line: `python -m tamis`."""
 
 import sys
 

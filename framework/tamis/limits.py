@@ -1,4 +1,4 @@
-"""How large a subscription and an answer may be, and how patient callers are: all settings."""
+"""Bounds subscriptions, answers, and how patient callers are: all settings."""
 
 from __future__ import annotations
 

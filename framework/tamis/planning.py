@@ -1,4 +1,4 @@
-"""What planners are told and what they answer: the planner protocol.
+"""Defines what planners are told and what they answer: the planner protocol.
 
 A planner decides which call is made next, never what is true. For one event it gets a `Problem`:
 arrays over dense numbers that mean nothing outside this event. It never sees events or operators,

@@ -1,4 +1,4 @@
-"""What pytest is told of tamis: `--tamis-operators` collects every operator, an item for each law.
+"""Adds `--tamis-operators` to pytest: it collects every operator, an item for each law.
 
 Loaded with every run of pytest where tamis is installed, so that it imports nothing before it is
 asked for something.

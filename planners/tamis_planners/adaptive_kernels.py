@@ -1,4 +1,4 @@
-"""Which calls are asked for next: what is certain, then what ends most for its cost.
+"""Picks the next calls: what is certain, then what ends most for its cost.
 
 A round is picked call by call, each on the expectation of those before it, and ends when what it
 would have been needless to ask, had one waited, exceeds a small share of all that was spent.

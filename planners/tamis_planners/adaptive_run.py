@@ -1,4 +1,4 @@
-"""What an adaptive planner makes of a problem, and one event being decided.
+"""Prepares a problem for an adaptive planner, and leads it through one event.
 
 Every run but the first copies what outcomes change. Told outcomes wait until the next question, so
 that a call takes one kernel. Invariant: no two runs write the same arrays.

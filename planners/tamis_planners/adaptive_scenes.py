@@ -1,4 +1,4 @@
-"""Which sort of event it is, as outcomes tell, and what that lets expect of the tests still open.
+"""Learns from outcomes which sort of event it is, and what that lets expect of the open tests.
 
 Invariant: the posterior is the prior times the likelihood of the outcomes seen; unknown ones and
 those that others implied say nothing. Cost: O(scenes) an outcome; O(open needs) when the posterior

@@ -1,4 +1,4 @@
-"""How a problem lies in arrays for adaptive planners: who needs which call, what goes together.
+"""Lays a problem in arrays for adaptive planners: who needs which call, what goes together.
 
 A *need* is what one alternative asks of one call: one or more of its tests. Needs lie by
 alternative and within one by preparation and batch, so that calls that are paid together are

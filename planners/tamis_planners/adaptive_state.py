@@ -1,4 +1,4 @@
-"""What deciding the open alternatives is worth, kept up as outcomes come in.
+"""Keeps up what deciding the open alternatives is worth, as outcomes come in.
 
 The weight of an open alternative is shared out among the needs it has left: the score of a call is
 the sum, over the open alternatives that need it, of the chance that it ends one times its weight.

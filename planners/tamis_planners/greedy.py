@@ -1,4 +1,4 @@
-"""Which call is next: the one expected to end most alternatives for its cost.
+"""Asks for the call that is expected to end most alternatives for its cost.
 
 The adaptive greedy rule for shared filters (Munagala, Srivastava, Widom, PODS 2007): the largest
 (1-p)·(open alternatives that need it)/cost. Cost: see `adaptive_run`.

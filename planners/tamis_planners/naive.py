@@ -1,4 +1,4 @@
-"""Which call is next: subscriptions one by one, as written, the first false test ends each.
+"""Asks subscription by subscription, as written; the first false test ends each.
 
 The baseline of the paper (§5.2): results are remembered, but a result that decides other
 subscriptions does not keep them from being evaluated in their turn. Cost: O(edges) an event.

@@ -1,4 +1,4 @@
-"""Which call is next: the first of a policy of least expected cost, found by trying all of them.
+"""Asks for the first call of a policy of least expected cost, found by trying all of them.
 
 Dynamic programming over what is open: a state is the set of open alternatives, each by what it has
 left to ask, and the preparations that are paid; what shares nothing is solved apart. Tests are

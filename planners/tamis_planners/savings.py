@@ -1,4 +1,4 @@
-"""Which call is next: the one that spares most of what deciding each alternative alone would cost.
+"""Asks for the call that spares most of what deciding each alternative alone would cost.
 
 The score of a call is the sum, over the open alternatives that need it, of the chance that it ends
 one · R^1.6 · 0.75^(left - 1) for its cost, R the expected cost of deciding that alternative alone

@@ -1,4 +1,4 @@
-"""Which call is next: those of one undecided alternative, as far as anybody undecided needs them.
+"""Asks for the calls of one undecided alternative, as far as anybody undecided needs them.
 
 Algorithm 1 of the paper (§4.1), at most d times the optimum. What remains of the alternatives it
 marks is pairwise disjoint, so that their number is a lower bound for every method.

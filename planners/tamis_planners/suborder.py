@@ -1,4 +1,4 @@
-"""Which call is next: that of the next undecided chain in an order that makes sharing pay.
+"""Asks for the call of the next undecided chain, in an order that makes sharing pay.
 
 The Sub-Order algorithm of the paper (§4.2): chains of tests in increasing c/(1-p), evaluated in the
 order that `suborder_order` keeps. Cost: O(edges) an event, and a sort of the candidates by rank.

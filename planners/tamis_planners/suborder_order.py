@@ -1,4 +1,4 @@
-"""Which subscription chain comes before which: the order of §4.2.5, kept up as chains come and go.
+"""Orders the chains of subscriptions as §4.2.5 does, kept up as chains come and go.
 
 The order is a linked list with a rank a chain. A new chain is put next to the partner with which
 it saves most, a removed one is unlinked: local work (§4.2.1). How good the order is, is measured by

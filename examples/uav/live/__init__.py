@@ -1,1 +1,1 @@
-"""What `make demo` does before its report: history, learning, live matching, and the view of it."""
+"""Does what `make demo` does before its report: history, learning, live matching, a view of it."""

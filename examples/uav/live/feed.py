@@ -1,4 +1,4 @@
-"""Which frames the demo sees, and when: a short history in files, and live ones one by one.
+"""Feeds the demo with frames: a short history in files, and live ones one by one.
 
 Live frames are drawn when they are wanted. Where the seconds of a run are limited, drones take more
 than can be matched: frames are left out evenly, so that the time allowed spans the whole of the

@@ -1,4 +1,4 @@
-"""What the demo knows before its first live frame: a short history, and what Spark learns from it.
+"""Makes the history that the demo learns from before its first live frame, by Spark.
 
 Both are kept in the output folder beside the key of what they were made from, and used again when
 that is the same. Learning is the command that anybody would run, in a process of its own.

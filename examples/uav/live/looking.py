@@ -1,4 +1,4 @@
-"""What the report shows of kept frames: their pictures with what was detected, and explanations.
+"""Shows kept frames in the report: their pictures with what was detected, and explanations.
 
 An operator of the demo's own shares the preparation of the bundled ones and gives all that was
 found: what any user would write to look at detections.

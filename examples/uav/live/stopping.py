@@ -1,4 +1,4 @@
-"""When a run ends: asked for by Ctrl-C, or when its seconds are over.
+"""Ends a run: when Ctrl-C asks for it, or when its seconds are over.
 
 The first Ctrl-C asks, so that what is being done ends in order; a second one interrupts.
 """

@@ -1,4 +1,4 @@
-"""Who subscribes in the demo: the paper's S1 to S5, and a few hundred made up for teams of a city.
+"""Makes up who subscribes in the demo: the paper's S1 to S5, and a few hundred of a city's teams.
 
 Deterministic: the file beside the demo is what this prints, and a test holds it to that. Places and
 thresholds are drawn with a few favorites (Zipf), for people ask about the same places.

@@ -1,4 +1,4 @@
-"""What a user sees while the demo runs: a live page in a terminal, or lines where there is none.
+"""Shows the demo while it runs: a live page in a terminal, or lines where there is none.
 
 Both show the same things: what is being done, events with position and camera, matches with their
 bindings, calls made and spared by operator, the bound, and how fast it goes.

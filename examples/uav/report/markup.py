@@ -1,4 +1,4 @@
-"""How the report writes HTML and numbers: everything from a run is escaped, figures line up."""
+"""Writes HTML and numbers for the report: everything from a run is escaped, figures line up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When inputs of two events are equal: digests that are the same exactly where the values are.
+"""Digests inputs of events: digests are equal exactly where the values are.
 
 Scalars are equal by kind and value, at any depth: `1` is `1.0`, and neither `True` nor `"1"`.
 Objects are equal whatever the order of their keys, arrays of NumPy by dtype, shape and content.

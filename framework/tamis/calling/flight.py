@@ -1,4 +1,4 @@
-"""Who makes a call that several threads want at once: the first; the others wait for it.
+"""Lets one thread make a call that several want at once: the first; the others wait for it.
 
 Invariant: a flight lands once, with an answer or given up, and then nobody waits for it.
 Cost: nothing but an object as long as nobody waits.

@@ -364,9 +364,10 @@ def compute_for_several(wanted: Wanted, make: Make, deadline: float | None = Non
     """Returns the answers to calls, in their order; `make` answers those that nobody else makes.
 
     What another thread makes is awaited after that, for as long as such a call may take but not
-    beyond a deadline, and its answer is this one's even if it is a failure: operators are deterministic, and to try again
-    would take the same time again, thread by thread. When the other thread was interrupted, one of
-    those that wait makes the call. Equal calls about equal events are made once, for the first."""
+    beyond a deadline, and its answer is this one's even if it is a failure: operators are
+    deterministic, and to try again would take the same time again, thread by thread. When the other
+    thread was interrupted, one of those that wait makes the call. Equal calls about equal events
+    are made once, for the first."""
     given: dict[int, Given] = {}
     began: float | None = None
     open_ = list(range(len(wanted)))

@@ -1,4 +1,4 @@
-"""How much memory a kept answer takes, estimated honestly: within a third of what is allocated.
+"""Estimates how much memory a kept answer takes: within a third of what is allocated.
 
 Cost: O(values of the answer).
 """

@@ -1,4 +1,4 @@
-"""What to expect of tests and calls, from history and from what this process has seen.
+"""Expects outcomes and costs of tests and calls, from history and from what this process has seen.
 
 Every outcome counts for selectivities, however it came about (called, shared, implied by another
 one, remembered), but for what a declaration excludes: they are shares of the events in which the

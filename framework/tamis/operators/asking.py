@@ -1,4 +1,4 @@
-"""What is asked of operators: calls, and the tests that a call decides.
+"""Defines what operators are asked: calls, and the tests that a call decides.
 
 A call is an operator with its constants; its answer is a truth, or solutions for its asked places.
 A test is what an alternative wants to know of a call: constants and repeated variables at asked

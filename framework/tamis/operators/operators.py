@@ -1,6 +1,4 @@
-"""What answers: an operator, the record that makes one when it is first needed, and what a user's
-function or class becomes.
-"""
+"""Makes operators of users' functions and classes, and records that make them when first needed."""
 
 from __future__ import annotations
 

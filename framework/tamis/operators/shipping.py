@@ -1,4 +1,4 @@
-"""How operators travel to another process: by name where it can import them, by value elsewhere.
+"""Sends operators to another process: by name where it can import them, by value elsewhere.
 
 What was defined in a script, a notebook or a file given to `--operators` goes by value, with the
 functions and globals it uses; what a distribution brought is imported by the other process.

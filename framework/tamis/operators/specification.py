@@ -1,4 +1,4 @@
-"""What an operator is: a frozen specification of everything that is known without running it.
+"""Specifies an operator: all that is known of it without running it, frozen.
 
 An operator is a function of the event's declared inputs and its constants. It keeps no state
 between calls. What the specification says beyond names and inputs never changes an answer: costs,

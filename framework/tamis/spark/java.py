@@ -1,4 +1,4 @@
-"""Which Java runs Spark: the user's, where it is new enough, else the one that pip brought.
+"""Finds the Java that runs Spark: the user's where it is new enough, else the one that pip brought.
 
 A Java is asked for its version, never judged by its name. Spark passes `--add-modules` for a module
 that small runtimes lack, and that tamis does not need: Spark is given a home of links whose

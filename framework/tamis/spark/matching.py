@@ -1,4 +1,4 @@
-"""How Spark matches: workers map what was compiled and match parts of files, or rows of a frame.
+"""Matches on Spark: workers map what was compiled and match parts of files, or rows of a frame.
 
 Files are cut into parts that workers read by the rules of `tamis match`, so that made-up ids and
 rejects name the same lines. A worker writes a part beside its place and tells of it when it is

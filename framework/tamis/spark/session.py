@@ -1,4 +1,4 @@
-"""How a Spark session is made where there is none: by the command line, and by `session()`.
+"""Makes a Spark session where there is none: for the command line, and by `session()`.
 
 Library functions work on the session of the data frame that they are given and make none. In local
 mode everything is bound to loopback, workers are this very interpreter, and Spark keeps quiet

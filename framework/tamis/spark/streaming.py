@@ -1,4 +1,4 @@
-"""How a stream is matched exactly once: every batch is a folder that appears when it is whole.
+"""Matches a stream exactly once: every batch is a folder that appears when it is whole.
 
 Spark's checkpoint says which events a batch holds, and gives a batch that was not finished once
 more, under its number. Workers write beside the place; the driver renames, dead letters first, then

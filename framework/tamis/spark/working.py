@@ -1,4 +1,4 @@
-"""How work reaches workers in parts, and how what they tell comes back: a kind, and bytes.
+"""Sends work to workers in parts, and takes back what they tell: a kind, and bytes.
 
 It does so by data frames and artifacts alone, which sessions of Spark Connect have too. What tamis
 itself finds wrong comes as a sentence, not as the traceback of a worker.

@@ -1,4 +1,4 @@
-"""Which clauses laws are tried on: every op, with constants that are values of events."""
+"""Draws the clauses that laws are tried on: every op, with constants that are values of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What time it is in a test: what the test says."""
+"""Tells a test the time that the test says it is."""
 
 from __future__ import annotations
 

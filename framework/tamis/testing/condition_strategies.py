@@ -1,4 +1,4 @@
-"""Which conditions laws are tried on: texts that are valid by the contract, in all its spellings.
+"""Draws the conditions that laws are tried on: texts that are valid, in all their spellings.
 
 Every variable is bound beside where it is used, negations are of what has no variable, and a comma
 never stands beside an `or` without brackets.

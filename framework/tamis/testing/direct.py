@@ -1,4 +1,4 @@
-"""What clauses say of an event, one at a time, straight from the contract.
+"""Decides clauses on an event one at a time, straight from their meaning.
 
 The yardstick of indexes. It shares no code with the rest of tamis, on purpose: what both have wrong
 would never be found.

@@ -1,4 +1,4 @@
-"""Which events laws are tried on: over the pool, with values of mixed kinds and failing answers."""
+"""Draws the events that laws are tried on: with values of mixed kinds and failing answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where hypothesis comes from: it is imported when a strategy or a law is first used."""
+"""Imports hypothesis when a strategy or a law is first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How light a frame looks: 0 is black, 1 is white, and 0.5 is what people call middle gray.
+"""Measures how light a frame looks: 0 is black, 1 is white, 0.5 what people call middle gray.
 
 The mean over all pixels of CIE lightness (L* / 100): sRGB is taken back to linear light, weighted
 to relative luminance (IEC 61966-2-1), and bent as eyes bend it (CIE 15). A few lamps do not make a

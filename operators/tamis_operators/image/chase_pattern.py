@@ -1,4 +1,4 @@
-"""Who chases whom, from one frame: one vehicle close behind another, in line and headed alike.
+"""Finds chases on one frame: one vehicle close behind another, in line and headed alike.
 
 The chaser is behind the chased on one line (three meters aside, more when far), at most 45 m
 apart, and their directions differ by 20 degrees at most. Where the detector sees light bars, a

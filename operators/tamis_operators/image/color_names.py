@@ -1,4 +1,4 @@
-"""Which of eleven names a color has: the basic color terms of English (Berlin and Kay 1969).
+"""Names colors by the eleven basic color terms of English (Berlin and Kay 1969).
 
 Colors are compared in Oklab, where equal steps look equal: by lightness, chroma (0 is gray) and hue
 in degrees. The bounds were set by hand and held against the names that people gave in the survey of

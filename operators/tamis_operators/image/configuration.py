@@ -1,4 +1,4 @@
-"""Which detector looks at frames: plain data that travels to other processes by value.
+"""Configures which detector looks at frames: plain data that travels to other processes by value.
 
 TAMIS_DETECTOR (or the text given to `operators`) is one of
 

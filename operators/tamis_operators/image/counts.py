@@ -1,4 +1,4 @@
-"""How many things of a kind are on a frame: six operators that differ in what they count.
+"""Counts the things of a kind on a frame: six operators that differ in what they count.
 
 They are one file, for they are one table: a name, labels, and what counts as one. A detector that
 cannot tell a label says so when a subscription comes in; none found is 0. Cost: microseconds, once

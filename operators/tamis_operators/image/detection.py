@@ -1,4 +1,4 @@
-"""What a detector gives: things on a frame as plain data, which travels between processes.
+"""Defines what a detector gives: things on a frame as plain data, which travels between processes.
 
 Boxes are in pixels of the frame, from its upper left corner. Angles are in degrees, clockwise as
 the frame is seen, 0 to the right. Lengths on the ground need the frame's scale.

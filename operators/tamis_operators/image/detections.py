@@ -1,4 +1,4 @@
-"""What was found on the frame of an event: one result, shared by all operators of a detector."""
+"""Detects things on the frame of an event once, for all operators of a detector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which named color covers most of a frame.
+"""Names the color that covers most of a frame.
 
 Each pixel has one of eleven names (`color_names`); the name with the most pixels is the one
 solution, and of names with equally many the first in the alphabet. Cost: about 3 ms a megapixel.

@@ -1,4 +1,4 @@
-"""How many faces a frame shows, by the cascades that come with OpenCV.
+"""Counts the faces on a frame, by the cascades that come with OpenCV.
 
 Three looks at the gray picture, no longer than `LONG_SIDE` pixels: faces from the front, profiles
 to the left, and profiles to the right (in the mirror). What overlaps is one face, the surer first;

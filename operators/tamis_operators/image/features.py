@@ -1,4 +1,4 @@
-"""Which points of a picture are looked for in another, and what they look like.
+"""Finds points of a picture that can be found in another, and describes what they look like.
 
 SIFT points of the gray picture, made no longer than `LONG_SIDE` pixels and stretched to its own
 range of light, at most `MOST` of them, the strongest. Descriptors are whole numbers whose products

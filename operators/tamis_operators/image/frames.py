@@ -1,4 +1,4 @@
-"""What a frame is: the pixels of an event's image, decoded once an event and never changed.
+"""Decodes the pixels of an event's image: once an event, and never changed.
 
 Invariant: nothing is fetched, nothing but plain files is read, sizes are checked before anything is
 decoded, and a frame is whole or refused with a reason (a `FrameError`, of which the gateway makes

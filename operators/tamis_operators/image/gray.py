@@ -1,4 +1,4 @@
-"""What the operators on pixels share: the gray picture of a frame, and its features.
+"""Prepares what the operators on pixels share: the gray picture of a frame, and its features.
 
 Each is made at most once an event, after `FRAME`, whoever asks first.
 """

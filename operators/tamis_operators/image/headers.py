@@ -1,4 +1,4 @@
-"""What the first bytes of an image file say: its format, its size, and whether it is all there.
+"""Reads the first bytes of an image file: its format, its size, and whether it is all there.
 
 Nothing is decoded, so that a few bytes never become gigabytes, and a file that ends early is
 refused before a decoder fills the rest with gray. Cost: memory speed, a walk over its segments.

@@ -1,4 +1,4 @@
-"""What a thing on a frame is called, whatever detector found it: one name for each kind of thing.
+"""Names things on a frame alike whatever detector found them: one name for each kind of thing.
 
 Models bring names of their own (`motorbike`, `police car`); `canonical` gives ours, so that counts
 are comparable. A family (`vehicle`, `anyCar`) stands for several labels.

@@ -1,4 +1,4 @@
-"""Whether a frame shows what a reference picture shows, seen from anywhere near.
+"""Recognizes what a reference picture shows on a frame, seen from anywhere near.
 
 Points of the frame and of the reference are paired by what they look like, and enough pairs have
 to agree on one view of the reference (`verification`): turned, smaller or larger, from the side,

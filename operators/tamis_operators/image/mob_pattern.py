@@ -1,4 +1,4 @@
-"""Where people stand close together: every dense cluster on a frame, by the number of its people.
+"""Finds where people stand close together: each dense cluster, by the number of its people.
 
 Two people are neighbors within 1.6 m of ground; where the scale is not known, within nine tenths of
 their height on the frame, of which depth takes half. Who has three neighbors or more belongs to a

@@ -1,4 +1,4 @@
-"""Which pictures a subscription can name: those of folders and files, by their stems.
+"""Finds the pictures that a subscription can name: those of folders and files, by their stems.
 
 A picture of the name `stop` may be asked for with `looksLike(stop)` and `showsTemplate(stop)`:
 there is one place for both. Listing names and digests of what the files hold imports nothing heavy;

@@ -1,4 +1,4 @@
-"""Which operators look at the pixels of a frame rather than at what a detector found in it.
+"""Lists the operators that look at the pixels of a frame, not at what a detector found in it.
 
 Listing them imports no library of pictures; each record can travel to other processes, which need
 the same pictures at the same places.

@@ -1,4 +1,4 @@
-"""Which texts the QR codes of a frame hold: each is a solution, in order, each once.
+"""Reads the QR codes of a frame: each text is a solution, in order, each once.
 
 The frame is looked at no longer than `LONG_SIDE` pixels, and larger, up to `LONGEST_SIDE`, since
 small codes are only found there; the texts of all looks count. A module of a code should have 4

@@ -1,4 +1,4 @@
-"""How many meters of ground a pixel of a frame shows, as far as the event says.
+"""Says how many meters of ground a pixel of a frame shows, as far as the event says.
 
 An event says it itself (`meters_per_pixel`), or how high the camera is above what it sees, looking
 straight down (`altitude`, in meters), and the angle that the width of the frame takes

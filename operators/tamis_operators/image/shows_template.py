@@ -1,4 +1,4 @@
-"""Whether a frame shows a template: a sign, a logo, a marking, much as it is in its picture.
+"""Finds a template on a frame: a sign, a logo, a marking, much as it is in its picture.
 
 For what has too few points for `looksLike` and is seen straight on: from half to twice its own size
 in pixels, and turned by at most 15 degrees. Light, contrast and colors do not count (`templates`).

@@ -1,4 +1,4 @@
-"""Where a template may be in a frame, and whether it is.
+"""Looks for the places where a template may be in a frame, and decides whether it is there.
 
 The frame is brought to sizes at which the template would be about `_COARSE` pixels wide and high,
 and turned, so that one small template stands for all scales and turns. The best places of the

@@ -1,4 +1,4 @@
-"""Which operators look at what a detector found on a frame."""
+"""Lists the operators that look at what a detector found on a frame."""
 
 from __future__ import annotations
 

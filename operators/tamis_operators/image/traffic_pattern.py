@@ -1,4 +1,4 @@
-"""What the vehicles on a frame are up to: standing in congestion, or in an accident.
+"""Tells what the vehicles on a frame are up to: standing in congestion, or in an accident.
 
 *Congestion*: eight vehicles or more along one direction (15 degrees), each within 6 m of the next
 in its lane or beside one in the lane next to it, and most of them with another one close before or

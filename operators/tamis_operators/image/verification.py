@@ -1,4 +1,4 @@
-"""Whether enough points of a reference lie in a frame as one view of it would put them.
+"""Checks that enough points of a reference lie in a frame as one view of it would put them.
 
 A point of the frame and a point of the reference are a pair when each looks most like the other and
 the second is clearly less like it (Lowe 2004, section 7.1), seen from both sides. A homography over

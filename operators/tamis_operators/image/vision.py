@@ -1,4 +1,4 @@
-"""How OpenCV is imported: when it is first needed, and with a say on its threads.
+"""Imports OpenCV when it is first needed, with a say on its threads.
 
 OpenCV would start as many threads as there are processors in every process that calls it. Here
 calls run beside one another already (`Matcher(workers=…)`, worker processes, Spark tasks), and a

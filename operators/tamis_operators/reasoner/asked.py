@@ -1,4 +1,4 @@
-"""Which code answers, imported when it is first needed: records travel to processes by name."""
+"""Imports the code that answers when it is first needed: records travel to processes by name."""
 
 from __future__ import annotations
 

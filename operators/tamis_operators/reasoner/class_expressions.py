@@ -1,4 +1,4 @@
-"""What a class expression says: Manchester syntax, read into a tree that names terms as written.
+"""Reads class expressions: Manchester syntax, into a tree that names terms as written.
 
     PoliceCar and not Parked
     PoliceCar and (follows some (Vehicle or {ferry1, ferry2}))

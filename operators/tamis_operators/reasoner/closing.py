@@ -1,4 +1,4 @@
-"""What follows from triples: forward chaining that starts from new triples only.
+"""Derives what follows from triples: forward chaining that starts from new triples only.
 
 A closure may stand on another one, that of the ontology, which it never changes: then it holds only
 what an event adds, and a rule is looked at only when a new triple stands in its body.

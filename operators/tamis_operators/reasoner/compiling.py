@@ -1,4 +1,4 @@
-"""When a rule is looked at: each rule becomes functions that a new triple triggers.
+"""Compiles rules: each becomes functions that a new triple triggers.
 
 A rule has one function for every place of its body: the new triple stands there, the others are
 looked up, those with most known terms first. A place `?x ?p ?y` is tried only for predicates that

@@ -1,4 +1,4 @@
-"""What is read as RDF, and what is refused: no document reaches the network or another file.
+"""Reads RDF, and refuses what would reach the network or another file.
 
 Turtle, N-Triples, RDF/XML and JSON-LD. Refused are contexts of JSON-LD that are addresses, document
 types and entities of XML, named graphs, and triples about triples; `owl:imports` is not followed.

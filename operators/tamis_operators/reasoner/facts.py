@@ -1,4 +1,4 @@
-"""What an event says, with all that follows from it and the ontology: one preparation for all.
+"""Prepares what an event says, with all that follows from it and the ontology: once for all.
 
 Facts are Turtle text, the path of an RDF file (`tamis.event.is_facts_path` tells which), or a graph
 of rdflib. Facts that contradict the ontology are a failure, so that what is asked of them is

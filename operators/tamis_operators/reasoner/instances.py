@@ -1,4 +1,4 @@
-"""Which individuals are instances of class expressions: one run of HermiT an event, for all.
+"""Finds the instances of class expressions: one run of HermiT an event, for all.
 
 The ontology is read once. For an event its facts are joined to it, every expression that was
 subscribed gets a name of its own, and HermiT says who is what. An expression that was not yet known

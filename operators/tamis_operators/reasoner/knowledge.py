@@ -1,4 +1,4 @@
-"""What is known before any event: the ontology, closed once, with its names and its hierarchy.
+"""Holds what is known before any event: the ontology, closed once, its names and its hierarchy.
 
 Every operator of a process shares what was loaded for the same settings. Nothing of it changes
 afterwards, but caches.

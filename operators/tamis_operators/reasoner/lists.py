@@ -1,4 +1,4 @@
-"""What axioms with lists say: each is read when its list is there, as triples or functions.
+"""Reads axioms with lists, each when its list is there, as triples or functions.
 
 Intersections, chains and keys become functions that the classes and properties in them trigger;
 unions, enumerations and what is pairwise different or disjoint become triples. Where equality gives

@@ -1,4 +1,4 @@
-"""Which term a word of a subscription names, and which word a term is in a solution.
+"""Maps words of a subscription to terms, and terms to the words of a solution.
 
 A name is: the local name of a term of the ontology (`PoliceCar`); a prefixed name of its prefixes
 (`'uav:PoliceCar'`); a full IRI (`'http://…'`, or `'<urn:…>'`); a blank node of the facts (`'_:b'`).

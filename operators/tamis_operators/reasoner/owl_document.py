@@ -1,4 +1,4 @@
-"""What HermiT is given: the triples of ontology and facts in a form in which nothing gets lost.
+"""Writes the triples of ontology and facts for HermiT, in a form in which nothing gets lost.
 
 HermiT's reader wants every class and property declared, and takes silently for a remark what is
 not. So what a term is used as declares it, kinds of properties follow their sub-properties and

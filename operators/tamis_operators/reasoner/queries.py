@@ -1,4 +1,4 @@
-"""Which SPARQL queries are taken: those that only read what the event and the ontology say.
+"""Checks SPARQL queries: those are taken that only read what the event and the ontology say.
 
 A query is read token by token, as its grammar has tokens, before anything runs it: `SERVICE`,
 `FROM` and updates are refused wherever they are words of the query, and are welcome inside strings,

@@ -1,4 +1,4 @@
-"""Which triples follow from which: the rules of RDFS and of OWL 2 RL, as data.
+"""Lists which triples follow from which: the rules of RDFS and of OWL 2 RL, as data.
 
 A rule is its name as in the OWL 2 profiles, tables 4 to 9 (or RDF Semantics), its body, and what
 follows: a triple, or a contradiction and how it is told. Equality (eq-ref, eq-rep) and what reads

@@ -1,4 +1,4 @@
-"""What the reasoner is set up with, and what tells two set-ups apart.
+"""Holds what the reasoner is set up with, and what tells two set-ups apart.
 
 Plain values that travel to another process; the digest is of what the files hold, so that answers
 and statistics of two ontologies never mix.

@@ -1,4 +1,4 @@
-"""Where SPARQL queries look: the ontology's closure and one event's, as one graph.
+"""Answers SPARQL queries over the ontology's closure and one event's, as one graph.
 
 The ontology is in the default graph of a store, what an event adds in a graph of its own while the
 event is asked about; a query reads the two together. Both are disjoint, so nothing is seen twice.

@@ -1,4 +1,4 @@
-"""Which number a term has, and which scalar it is in a solution.
+"""Numbers terms, and says which scalar each is in a solution.
 
 A table may stand on another one, that of the ontology, and numbers what that does not know.
 A scalar is: an integer, a float or a boolean where a literal's datatype says so and its text is

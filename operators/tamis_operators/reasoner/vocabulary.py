@@ -1,4 +1,4 @@
-"""Which terms the rules know by number: RDF, RDFS, OWL and the datatypes, the same in every table.
+"""Numbers the terms that rules know: RDF, RDFS, OWL and datatypes, the same in every table.
 
 Terms are small integers: those of the vocabulary first, then those of the ontology, then those that
 only an event has. The internal predicates below stand for what is no triple of anybody's.

@@ -1,5 +1,4 @@
-"""What the spatial operators share: their preparation, and what their specifications have in
-common.
+"""Prepares what the spatial operators share, and specifies what they have in common.
 
 Only the standard library and tamis are imported here; the rest comes with the first operator made.
 """

@@ -1,4 +1,4 @@
-"""Which gazetteer files are used: bundled ones, given ones, or those that `TAMIS_GAZETTEER` lists.
+"""Chooses gazetteer files: bundled ones, given ones, or those that `TAMIS_GAZETTEER` lists.
 
 A configuration is plain and travels: with it goes a digest of what the files hold, which is part of
 the operators' version, so that answers and statistics of two gazetteers never mix, and another

@@ -1,4 +1,4 @@
-"""How far apart two geometries are: the least geodesic distance on WGS84, in metres.
+"""Measures how far apart two geometries are: the least geodesic distance on WGS84, in metres.
 
 Edges are the curves that are straight in longitude and latitude, as for containment. They are cut
 into pieces of half a degree at most. Pieces that cannot hold the least distance are dropped by

@@ -1,4 +1,4 @@
-"""What can be wrong with a geometry or a gazetteer, in one line that says where."""
+"""Says what is wrong with a geometry or a gazetteer, in one line that says where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which place a name means, which regions hold a position, and what regions say of each other.
+"""Finds places by name, regions by position, and what regions say of each other.
 
 A gazetteer is read once a process and configuration, and never changes. Places are known by number.
 Cost: a point in all regions is one query of a tree and a prepared test for each box that it is in.

@@ -1,4 +1,4 @@
-"""Which GeoJSON is taken, as lists of numbers, before anything is built of it.
+"""Checks GeoJSON, as lists of numbers, before anything is built of it.
 
 A position is a pair (or a triple, whose altitude is not used) of a longitude from -360 to 360 and a
 latitude from -90 to 90. Geometries are those of RFC 7946, a Feature stands for its geometry, and a

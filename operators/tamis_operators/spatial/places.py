@@ -1,4 +1,4 @@
-"""Which positions lie in a place and which meet it.
+"""Finds which positions lie in a place and which meet it.
 
 The border belongs to a place. 180 and -180 are one meridian, and a pole is one point at every
 longitude. What is prepared once for a place answers for a point in 2 µs.

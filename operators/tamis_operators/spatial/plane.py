@@ -1,4 +1,4 @@
-"""Where a geometry lies on the plane of longitudes from -180 to 180, on which all are compared.
+"""Lays geometries on the plane of longitudes from -180 to 180, on which all are compared.
 
 Edges are straight in longitude and latitude (RFC 7946). An edge whose longitudes differ by more
 than 180 goes the short way, across the antimeridian; one by exactly 360 is as drawn (along a pole,

@@ -1,4 +1,4 @@
-"""Where an event is: the points, lines and areas of its `position` on the plane.
+"""Reads where an event is: the points, lines and areas of its `position` on the plane.
 
 A single point, the usual case, is two numbers until a geometry is needed.
 Cost: 2 µs for a point; O(vertices · log vertices) for others, which are checked to be valid.

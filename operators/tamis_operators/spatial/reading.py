@@ -1,4 +1,4 @@
-"""What the features of gazetteer files say: names, kind and geometry of each place.
+"""Reads the features of gazetteer files: names, kind and geometry of each place.
 
 A feature has `name`, and may have more `names` (or `aliases`), a `kind`, a `union` (the names of
 the areas it consists of, in the place of a geometry), and `replaces: true`, without which a name

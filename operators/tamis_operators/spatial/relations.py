@@ -1,5 +1,7 @@
-"""Whether one region lies in another, and whether two have no point in common: declared as
-implications, so *yes* is said only where it is certain for every position and its floats.
+"""Decides whether one region lies in another, or two have no point in common.
+
+Both are declared as implications: *yes* is said only where it is certain for every position and its
+floats.
 
 Regions apart by less than a millionth of a degree are not disjoint here. A region that keeps as far
 from the other's border is inside when it is so at all; where borders touch, as those of a borough

@@ -1,4 +1,4 @@
-"""What a text says: `mentions` words, and is `similarTo` others by an embedding of the user's."""
+"""Brings operators on texts: `mentions` words, `similarTo` others by an embedding of the user's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes vectors of texts: the user's function or model, and what asking it may cost.
+"""Makes vectors of texts by the user's function or model, and says what asking it may cost.
 
 The record says everything without running anything; where the function comes from is looked up
 when a subscription first needs it. This is the pattern for any model behind an operator: a record

@@ -1,4 +1,4 @@
-"""What a text says, whatever its case, width and spacing; and where its words begin and end.
+"""Folds texts, so that case, width and spacing say nothing, and finds where words begin and end.
 
 Texts are folded by Unicode's compatibility caseless matching (NFKC and case folding), without
 invisible characters, runs of white space as one space. A word is a run of letters, digits and

@@ -1,4 +1,4 @@
-"""Which of the phrases that are asked for an event's text holds: all of them found in one pass.
+"""Finds which of the phrases that are asked for an event's text holds, all in one pass.
 
 Phrases are learned when a subscription or a call names them, and looked for from the next event
 on by one automaton, which grows by layers; a phrase not yet among them is looked for by itself.

@@ -1,4 +1,4 @@
-"""Which vectors are known, and how few calls of the user's function make the others.
+"""Keeps vectors that are known, and makes the others by few calls of the user's function.
 
 An event's text is asked for together with phrases that wait: one call an event, and each phrase
 once ever. What fails in company is asked for alone when it is needed, so that one bad phrase makes

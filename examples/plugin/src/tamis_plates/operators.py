@@ -1,4 +1,4 @@
-"""Which of the plates that a camera read may be one that is looked for.
+"""Matches the plates that a camera read with those that are looked for.
 
 `plates` of an event are the texts that a camera read, all of them equally likely.
 """

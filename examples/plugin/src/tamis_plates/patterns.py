@@ -1,4 +1,4 @@
-"""Whether a plate that was read may be one that is looked for.
+"""Decides whether a plate that was read may be one that is looked for.
 
 Cameras take O for 0 and B for 8: what is easily taken for one another is folded into one letter,
 and spaces and hyphens do not count. In a pattern `?` is any one letter or digit, `*` any number.

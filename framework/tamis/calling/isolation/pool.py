@@ -1,4 +1,4 @@
-"""Which worker makes a call: those of its class, of which each has so many, and a queue.
+"""Chooses the worker for a call: one of its class, of which each has so many, and a queue.
 
 A class is the operators that share a first preparation, or one operator by itself, so that what
 hangs in one class delays no other. Where there is a preparation, an event stays with the worker

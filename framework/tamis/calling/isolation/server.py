@@ -1,4 +1,4 @@
-"""Who forks workers: a fresh interpreter that has imported what the operators need, and no more.
+"""Forks workers: a fresh interpreter that has imported what the operators need, and no more.
 
 It is no child of threads, holds no lock and no descriptor of the user's process, runs no operator,
 and starts no thread. The user's process says what to import, when to fork, and which worker is

@@ -1,4 +1,4 @@
-"""Whether the value of an event is above a level."""
+"""Decides whether the value of an event is above a level."""
 
 from __future__ import annotations
 

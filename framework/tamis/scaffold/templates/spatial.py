@@ -1,4 +1,4 @@
-"""Whether the position of an event lies within a distance of a place."""
+"""Decides whether the position of an event lies within a distance of a place."""
 
 from __future__ import annotations
 

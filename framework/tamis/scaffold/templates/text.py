@@ -1,4 +1,4 @@
-"""How often a word stands in the text of an event."""
+"""Counts how often a word stands in the text of an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a broken law reads: what was asked, what was expected, what came, and how to mend it."""
+"""Says how a law is broken: what was asked, what was expected, what came, and how to mend it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators do in another interpreter: which modules arriving there imports, what they answer.
+"""Runs operators in another interpreter: which modules that imports, and what they answer there.
 
 Run as a program. It reads a `Parcel` from standard input and writes what came of it where standard
 output was; whatever the operators print meanwhile goes to a file and is counted.

@@ -1,4 +1,4 @@
-"""Which laws there are, in the order in which they are held; the first that is broken says most."""
+"""Lists the laws in the order in which they are held; the first that is broken says most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator answered, in a form that can be compared: a truth, solutions, or a failure."""
+"""Holds what an operator answered so that it can be compared: a truth, solutions, or a failure."""
 
 from __future__ import annotations
 

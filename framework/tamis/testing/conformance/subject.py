@@ -1,4 +1,4 @@
-"""What the laws are tried on: an operator, its samples, and how to ask it for an outcome.
+"""Holds what laws are tried on: an operator, its samples, and how to ask it for an outcome.
 
 Predicates are read by the language and bound by the resolver, calls are made by the gateway: there
 is no second way to an operator.

@@ -1,4 +1,4 @@
-"""Which detector a configuration names; each is made once a process, when it is first needed."""
+"""Makes the detector that a configuration names, once a process, when it is first needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a neural network finds: any Darknet or ONNX model that OpenCV's dnn module reads.
+"""Detects by a neural network: any Darknet or ONNX model that OpenCV's dnn module reads.
 
 A network works on one frame at a time, in the calling thread. What it puts out is read by its
 shape; see `outputs`. Cost: that of the model, tens of milliseconds for a tiny one.

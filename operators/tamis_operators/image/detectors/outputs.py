@@ -1,4 +1,4 @@
-"""What the outputs of a network say: classes, scores and boxes, read by the shape of the arrays.
+"""Reads the outputs of a network, classes, scores and boxes, by the shape of the arrays.
 
 - `N × (5 + classes)`, Darknet's: center and size as fractions of the picture, then the scores,
   with the objectness in them;

@@ -1,4 +1,4 @@
-"""What size of picture an ONNX model wants, read from the file itself without a library for it.
+"""Reads from an ONNX file which size of picture its model wants, without a library for it.
 
 A model is a protocol buffer: the graph (field 7) names its inputs (11), whose type (2) is a tensor
 (1) with a shape (2) of dimensions (1), each a number (1) where it is fixed. Weights are skipped.
