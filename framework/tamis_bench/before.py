@@ -2,7 +2,8 @@
 
 Both run in processes of their own that take turns, a pass each; the least of passes counts, and
 figures of time and memory come with their ratio to those before. A checkout whose `tamis` lacks
-what the bench calls cannot be measured, and is said to be so.
+what the bench calls cannot be measured, and is said to be so. A folder that has what an earlier run
+kept (`papers.json`) is compared with instead.
 """
 
 from __future__ import annotations
@@ -24,11 +25,20 @@ from tamis_bench.report import OVER_BEFORE, Row, progress
 _SOURCES = ("framework", "operators", "planners")
 _COMPARED = ("us", "ms", "seconds", "bytes", "minimum")
 _UNLIKE = "part", "about"
+_WRITTEN = "folder", "plots"
+"""Options of this checkout alone: the other one would write over what they name."""
 
 
 def beside(folder: str, bench: str, options: Mapping[str, Any], passes: int) -> list[Row]:
-    """Returns the rows of this checkout, with ratios to those of the one in a folder."""
+    """Returns the rows of this checkout, with ratios to those of the one, or of the run, in a
+    folder."""
     other = Path(folder).resolve()
+    kept = other / f"{bench}.json"
+    if kept.is_file():
+        before = _least([json.loads(kept.read_text(encoding="utf-8"))["rows"]])
+        rows = list(import_module(f"tamis_bench.{bench}").measured(**options))
+        return [_ratios(row, before.get(_key(row), {})) for row in rows]
+    options = {name: each for name, each in options.items() if name not in _WRITTEN}
     if not (other / "framework" / "tamis").is_dir():
         raise TamisError(f"{folder} is no checkout of tamis: it has no folder framework/tamis")
     asked = {"bench": bench, "options": dict(options)}
@@ -66,13 +76,17 @@ def _least(runs: Sequence[Sequence[Row]]) -> dict[tuple[object, ...], Row]:
     """Returns the rows by what they are about, each time the least of all runs."""
     found: dict[tuple[object, ...], Row] = {}
     for row in (row for rows in runs for row in rows):
-        words = [value for name, value in row.items() if name not in _UNLIKE]
-        key = (*(each for each in words if isinstance(each, str)), *row)
-        known = found.setdefault(key, row)
+        known = found.setdefault(_key(row), row)
         for name in filter(_is_compared, row):
             if row[name] is not None:
                 known[name] = min(known[name], row[name])
     return found
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    """Returns what a row is about: its words, and which figures it has."""
+    words = [value for name, value in row.items() if name not in _UNLIKE]
+    return (*(each for each in words if isinstance(each, str)), *row)
 
 
 def _ratios(row: Row, before: Row) -> Row:

@@ -1,4 +1,4 @@
-"""Draws the figures of `tamis bench planners`: the paper's 4 to 8 and those of the sections.
+"""Draws the figures of benches: of `planners` the paper's 4 to 8 and those of the sections.
 
 Lines are told apart by their marks and dashes, so that they stay legible in black and white; bounds
 are dashed and have no marks. Invariant: a picture is drawn of the measured rows alone.
@@ -21,7 +21,7 @@ _CLAIRVOYANT = "(clairvoyant)"
 _BOUNDS = {"(non-anticipative)": (5, 2), _CLAIRVOYANT: (2, 2), "(packing)": (1, 2)}
 
 
-class _Picture(NamedTuple):
+class Picture(NamedTuple):
     """What stands below and at the left, and which values of rows make lines."""
 
     below: str
@@ -30,17 +30,19 @@ class _Picture(NamedTuple):
     y: str
     line: str
     from_zero: bool = True
+    in_powers: bool = False
+    """Whether steps upwards are factors."""
 
 
-def _of_shape(below: str, name: str) -> _Picture:
-    return _Picture(below, "cost an event", lambda row: row["about"][name], "cost", "planner")
+def _of_shape(below: str, name: str) -> Picture:
+    return Picture(below, "cost an event", lambda row: row["about"][name], "cost", "planner")
 
 
 def _text(name: str) -> Callable[[Row], str]:
     return lambda row: fill(str(row[name]), 18)
 
 
-_COSTS = _Picture("workload", "cost an event", _text("workload"), "cost", "planner")
+_COSTS = Picture("workload", "cost an event", _text("workload"), "cost", "planner")
 _QUARTER = "decided with a quarter of the exact cost"
 _OVER = "cost over that with true selectivities"
 _PICTURES = {
@@ -51,11 +53,11 @@ _PICTURES = {
     "8": _COSTS,
     "costs": _COSTS,
     "guarded": _COSTS,
-    "groups": _Picture("predicates", "invocations", _text("predicates"), "invocations", "form"),
-    "rounds": _Picture("workers", "times faster", _text("workers"), "times_faster", "workload"),
-    "scenes": _Picture("scenes", "calls", _text("workload"), "cost", "known", False),
-    "budgets": _Picture("workload", _QUARTER, _text("workload"), "decided_at_25%", "planner"),
-    "learning": _Picture("after events", _OVER, _text("after"), "over_given", "workload", False),
+    "groups": Picture("predicates", "invocations", _text("predicates"), "invocations", "form"),
+    "rounds": Picture("workers", "times faster", _text("workers"), "times_faster", "workload"),
+    "scenes": Picture("scenes", "calls", _text("workload"), "cost", "known", False),
+    "budgets": Picture("workload", _QUARTER, _text("workload"), "decided_at_25%", "planner"),
+    "learning": Picture("after events", _OVER, _text("after"), "over_given", "workload", False),
 }
 
 
@@ -64,12 +66,17 @@ def drawable() -> None:
     _matplotlib()
 
 
-def draw(rows: Sequence[Row], titles: Mapping[str, str], folder: str) -> list[Path]:
+def draw(
+    rows: Sequence[Row],
+    titles: Mapping[str, str],
+    folder: str,
+    pictures: Mapping[str, Picture] | None = None,
+) -> list[Path]:
     """Draws every figure that has rows, an SVG each; returns the files."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     made = []
-    for figure, picture in _PICTURES.items():
+    for figure, picture in (_PICTURES if pictures is None else pictures).items():
         mine = [row for row in rows if row.get("figure") == figure]
         if mine:
             made.append(place / (f"figure-{figure}.svg" if figure.isdigit() else f"{figure}.svg"))
@@ -77,7 +84,7 @@ def draw(rows: Sequence[Row], titles: Mapping[str, str], folder: str) -> list[Pa
     return made
 
 
-def _lines(picture: _Picture, rows: Sequence[Row]) -> dict[str, tuple[list[object], list[float]]]:
+def _lines(picture: Picture, rows: Sequence[Row]) -> dict[str, tuple[list[object], list[float]]]:
     """Returns the places and values of each line."""
     found: dict[str, tuple[list[object], list[float]]] = {}
     for row in rows:
@@ -92,7 +99,7 @@ def _lines(picture: _Picture, rows: Sequence[Row]) -> dict[str, tuple[list[objec
     return found
 
 
-def _drawn(path: Path, title: str, picture: _Picture, rows: Sequence[Row]) -> None:
+def _drawn(path: Path, title: str, picture: Picture, rows: Sequence[Row]) -> None:
     drawing = _matplotlib().Figure(figsize=(8, 4.6), layout="constrained")
     axes = drawing.add_subplot()
     for at, (name, (x, y)) in enumerate(_lines(picture, rows).items()):
@@ -106,6 +113,8 @@ def _drawn(path: Path, title: str, picture: _Picture, rows: Sequence[Row]) -> No
     axes.set_title(title)
     axes.set_xlabel(picture.below)
     axes.set_ylabel(picture.across)
+    if picture.in_powers:
+        axes.set_yscale("log")
     if picture.from_zero:
         axes.set_ylim(bottom=0)
     axes.tick_params(axis="x", labelsize="small")

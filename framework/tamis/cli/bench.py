@@ -23,6 +23,7 @@ BENCHES = {
     "engine": "Measure what matching costs besides operators, and subscribing.",
     "index": "Measure indexes beside scans of the same subscriptions, every answer compared.",
     "planners": "Measure what planners cost, counted exactly, on the same events.",
+    "papers": "Measure the papers' experiments again, and judge what their texts state.",
     "forms": "Measure the first answer, compiling, and where compiled forms begin.",
     "spark": "Measure learning and matching on Spark beside one process.",
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
@@ -41,7 +42,10 @@ _BESIDE = 3
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 Before = Annotated[
-    str | None, option("DIR", "Another checkout of tamis, measured in turns with this one.")
+    str | None,
+    option(
+        "DIR", "Another checkout of tamis, measured in turns with this one, or what a run kept."
+    ),
 ]
 
 bench = typer.Typer(rich_markup_mode=None, context_settings=_HELP)
