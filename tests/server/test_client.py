@@ -36,6 +36,7 @@ def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
         with tamis.Client(server.url, publish_key="p", admin_key="a") as admin:
             (whole,) = admin.publish({"id": "e4", "speed": 200}, wait=True)
             assert whole["matches"][0]["data"]["team"] == "y"
+        assert fast.why("e4")["deliveries"][0]["type"] == "match"
         fast.unsubscribe()
         with pytest.raises(tamis.ServerError, match="there is no subscription") as refused:
             fast.show()

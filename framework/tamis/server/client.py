@@ -208,6 +208,12 @@ class ServerSubscription:
         """Ends it."""
         self._ask("DELETE")
 
+    def why(self, event: str) -> dict[str, Any]:
+        """Why an event of the log did or did not match it."""
+        address = f"/events/{quote(event, safe='')}/why?subscription={quote(self.id, safe='')}"
+        found: dict[str, Any] = self._client.request("GET", address, key=self.ticket)
+        return found
+
     def acknowledge(self, delivery: ServerDelivery | str) -> None:
         """Says that what is up to a delivery needs no second one."""
         id = delivery if isinstance(delivery, str) else delivery.id
