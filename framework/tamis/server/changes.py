@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from tamis.server.hashing import canonical, digest_of
+from tamis.server.payloads import LARGE_LETTERS, split
 from tamis.server.traces import MOST_BYTES
 
 SUBSCRIBE, REPLACE, RENEW = "subscribe", "replace", "renew"
@@ -76,6 +79,26 @@ class Publish:
 
     events: Sequence[Mapping[str, Any]]
     request: Request | None = None
+
+    @cached_property
+    def ready(self) -> list[Ready]:
+        """What can be made of them before their turn comes."""
+        return [ready_event(event) for event in self.events]
+
+
+class Ready(NamedTuple):
+    """What is made of an event: by what its content is known, and its entry, if nothing in it is
+    large."""
+
+    digest: bytes
+    text: str | None
+
+
+def ready_event(event: Mapping[str, Any]) -> Ready:
+    """Makes what can be made of an event before its turn comes."""
+    text = canonical(event)
+    is_small = len(text) <= LARGE_LETTERS or not split(event)[1]
+    return Ready(digest_of(text), f'{{"event":{text},"payloads":{{}}}}' if is_small else None)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ Each entry's hash goes over its content and the hash before it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from tamis.server.errors import (
     UnknownDelivery,
     UnknownSubscription,
 )
+from tamis.server.hashing import canonical, hash_of
 from tamis.server.payloads import Payloads, split
 from tamis.server.retention import KEPT_SECONDS, remove
 from tamis.server.tracing import keep_traces
@@ -58,19 +58,6 @@ def read_state(database: apsw.Connection) -> State:
     return State(*row)
 
 
-def canonical(value: object) -> str:
-    """A value as JSON that is the same for equal values."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def hash_of(
-    before: bytes, position: int, kind: str, at: float, id: str, born: int, body: str
-) -> bytes:
-    """The hash of an entry, which holds that of all before it."""
-    head = canonical([position, kind, at.hex(), id, born])
-    return hashlib.sha256(before + head.encode() + body.encode()).digest()
-
-
 class Ledger:
     """One transaction of changes."""
 
@@ -80,6 +67,11 @@ class Ledger:
         self.state = read_state(database)
         self.state.clock = self._now = max(self.state.clock, now)
         self._before = self.state.position
+        self._entries: list[tuple[Any, ...]] = []
+        self._events: list[tuple[str, int, bytes]] = []
+        """What is written at the end, all at once."""
+        self._fresh: dict[str, tuple[bytes, int]] = {}
+        """The events of this transaction: content, and position."""
 
     def write(self, change: Change) -> object:
         """Writes a change; a `Refusal` where it cannot be, of which nothing is left then."""
@@ -110,6 +102,10 @@ class Ledger:
 
     def end(self) -> State:
         """Writes how far the log has come, last of all."""
+        for table, rows in (("entries", self._entries), ("events", self._events)):
+            places = ", ".join("?" * len(rows[0])) if rows else ""
+            if rows:
+                self._database.executemany(f"INSERT INTO {table} VALUES({places})", rows)
         state = self.state
         state.commits += 1
         self._database.execute(
@@ -127,21 +123,20 @@ class Ledger:
         self,
         kind: str,
         id: str,
-        body: Mapping[str, Any],
+        body: Mapping[str, Any] | str,
         *,
         born: int | None = None,
         large: int = 0,
     ) -> int:
-        """Appends an entry; its position."""
+        """Appends an entry, its body as JSON or canonical text of it; its position."""
         state = self.state
+        text = body if isinstance(body, str) else canonical(body)
         state.position += 1
-        text = canonical(body)
         born = state.position if born is None else born
         state.hash = hash_of(state.hash, state.position, kind, self._now, id, born, text)
         state.total += len(text) + large
-        self._database.execute(
-            "INSERT INTO entries VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            (state.position, kind, self._now, id, born, text, state.total, state.hash),
+        self._entries.append(
+            (state.position, kind, self._now, id, born, text, state.total, state.hash)
         )
         return state.position
 
@@ -214,7 +209,8 @@ class Ledger:
         number = self.state.position + 1
         while True:
             id = f"{kind}-{number}"
-            if self._database.execute(f"SELECT 1 FROM {table} WHERE id=?", (id,)).get is None:
+            found = self._database.execute(f"SELECT 1 FROM {table} WHERE id=?", (id,)).get
+            if found is None and id not in self._fresh:
                 return id
             number += 1
 
@@ -290,25 +286,22 @@ class Ledger:
         answered = self._answered(change.request)
         if answered is not None:
             return Published(*answered)
-        digests: dict[str, tuple[bytes, int | None]] = {}
-        for event in change.events:
+        positions: dict[str, tuple[bytes, int | None]] = {}
+        for event, ready in zip(change.events, change.ready, strict=True):
             id = event.get("id")
             if id is not None:
-                digest = hashlib.sha256(canonical(event).encode()).digest()
-                digests[id] = digest, self._known(id, digest, digests)
+                positions[id] = ready.digest, self._known(id, ready.digest, positions)
         published = Published([], [])
-        for event in change.events:
+        for event, ready in zip(change.events, change.ready, strict=True):
             id = event.get("id")
-            position = None if id is None else digests[id][1]
+            position = None if id is None else positions[id][1]
             if id is None:
                 id = self._free_id("event", "events")
                 event = {**event, "id": id}
-                digest = hashlib.sha256(canonical(event).encode()).digest()
-            else:
-                digest = digests[id][0]
+                ready = changes.ready_event(event)
             if position is None:
-                position = self._append_event(id, event, digest)
-                digests[id] = digest, position
+                position = self._append_event(id, event, ready)
+                positions[id] = ready.digest, position
             published.ids.append(id)
             published.positions.append(position)
         self._answer(change.request, published)
@@ -318,28 +311,32 @@ class Ledger:
         self, id: str, digest: bytes, beside: Mapping[str, tuple[bytes, int | None]]
     ) -> int | None:
         """The position of the same event; a refusal where one of its id has other content."""
-        if id in beside:
-            known, position = beside[id]
-        else:
-            row = self._database.execute(
+        found = beside.get(id) or self._fresh.get(id)
+        if found is None:
+            found = self._database.execute(
                 "SELECT digest, position FROM events WHERE id=?", (id,)
             ).fetchone()
-            known, position = (digest, None) if row is None else row
+        known, position = (digest, None) if found is None else found
         if known != digest:
             raise OtherContent(f"there is an event {id!r} of other content: give this one its own")
         return position
 
-    def _append_event(self, id: str, event: Mapping[str, Any], digest: bytes) -> int:
-        small, large = split(event)
-        written = {name: self._payloads.write(content) for name, content in large.items()}
-        position = self._append(
-            changes.PUBLISH,
-            id,
-            {"event": small, "payloads": written},
-            born=0,
-            large=sum(map(len, large.values())),
-        )
-        self._database.execute("INSERT INTO events VALUES(?, ?, ?)", (id, position, digest))
+    def _append_event(self, id: str, event: Mapping[str, Any], ready: changes.Ready) -> int:
+        if ready.text is not None:
+            position = self._append(changes.PUBLISH, id, ready.text, born=0)
+            written: dict[str, str] = {}
+        else:
+            small, large = split(event)
+            written = {name: self._payloads.write(content) for name, content in large.items()}
+            position = self._append(
+                changes.PUBLISH,
+                id,
+                {"event": small, "payloads": written},
+                born=0,
+                large=sum(map(len, large.values())),
+            )
+        self._events.append((id, position, ready.digest))
+        self._fresh[id] = ready.digest, position
         for name in set(written.values()):
             self._database.execute("INSERT INTO payloads VALUES(?, ?)", (name, position))
         return position

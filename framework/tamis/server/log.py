@@ -7,6 +7,7 @@ saw, and the hashes of its last entries fit. Cost of opening: O(the last entries
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -19,7 +20,8 @@ from tamis.server.changes import Change
 from tamis.server.database import NAME, check_settings, checksums, open_database
 from tamis.server.disk import FolderLock, sync_folder
 from tamis.server.errors import LogError
-from tamis.server.ledger import State, hash_of, read_state
+from tamis.server.hashing import hash_of
+from tamis.server.ledger import State, read_state
 from tamis.server.payloads import Payloads
 from tamis.server.reading import Reading
 from tamis.server.schema import NO_HASH, lay_out
@@ -114,6 +116,9 @@ class Log:
     ) -> Future[list[Any]]: ...
     def submit(self, change: Change) -> Future[Any]:
         """Hands in a change; its future is done when it is on disk, or refused."""
+        if isinstance(change, changes.Publish):
+            with contextlib.suppress(ValueError, TypeError):  # the writer says what is wrong
+                change.ready  # noqa: B018 - made while the commit before is flushed
         return self.writer.submit(change)
 
     def backup(self, folder: str | Path) -> State:
