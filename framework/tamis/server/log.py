@@ -14,11 +14,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from tamis.files.disk import FolderLock, sync_folder
 from tamis.log import log
 from tamis.server import changes
 from tamis.server.changes import Change
 from tamis.server.database import NAME, check_settings, checksums, open_database
-from tamis.server.disk import FolderLock, sync_folder
 from tamis.server.errors import LogError
 from tamis.server.hashing import hash_of
 from tamis.server.ledger import State, read_state
@@ -47,7 +47,7 @@ class Log:
         self.folder = Path(folder)
         self.clock = clock
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets of webhooks
-        self._lock = FolderLock(self.folder)
+        self._lock = FolderLock(self.folder, "match server", LogError)
         try:
             self._open(most_waiting)
         except BaseException:

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tamis.server.disk import sync_folder, write_synced
+from tamis.files.disk import sync_folder, write_synced
 from tamis.server.errors import LogError
 
 LARGE_LETTERS = 16 * 1024

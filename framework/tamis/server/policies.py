@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tamis.errors import PolicyStateError
 from tamis.event import Event
+from tamis.files.disk import sync_folder
 from tamis.log import log
 from tamis.policy import Deliveries
 from tamis.result import Result
-from tamis.server.disk import sync_folder
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher

@@ -17,7 +17,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from tamis.server.disk import sync_folder
+from tamis.files.disk import sync_folder
 from tamis.server.errors import LogError
 
 NAME = "witness"

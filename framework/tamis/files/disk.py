@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tamis.server.errors import LogError
+from tamis.errors import TamisError
 
 _LOCK = "lock"
 
@@ -55,7 +55,7 @@ def flush_seconds(folder: Path, times: int = 16) -> float:
 class FolderLock:
     """The right to use a folder, of one process at a time; the kernel ends it with the process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, user: str, error: type[TamisError]) -> None:
         path = folder / _LOCK
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -63,8 +63,8 @@ class FolderLock:
         except OSError:
             holder = os.pread(self._file, 32, 0).decode(errors="replace").strip()
             os.close(self._file)
-            raise LogError(
-                f"{folder} is in use by another match server (process {holder or 'unknown'})"
+            raise error(
+                f"{folder} is in use by another {user} (process {holder or 'unknown'})"
             ) from None
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
