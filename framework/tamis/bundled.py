@@ -112,6 +112,14 @@ def _dbms(database: str = "sqlite", path: str | None = None, method: str = "grou
     return DatabaseIndex(DATABASES[database](None if path is None else str(path)), method)
 
 
+def _pbtree(folder: str | None = None, pool_bytes: int = 64 << 20) -> Index:
+    from tamis.index.pbtree.index import PBTree
+
+    if pool_bytes < 1 << 20:
+        raise ValueError(f"pool_bytes is 1 MB (1048576) or more, not {pool_bytes}")
+    return PBTree(folder, pool_bytes)
+
+
 def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
@@ -155,6 +163,9 @@ def tamis_indexes() -> list[IndexRecord]:
             "counting", _counting, "predicate tables, and counts of what holds of each row"
         ),
         IndexRecord("dbms", _dbms, "queries of SQLite, DuckDB or PostgreSQL, which keep the rows"),
+        IndexRecord(
+            "pbtree", _pbtree, "B+trees of predicates on disk, larger than memory, kept in a folder"
+        ),
         IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
     ]
 

@@ -12,7 +12,7 @@ from os import fspath
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from tamis.errors import WrongOption
+from tamis.errors import TamisError, WrongOption
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Ints
@@ -21,11 +21,22 @@ Rows = Ints
 Entry = tuple[int, Sequence[AttributePredicate]]
 
 
-class Found(NamedTuple):
-    """Holds the rows that an event satisfies, and how many rows were checked to find them."""
-
+class _Found(NamedTuple):
     rows: Rows
     checked: int
+
+
+class Found(_Found):
+    """Holds the rows that an event satisfies, and how many rows were checked to find them."""
+
+    reads: int = 0
+    """The pages that an index on disk read from there."""
+
+    def with_reads(self, reads: int) -> Found:
+        """Returns the same, found with so many pages read."""
+        found = Found(*self)
+        found.reads = reads
+        return found
 
 
 class Kept(NamedTuple):
@@ -74,6 +85,8 @@ class Index(Protocol):
     takes_disjunctions: bool = False
     """Whether it knows what a `Disjunction` is; one that does not gets rows without them, which are
     decided afterwards."""
+    names: Any = None
+    """What keeps the ids of its rows beside them, as `tamis.index` wants them, if anything does."""
 
     keeper: Keeper | None = None
     """What keeps subscriptions where the index outlives the program. Rows are inserted again when
@@ -130,6 +143,19 @@ class Index(Protocol):
         """The answer to each of some events by its place, with what can be read of them read."""
         return lambda place: self.match(events[place])
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder in which it lives; `None` where it lives in memory, or ends with it."""
+        return None
+
+    def clear(self) -> None:
+        """Removes what an earlier process left in its folder."""
+        return
+
+    def close(self) -> None:
+        """Lets go of its folder."""
+        return
+
     def __len__(self) -> int:
         """How many rows there are."""
 
@@ -167,6 +193,8 @@ class IndexRecord:
         self._check(options)
         try:
             return self.factory(**options)
+        except TamisError:
+            raise
         except (TypeError, ValueError) as bad:
             raise WrongOption(f"the index {self.name}: {bad}") from bad
 

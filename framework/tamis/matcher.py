@@ -156,10 +156,12 @@ class Matcher:
         """Ends the threads and worker processes; a later match begins those that it needs.
 
         So does nobody's holding the matcher any more, and the end of the program. For `with`.
-        A database that keeps what is subscribed is closed, and the matcher used no more."""
+        A database that keeps what is subscribed is closed, or the folder of an index, and the
+        matcher used no more."""
         self._expiry.close()
         self._executor.close()
         self._gateway.close()
+        self._sieve.close()
 
     def __enter__(self) -> Matcher:
         return self
@@ -383,7 +385,7 @@ class Matcher:
         check_fits(self._types, taken)
         catalog = self._catalog
         with self._lock.reading():
-            rows, checked = self._sieve.search(taken)
+            rows, checked = found = self._sieve.search(taken)
             stages.end("index")
             owners = catalog.alternative_subscription[rows]
             asks = catalog.alternative_flags[rows] != 0
@@ -400,6 +402,7 @@ class Matcher:
             version=version,
             subscriptions=count,
             checked=checked,
+            page_reads=found.reads,
             owners=owners,
             plain=plain,
             decision=None,

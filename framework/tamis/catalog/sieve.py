@@ -34,6 +34,7 @@ class Sieve:
         self._make = make
         self._catalog = catalog
         self._all = make()
+        self._all.clear()
         self._written: Index | None = None
         """Alternatives with declarations, without these."""
         self._statistics = Statistics()
@@ -86,9 +87,10 @@ class Sieve:
         found, names = self._all.search(event), self._catalog.declared_names
         if self._written is None or not any(map(event.is_undecided, names)):
             return found
-        others, checked = self._written.search(event)
-        others = others[~self._dropped(others, event)[0]]
-        return Found(np.union1d(found.rows, others), found.checked + checked)
+        other = self._written.search(event)
+        rows = other.rows[~self._dropped(other.rows, event)[0]]
+        both = Found(np.union1d(found.rows, rows), found.checked + other.checked)
+        return both.with_reads(found.reads + other.reads)
 
     @property
     def is_restless(self) -> bool:
@@ -122,6 +124,11 @@ class Sieve:
         of = np.repeat(np.arange(len(rows)), counts)[wanted]
         dropped = np.bincount(of[broken[at]], minlength=len(rows)) > 0
         return dropped, [tests[each] for each in np.flatnonzero(broken).tolist()]
+
+    def close(self) -> None:
+        """Lets another process have the folder of an index."""
+        if self._all.folder is not None:
+            self._all.close()
 
     def save(self, folder: Path) -> None:
         """Writes the indexes into folders of an existing one."""

@@ -22,6 +22,7 @@ from tamis.cli.saying import put, put_json
 BENCHES = {
     "engine": "Measure what matching costs besides operators, and subscribing.",
     "index": "Measure indexes beside scans of the same subscriptions, every answer compared.",
+    "pbtree": "Measure the index on disk: pages of an event as predicates grow in number.",
     "planners": "Measure what planners cost, counted exactly, on the same events.",
     "papers": "Measure the papers' experiments again, and judge what their texts state.",
     "forms": "Measure the first answer, compiling, and where compiled forms begin.",

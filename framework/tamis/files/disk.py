@@ -72,3 +72,72 @@ class FolderLock:
     def close(self) -> None:
         """Lets another process use the folder."""
         os.close(self._file)
+
+
+class DiskFile:
+    """A file that is read and written at places; what is written is on disk when it is synced."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Returns so many bytes, fewer at the end."""
+        return os.pread(self._file, size, offset)
+
+    def write(self, offset: int, content: bytes) -> None:
+        """Writes all of it, or raises `OSError`."""
+        left = memoryview(content)
+        while left:
+            written = os.pwrite(self._file, left, offset)
+            left, offset = left[written:], offset + written
+
+    def truncate(self, size: int) -> None:
+        """Makes the file that long."""
+        os.ftruncate(self._file, size)
+
+    def sync(self) -> None:
+        """Sees to it that what was written is on disk."""
+        os.fdatasync(self._file)
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return os.fstat(self._file).st_size
+
+    def close(self) -> None:
+        """Closes the file."""
+        file, self._file = self._file, -1
+        os.close(file)
+
+
+class Disk:
+    """Where files are: whoever wants to see each write, or to make one fail, has one of its own."""
+
+    def open(self, path: Path) -> DiskFile:
+        """Opens a file, an empty one where there is none."""
+        return DiskFile(path)
+
+    def replace(self, old: Path, new: Path) -> None:
+        """Gives a file another name, in the place of what had it."""
+        os.replace(old, new)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Sees to it that the names in a folder are on disk."""
+        sync_folder(folder)
+
+
+class _ScratchFile(DiskFile):
+    def sync(self) -> None:
+        """Leaves it to the system: nobody needs the file when the process has ended."""
+
+
+class ScratchDisk(Disk):
+    """A disk for files that end with the process."""
+
+    def open(self, path: Path) -> DiskFile:
+        """Opens a file that is never waited for."""
+        return _ScratchFile(path)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Leaves it to the system."""

@@ -10,18 +10,18 @@ from typing import Any
 
 from tamis.errors import TamisError
 
-_NAME = "manifest.json"
+NAME = "manifest.json"
 
 
 def write_manifest(folder: Path, format_version: int, **fields: object) -> None:
     """Writes the manifest, last of all: a folder without one is not whole."""
     manifest = {"format_version": format_version, **fields}
-    replace_file(folder / _NAME, json.dumps(manifest, indent=1).encode())
+    replace_file(folder / NAME, json.dumps(manifest, indent=1).encode())
 
 
 def remove_manifest(folder: Path) -> None:
     """From here on the folder is not whole, until a manifest is written again."""
-    (folder / _NAME).unlink(missing_ok=True)
+    (folder / NAME).unlink(missing_ok=True)
 
 
 def read_manifest(
@@ -33,20 +33,20 @@ def read_manifest(
     older: Container[int] = (),
 ) -> dict[str, Any]:
     """The manifest of a folder that holds `what`; an error says why it cannot be used."""
-    path = folder / _NAME
+    path = folder / NAME
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         version = manifest["format_version"]
         lacking = [name for name in needed if name not in manifest]
     except FileNotFoundError:
-        raise error(f"{folder} holds no {what}: it has no {_NAME}") from None
+        raise error(f"{folder} holds no {what}: it has no {NAME}") from None
     except (OSError, ValueError, KeyError, TypeError) as bad:
         raise error(f"{path} is damaged: {type(bad).__name__}: {bad}") from None
     if version in older:
         version = format_version
     if version != format_version and lacking:
         raise error(
-            f"{folder} holds no {what} of format {format_version}: its {_NAME} is of format "
+            f"{folder} holds no {what} of format {format_version}: its {NAME} is of format "
             f"{version!r} and lacks {', '.join(lacking)}"
         )
     if version != format_version:
@@ -63,7 +63,7 @@ def read_manifest(
 def is_manifest_of(folder: Path, *needed: str) -> bool:
     """Whether a folder has a manifest with these fields."""
     try:
-        manifest = json.loads((folder / _NAME).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and {"format_version", *needed} <= manifest.keys()

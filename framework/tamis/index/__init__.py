@@ -1,7 +1,7 @@
 """Finds the alternatives whose attribute predicates an event satisfies, exactly.
 
 Others may import what stands here, and from `associations`, `buckets`, `clauses`, `counting`,
-`dbms`, `disjunctions`, `lanes`, `needles`, `opindex`, `patterns`, `prepared`, `pstbloom`,
+`dbms`, `disjunctions`, `lanes`, `needles`, `opindex`, `patterns`, `pbtree`, `prepared`, `pstbloom`,
 `psthash`, `scan` and `scan_first`.
 """
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError, UnknownPlugin
 from tamis.event import DerivedAttribute, Event
+from tamis.files.disk import write_synced
+from tamis.files.manifest import NAME as MANIFEST
 from tamis.files.manifest import (
     is_manifest_of,
     read_manifest,
@@ -42,6 +44,8 @@ FORMAT_VERSION = 4
 _CLAUSES = "clauses"
 _IDS = "ids.json"
 _PART = 1 << 20
+_FOLDER, _LIVES = "folder", "lives"
+"""The option of an index that lives in a folder, and the field of the manifest that says so."""
 
 
 class AttributeIndex:
@@ -55,8 +59,10 @@ class AttributeIndex:
         self.options = options
         self._index: Index = plugins.index(name).made(options)
         self._derived: Mapping[str, DerivedAttribute] = plugins.attributes
-        self._ids = Ids()
+        self._ids = Ids() if self._index.names is None else self._index.names
         self._lock = ReaderWriterLock()
+        if self._index.folder is not None:
+            self._settle_in(self._index.folder)
         if statistics is not None:
             self._index.inform(statistics)
         self._open()
@@ -79,7 +85,8 @@ class AttributeIndex:
             raise
 
     def close(self) -> None:
-        """Closes a database that keeps the ids; the index is used no more."""
+        """Closes a database or a folder that keeps the ids; the index is used no more."""
+        self._index.close()
         if self._index.keeper is not None:
             self._index.keeper.close()
 
@@ -95,6 +102,24 @@ class AttributeIndex:
             for id, row, predicates in zip(ids, rows.tolist(), asked, strict=True):
                 clauses = [(p.attribute, p.comparison.op, p.comparison.value) for p in predicates]
                 keeper.put(id, Kept(json.dumps([id, clauses]), math.inf), [row])
+
+    def _settle_in(self, folder: Path) -> None:
+        """Says in the folder of an index that it is opened by `open`."""
+        if is_manifest_of(folder, _LIVES):
+            return
+        if len(self._index):
+            self._index.close()
+            raise IndexFolderError(f"{folder} holds the index of a matcher, which has no ids")
+        manifest = {
+            "format_version": FORMAT_VERSION, "index": self.name, "rows": None,
+            "options": self._saved_options, "files": {}, _LIVES: True,
+        }  # fmt: skip
+        write_synced(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
+
+    @property
+    def _saved_options(self) -> dict[str, object]:
+        """The options without the folder, which is no part of what is saved."""
+        return {name: each for name, each in self.options.items() if name != _FOLDER}
 
     def insert(self, id: Id, predicates: Iterable[Clause]) -> None:
         """Adds an id; `ValueError` if it is taken."""
@@ -188,12 +213,19 @@ class AttributeIndex:
             for name in files:
                 os.replace(Path(beside) / name, target / name)
         write_manifest(
-            target, FORMAT_VERSION, index=self.name, rows=rows, options=self.options, files=files
+            target,
+            FORMAT_VERSION,
+            index=self.name,
+            rows=rows,
+            options=self._saved_options,
+            files=files,
         )
 
     def _load(self, folder: Path, count: int) -> None:
         self._ids.load(folder / _IDS)
         self._index.load(folder)
+        if self._index.names is not None:
+            self._ids = self._index.names
         if not count == len(self._ids) == len(self._index):
             raise IndexFolderError(f"{folder} is damaged: its parts do not have {count} rows each")
 
@@ -220,6 +252,8 @@ def open(folder: str | Path) -> AttributeIndex:
     manifest = read_manifest(
         source, "saved index", FORMAT_VERSION, IndexFolderError, "index", "rows", "options", "files"
     )
+    if manifest.get(_LIVES):
+        return AttributeIndex(manifest["index"], **{**manifest["options"], _FOLDER: str(source)})
     try:
         for name, checksum in manifest["files"].items():
             if _checksum(source / name) != checksum:
@@ -238,7 +272,7 @@ def open(folder: str | Path) -> AttributeIndex:
 def _is_replaceable(folder: Path) -> bool:
     """Whether a folder is empty, or a saved index, or one whose saving was interrupted."""
     if is_manifest_of(folder, "index", "rows", "files"):
-        return True
+        return not is_manifest_of(folder, _LIVES)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".saving-")}
     return not names or (_IDS in names and "manifest.json" not in names)
 

@@ -165,14 +165,33 @@ class DisjunctionIndex(Index):
         is_wrong[failed[failed != _DEAD]] = True
         return rows[~is_wrong[rows]]
 
+    def beside(self) -> Index | None:
+        """Returns an empty index for other rows, where the one inside says which."""
+        beside = self._index.beside()
+        return None if beside is None else DisjunctionIndex(beside)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the index inside."""
+        return self._index.folder
+
+    def clear(self) -> None:
+        """Removes what an earlier process left to the index inside."""
+        self._index.clear()
+
+    def close(self) -> None:
+        """Lets the index inside go of its folder."""
+        self._index.close()
+
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._decided(event, self._index.match(event))
 
     def search(self, event: Event) -> Found:
         """Returns the same, and how many rows were checked."""
-        rows, checked = self._index.search(event)
-        return Found(self._decided(event, rows), checked)
+        found = self._index.search(event)
+        rows = self._decided(event, found.rows)
+        return Found(rows, found.checked).with_reads(found.reads)
 
     @property
     def is_restless(self) -> bool:

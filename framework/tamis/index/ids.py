@@ -98,7 +98,7 @@ class Ids:
             self._rows, self._free, self._count = {}, [], len(ids)
             self._names, self._name_count = Growing(object), 0
             return np.arange(len(ids))
-        taken = _checked(ids)
+        taken = checked_ids(ids)
         known = set(taken)
         if len(known) < len(taken):
             raise ValueError(f"the id {_twice(taken)!r} is taken")
@@ -230,7 +230,7 @@ def _twice(ids: list[Id]) -> Id:
     return next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
 
 
-def _checked(ids: Sequence[Id] | NDArray[Any]) -> list[Id]:
+def checked_ids(ids: Sequence[Id] | NDArray[Any]) -> list[Id]:
     """The ids as strings and integers of Python's own; `ValueError` names one that is neither."""
     taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     if _are_integers(ids):

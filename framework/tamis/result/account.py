@@ -63,6 +63,8 @@ class Account(_Fields):
     """Live subscriptions; over several events, those of the last."""
     checked: int = 0
     """Rows (alternatives) that the index checked against the event."""
+    page_reads: int = 0
+    """Pages that an index on disk read from there."""
     candidates: int = 0
     """Subscriptions that the index left."""
     calls: int = 0

@@ -81,6 +81,7 @@ class Seen:
     version: int
     subscriptions: int
     checked: int
+    page_reads: int
     owners: NDArray[Any]
     """The subscription of each alternative that the index left."""
     plain: NDArray[Any]
@@ -293,6 +294,7 @@ class Result:
             events=1,
             subscriptions=seen.subscriptions,
             checked=seen.checked,
+            page_reads=seen.page_reads,
             candidates=len(np.unique(seen.owners)),
             matches=len(self.matches),
             undetermined=len(self.undetermined),

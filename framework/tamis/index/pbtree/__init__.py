@@ -1,0 +1,1 @@
+"""Keeps predicates in B+trees of disk pages (Wang, Zhang, Kitsuregawa); its head is `index`."""

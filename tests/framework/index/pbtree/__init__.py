@@ -1,0 +1,1 @@
+"""Tests of the index on disk: its trees, its commits, and what is left when these are cut off."""
