@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from tamis.files.disk import flush_seconds
 from tamis.log import log as logger
 from tamis.server import changes
 from tamis.server.changes import Change, Verdict
-from tamis.server.disk import flush_seconds
 from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.matching import Matching
