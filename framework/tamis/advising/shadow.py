@@ -223,9 +223,15 @@ class Known:
     def contradictions(self) -> list[tuple[int, int]]:
         """Pairs of tests whose outcomes exclude each other by what was declared."""
         outcome = np.array(self.whole.outcome, np.int64)
+        known = self.decision.outcome
+        wider = [
+            (self.decision.implied_by(test), test)
+            for test in self.decision.skeleton.narrower
+            if self.decision.implied_by(test) >= 0 and known[test] == 1 - outcome[test]
+        ]
         test, truth, other, conclusion = self.decision.skeleton.problem.implications.T
         found = (test < other) & (outcome[test] == truth) & (outcome[other] == 1 - conclusion)
-        return list(zip(test[found].tolist(), other[found].tolist(), strict=True))
+        return wider + list(zip(test[found].tolist(), other[found].tolist(), strict=True))
 
     def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
         """The calls that a planner makes."""

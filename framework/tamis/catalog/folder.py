@@ -30,7 +30,14 @@ from tamis.language.policies import policies_of
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.growing import Growing
 from tamis.numeric.types import Ints
-from tamis.operators.asking import Call, EventConstraint, Operators, Place, Test
+from tamis.operators.asking import (
+    Call,
+    EventConstraint,
+    Operators,
+    Place,
+    Test,
+    values_in_solutions,
+)
 from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.specification import Variable
 
@@ -180,7 +187,9 @@ def _call(operators: Operators, key: tuple[Any, ...], text: str) -> Call:
     arguments = tuple(given if compiled is None else compiled)
     if len(arguments) != len(given):
         raise MatcherFolderError(f"{text}: its check gives {len(arguments)} arguments now")
-    return Call(key, operator, operators.records[name].specification, arguments, width, text)
+    call = Call(key, operator, operators.records[name].specification, arguments, width, text)
+    call.values = values_in_solutions(call)
+    return call
 
 
 def _plain_plan(plan: JoinPlan) -> Any:

@@ -37,7 +37,8 @@ class Implications:
         """The thread that asks operators, until it has taken what they said."""
         self._rows: dict[int, Ints] = {}
         self._held = 0
-        self._distrusted: set[str] = set()
+        self.distrusted: set[str] = set()
+        """The operators that were found to contradict what they say."""
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -53,7 +54,7 @@ class Implications:
     def add(self, call: Call) -> None:
         """A call that is new."""
         name = call.specification.name
-        if call.width == 0 and call.operator.implies and name not in self._distrusted:
+        if call.width == 0 and call.operator.implies and name not in self.distrusted:
             self._serial[call] = next(self._serials)
             self._pending[call] = None
 
@@ -70,7 +71,7 @@ class Implications:
 
     def distrust(self, name: str) -> None:
         """Forgets what an operator says, for good."""
-        self._distrusted.add(name)
+        self.distrusted.add(name)
         for call in [call for call in self._serial if call.specification.name == name]:
             self.drop(call)
 
@@ -150,13 +151,13 @@ class Implications:
         """What is known: the serial of each call by its number, all rows, who is distrusted."""
         rows = np.concatenate([np.zeros((0, _WIDTH), np.int64), *self._rows.values()])
         serials = {call.number: serial for call, serial in self._serial.items()}
-        return serials, rows, sorted(self._distrusted)
+        return serials, rows, sorted(self.distrusted)
 
     def restore(self, serials: Mapping[Call, int], rows: Ints, distrusted: Sequence[str]) -> None:
         """Takes, when new, what `saved` gave; the order of calls is that of the serials."""
         self._serial = dict(serials)
         self._serials = itertools.count(1 + max(serials.values(), default=-1))
-        self._distrusted = set(distrusted)
+        self.distrusted = set(distrusted)
         starts = np.flatnonzero(np.diff(rows[:, 0], prepend=-1)).tolist()
         for start, end in itertools.pairwise([*starts, len(rows)]):
             self._rows[int(rows[start, 0])] = rows[start:end]

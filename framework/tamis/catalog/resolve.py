@@ -21,7 +21,7 @@ from tamis.language.predicate import (
     parts_of,
 )
 from tamis.language.text import constant_text, name_text
-from tamis.language.values import NUMBER, kind_of
+from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.nearest import did_you_mean
 from tamis.operators.asking import (
     Call,
@@ -30,6 +30,7 @@ from tamis.operators.asking import (
     Place,
     Test,
     shipped_call,
+    values_in_solutions,
 )
 from tamis.operators.necessary import Necessary
 from tamis.operators.specification import PROCESS, Specification, Variable
@@ -246,6 +247,7 @@ class Resolver:
                 operator = self._operators.operator(predicate.name)
                 arguments = _checked(operator.check, given, predicate, spot)
                 call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
+                call.values = _values(call, spot)
                 if specification.isolation == PROCESS:
                     shipped_call(call)
             except OperatorError as failure:
@@ -305,6 +307,19 @@ def _checked(
     return tuple(compiled)
 
 
+def _values(call: Call, spot: _Spot) -> tuple[Scalar | None, ...] | None:
+    """What the arguments are called in solutions, where the operator tells."""
+    try:
+        return values_in_solutions(call)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:
+        raise spot.refusal(
+            f"what {call.text} is called in solutions cannot be used: "
+            f"{type(failure).__name__}: {failure}"
+        ) from failure
+
+
 def _necessary(
     call: Call,
     places: tuple[Place, ...],
@@ -348,6 +363,8 @@ def _check_arguments(
                 problem = f"takes a constant; variables stand for {outputs}"
         elif not isinstance(argument, VariableArgument):
             problem = parameter.problem(argument)
+        elif parameter.variable:
+            continue
         elif outputs and parameter.name not in specification.outputs:
             problem = f"takes a constant; variables stand for {outputs}"
         elif not outputs and parameter.kinds is not None:

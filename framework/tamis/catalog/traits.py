@@ -33,6 +33,8 @@ class Traits:
         """By call: those of one batch may be made together."""
         self.deterministic = Growing(np.bool_)
         """By call: whether its answers may be kept."""
+        self.widens = Growing(np.bool_)
+        """By call: whether its solutions may answer calls with constants."""
         self.required = Growing(np.int32)
         """By call: the inputs that it requires."""
         self.preparations: list[Preparation] = []
@@ -53,6 +55,7 @@ class Traits:
             at, NONE if preparation is None else self._number(preparation, self.preparations)
         )
         self.deterministic.put(at, specification.deterministic)
+        self.widens.put(at, call.width > 0 and call.operator.is_comparable)
         self.required.put(at, self._number(needed, self.inputs) if needed else NONE)
         self.batch.put(
             at, self._number(specification.name, self._batches) if call.batched else NONE

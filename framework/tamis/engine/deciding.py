@@ -24,6 +24,7 @@ from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision, Ta
 from tamis.engine.guarded import GuardedRun
 from tamis.engine.paying import DEADLINE, Purse
 from tamis.engine.rehearsal import Rehearsal
+from tamis.engine.wider import WiderError
 from tamis.errors import PlannerError
 from tamis.limits import Budget
 from tamis.operators.asking import Call
@@ -234,6 +235,10 @@ class Course:
             except ContradictionError as found:
                 self._contradicted(self.decision, found)
                 self.decision = self.decision.without_implications()
+            except WiderError:
+                now = self.decision
+                skeleton = now.skeleton.without_wider()
+                self.decision = Decision(skeleton, now.event, now.limits, now.stages)
 
     def _attempt(self, decision: Decision) -> Generator[Sequence[int], list[Answered], None]:
         """Decides the event, from the answers that were given so far."""

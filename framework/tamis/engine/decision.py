@@ -37,6 +37,7 @@ from tamis.engine.state import (
     VERDICT,
     WAITING,
 )
+from tamis.engine.wider import WiderAnswer
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
 from tamis.limits import Limits
@@ -111,7 +112,7 @@ class Decision:
         self._call_tests = skeleton.call_tests
         self._told = 0
         """How many of those that are decided were told of."""
-        self._is_plain = not (self.problem.implications.size or skeleton.plans)
+        self._is_plain = not (self.problem.implications.size or skeleton.plans or skeleton.narrower)
 
     @cached_property
     def _joins(self) -> Joins:
@@ -194,12 +195,27 @@ class Decision:
             outcome = TRUE if answer.truth else FALSE
             self._form.settle_and_follow(self._handle, test, outcome, code)
             return tuple.__new__(Taken, (tests, [outcome], self._newly_decided()))
+        narrower: list[int] = []
+        if self.skeleton.narrower:
+            tests, narrower = self._asked_of(call, tests)
         queue: list[int] = []
         for test in tests:
             if test not in self.excluded:
                 self._settle(test, self._outcome(test, answer), code, queue)
                 code = state.SHARED if code == state.CALLED else code
+        if narrower:
+            wider = WiderAnswer(answer)
+            for test in narrower:
+                given = wider.narrowed(self.skeleton.narrower[test])
+                self._imply(tests[0], test, self._outcome(test, given), queue)
         return self._concluded(queue)
+
+    def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The tests of the call itself, and open ones of narrower calls that it answers."""
+        own = self.skeleton.own_tests(call)
+        return own, [
+            each for each in tests if self._tests[each, OUTCOME] == OPEN and each not in own
+        ]
 
     def _concluded(self, queue: list[int]) -> Taken:
         """What follows from tests whose outcomes are new."""
@@ -412,7 +428,7 @@ class Decision:
 
     def is_excluded(self, call: int) -> bool:
         """Whether declarations exclude all tests of a call."""
-        return self.excluded.keys() >= set(self.skeleton.tests_of_call(call))
+        return self.excluded.keys() >= set(self.skeleton.own_tests(call))
 
     def is_open(self, call: int) -> bool:
         """Whether a test of a call is not decided; what is excluded is so before the others."""

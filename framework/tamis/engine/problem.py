@@ -7,7 +7,7 @@ Cost: O(edges of the candidates), and nothing when the candidates are those of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from tamis.catalog.joins import JoinPlan
 from tamis.engine.learned import Learned
 from tamis.engine.opening import Opening
 from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
+from tamis.engine.wider import Costs, Narrower, narrower_tests
 from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
@@ -89,6 +90,17 @@ class Skeleton:
             test_of = np.zeros(len(self.calls), np.int64)
             test_of[test_call] = np.arange(len(self.tests))  # each of these calls has one test
             implications[:, [0, 2]] = test_of[implications[:, [0, 2]]]
+        expected = self._expected(statistics)
+        self._test_call = test_call
+        """As tests have them by themselves."""
+        distrusted = catalog.implications.distrusted
+        self.narrower = self._narrower(
+            traits.widens[calls], edge_test, counts, call_batch, expected, distrusted
+        )
+        """The tests that a wider call answers."""
+        if self.narrower:
+            test_call = test_call.copy()
+            test_call[list(self.narrower)] = [each.wider for each in self.narrower.values()]
         self.problem = Problem(
             alternative_key=rows.astype(np.int64),
             alternative_subscription=owner.astype(np.int64),
@@ -100,8 +112,39 @@ class Skeleton:
             call_group=call_group,
             call_batch=call_batch,
             implications=implications,
-            **vars(self._expected(statistics)),
+            **vars(expected),
         )
+
+    def _narrower(
+        self,
+        widens: Flags,
+        edge_test: Ints,
+        counts: Ints,
+        batch: Ints,
+        expected: Expected,
+        distrusted: Collection[str],
+    ) -> dict[int, Narrower]:
+        if not widens.any():
+            return {}
+        if distrusted:
+            names = [call.specification.name for call in self.calls]
+            widens = widens & ~np.isin(names, list(distrusted))
+        first = np.cumsum(counts) - counts
+        alone = self._test_call[edge_test[first[counts == 1]]]
+        costs = Costs(expected.call_cost, expected.call_marginal, batch)
+        return narrower_tests(self.calls, widens, self._test_call, costs, alone.tolist())
+
+    def without_wider(self) -> Skeleton:
+        """The same with each test asked of its own call."""
+        if not self.narrower:
+            return self
+        other = copy(self)
+        for name in ("opening", "call_tests"):
+            vars(other).pop(name, None)
+        other._after = None
+        other.narrower = {}
+        other.problem = replace(self.problem, test_call=self._test_call)
+        return other
 
     def expecting(self, statistics: Statistics | Learned) -> Skeleton:
         """The same with what is expected by now; events that are being decided keep the old one."""
@@ -123,11 +166,11 @@ class Skeleton:
 
     def without_implications(self) -> Skeleton:
         """The same with nothing declared of the tests."""
-        other = copy(self)
+        other = copy(self.without_wider())
         for name in ("consequences", "implicants"):
             vars(other).pop(name, None)
         other._after = None
-        other.problem = replace(self.problem, implications=self.problem.implications[:0])
+        other.problem = replace(other.problem, implications=self.problem.implications[:0])
         return other
 
     def without_joins(self) -> Skeleton:
@@ -191,6 +234,13 @@ class Skeleton:
         """The tests that a call decides, ascending."""
         lists = self.call_tests
         return lists[lists[call] : lists[call + 1]]
+
+    def own_tests(self, call: int) -> list[int]:
+        """The tests of a call, whatever answers them."""
+        if not self.narrower:
+            return self.tests_of_call(call)
+        found: list[int] = np.flatnonzero(self._test_call == call).tolist()
+        return found
 
     @cached_property
     def call_tests(self) -> list[int]:

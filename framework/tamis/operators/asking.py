@@ -18,7 +18,7 @@ from typing import NamedTuple
 from tamis.errors import OperatorError, PluginError
 from tamis.event import Event
 from tamis.language.constraint import Constraint, Reference, Values
-from tamis.language.values import Scalar, identity, kind_of
+from tamis.language.values import Scalar, as_scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
 from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.shipping import packed_value
@@ -109,6 +109,7 @@ class Call:
         "shipped",
         "specification",
         "text",
+        "values",
         "visible",
         "width",
     )
@@ -136,6 +137,8 @@ class Call:
         self.text = text
         self.number = -1
         self.shipped: Shipped | None = None
+        self.values: tuple[Scalar | None, ...] | None = None
+        """What its constants are called in solutions of calls with variables in their places."""
 
 
 class Shipped(NamedTuple):
@@ -247,6 +250,23 @@ class EventConstraint:
 def attribute_slots(names: Iterable[str], first: int) -> dict[Reference, int]:
     """Slots for attributes behind those of variables."""
     return {Reference("$", name): first + at for at, name in enumerate(names)}
+
+
+def values_in_solutions(call: Call) -> tuple[Scalar | None, ...] | None:
+    """What the arguments of a call are called in solutions; `None` where nothing is said of it."""
+    if not call.operator.is_comparable:
+        return None
+    said = call.operator.in_solutions(call.arguments)
+    if said is None:
+        return None
+    if isinstance(said, str) or len(said) != len(call.arguments):
+        raise OperatorError(
+            f"a value for each of {len(call.arguments)} arguments, not {said!r:.80}"
+        )
+    return tuple(
+        None if wanted is None else as_scalar(each)
+        for wanted, each in zip(call.key[1:], said, strict=True)
+    )
 
 
 def shipped_call(call: Call) -> Shipped:

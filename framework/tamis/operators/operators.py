@@ -75,6 +75,11 @@ class Operator:
         """Whether it has a `necessary` of its own."""
         return self._defines("necessary")
 
+    @property
+    def is_comparable(self) -> bool:
+        """Whether it has `in_solutions` of its own."""
+        return self._defines("in_solutions")
+
     def _defines(self, name: str) -> bool:
         return name in vars(self) or getattr(type(self), name) is not getattr(Operator, name)
 
@@ -94,6 +99,15 @@ class Operator:
 
         Only lists without variables are asked about, as `check` returned them."""
         return ()
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
+        """What arguments are called in solutions: then a call with variables in the places of
+        constants answers the call with the constants too.
+
+        Arguments are as `check` returned them; a value a place, of which those of variables do not
+        matter. Where it gives values, the answer must be true (or have a solution) exactly if the
+        wider call has a solution with them. `None` says nothing."""
+        return None
 
     def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
         """What holds of attributes whenever a predicate is true or has a solution.

@@ -52,6 +52,9 @@ class Parameter:
     kinds: frozenset[int] | None = None
     whole: bool = False
     required: bool = True
+    variable: bool = False
+    """Whether a variable may stand here although it is no output: then the operator answers with
+    solutions, and a constant goes to it as it is."""
 
     def problem(self, value: Scalar) -> str | None:
         """Why a constant cannot stand here, `None` if it can."""

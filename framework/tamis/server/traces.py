@@ -15,6 +15,7 @@ from typing import Any
 
 from tamis.calling.answers import Answer, Failure
 from tamis.engine.decision import CALLED, IMPLIED, MEMO, Decision
+from tamis.engine.wider import narrowed_answers
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of the traces that are kept."""
@@ -37,15 +38,19 @@ class Trace:
     def of(cls, decision: Decision) -> Trace:
         """What was said while an event was decided."""
         calls, made = decision.skeleton.calls, set(decision.made)
+        known = {
+            **narrowed_answers(decision.skeleton.narrower, decision.answers),
+            **decision.answers,
+        }
         answers = {
             calls[at].text: _written(answer, MEMO if at not in made else CALLED)
-            for at, answer in decision.answers.items()
+            for at, answer in known.items()
         }
-        call_of, implied = decision.skeleton.problem.test_call, {}
+        tests, implied = decision.skeleton.tests, {}
         for test, how in decision.outcomes.items():
-            text = calls[int(call_of[test])].text
+            text = tests[test].call.text
             if how == IMPLIED and text not in answers:
-                implied[text] = calls[int(call_of[decision.implied_by(test)])].text
+                implied[text] = tests[decision.implied_by(test)].call.text
         return cls(answers, implied)
 
     @classmethod

@@ -39,6 +39,11 @@ class StandIn(Operator):
         """Whether the operator declares what is necessary."""
         return self.inner.declares
 
+    @property
+    def is_comparable(self) -> bool:
+        """Whether the operator says what constants are called in solutions."""
+        return self.inner.is_comparable
+
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """What the operator says of the arguments."""
         return self.inner.check(*arguments)
@@ -48,6 +53,10 @@ class StandIn(Operator):
     ) -> Iterable[Implication]:
         """What the operator says of other calls."""
         return self.inner.implications(arguments, others)
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
+        """What the operator says that constants are called in solutions."""
+        return self.inner.in_solutions(arguments)
 
     def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
         """What the operator declares of a predicate."""

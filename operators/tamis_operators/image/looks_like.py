@@ -1,4 +1,4 @@
-"""Recognizes what a reference picture shows on a frame, seen from anywhere near.
+"""Recognizes what reference pictures show on a frame, seen from anywhere near.
 
 Points of the frame and of the reference are paired by what they look like, and enough pairs have
 to agree on one view of the reference (`verification`): turned, smaller or larger, from the side,
@@ -11,9 +11,11 @@ reference.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tamis import ArgumentError, Operator, Parameter, Sample, Specification
+from tamis import ArgumentError, Operator, Parameter, Sample, Specification, Variable
 from tamis.kit import STRING
 from tamis_operators.image.gray import EXTRA, FEATURES, MODULES
 from tamis_operators.image.pictures import Gallery, Picture, digest_of
@@ -31,7 +33,7 @@ def specification(pictures: Iterable[Picture] = ()) -> Specification:
         name="looksLike",
         version=f"1-{digest_of(pictures)}",
         description="Whether the frame shows what a reference picture shows.",
-        parameters=(Parameter("reference", frozenset({STRING})),),
+        parameters=(Parameter("reference", frozenset({STRING}), variable=True),),
         inputs=("image",),
         cost_seconds=0.006,
         marginal_cost_seconds=0.005,
@@ -40,6 +42,13 @@ def specification(pictures: Iterable[Picture] = ()) -> Specification:
         extra=EXTRA,
         modules=MODULES,
     )
+
+
+class Reference(NamedTuple):
+    """A picture to recognize: its name, and its features."""
+
+    name: str
+    features: Features
 
 
 class LooksLike(Operator):
@@ -53,10 +62,22 @@ class LooksLike(Operator):
     def check(self, *arguments: Any) -> Sequence[object]:
         """The features of the reference; refused when there is no such picture, or too little."""
         (name,) = arguments
+        return (name if isinstance(name, Variable) else self._reference(name),)
+
+    def _reference(self, name: str) -> Reference:
         features = self._features.get(name)
         if features is None:
             features = self._features[name] = self._described(name)
-        return (features,)
+        return Reference(name, features)
+
+    @cached_property
+    def _references(self) -> list[Reference]:
+        """All pictures that can be recognized."""
+        found = []
+        for name in self._gallery.frames:
+            with suppress(ArgumentError):  # too plain: refused where it is named
+                found.append(self._reference(name))
+        return found
 
     def _described(self, name: str) -> Features:
         from tamis_operators.image.features import features_of
@@ -69,21 +90,31 @@ class LooksLike(Operator):
             )
         return features
 
-    def solve(self, event: Any, *arguments: Any) -> bool:
-        """Whether the reference is there."""
+    def solve(self, event: Any, *arguments: Any) -> bool | list[str]:
+        """Whether the reference is there; with a variable, the names of those that are."""
         return self.solve_many(event, [arguments])[0]
 
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool]:
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
         """The same for several references; they are paired in one product."""
         from tamis_operators.image.verification import agreeing, paired
 
-        frame = event.prepared
-        references = [reference for (reference,) in lists]
-        pairs = paired(frame, references)
-        return [
-            agreeing(frame, reference, each) > 0
-            for reference, each in zip(references, pairs, strict=True)
-        ]
+        frame, asked = event.prepared, [each for (each,) in lists]
+        named = {each.name: each.features for each in asked if isinstance(each, Reference)}
+        whole: dict[str, Features] = {}
+        if any(isinstance(each, Variable) for each in asked):
+            whole = {each.name: each.features for each in self._references}
+        references = whole | named
+        pairs = paired(frame, list(references.values())) if references else []
+        shown = {
+            name: agreeing(frame, features, each) > 0
+            for (name, features), each in zip(references.items(), pairs, strict=True)
+        }
+        all_shown = [name for name in whole if shown[name]]
+        return [shown[each.name] if isinstance(each, Reference) else all_shown for each in asked]
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The name of the picture."""
+        return tuple(each.name if isinstance(each, Reference) else None for each in arguments)
 
     def samples(self) -> Iterable[Sample]:
         """Each picture shows itself, upside down too, and not the plain wall."""
@@ -99,3 +130,5 @@ class LooksLike(Operator):
             yield Sample(word, {"image": frame}, True)
             yield Sample(word, {"image": numpy.ascontiguousarray(frame[::-1, ::-1])}, True)
             yield Sample(word, {"image": wall}, False)
+            known = [name] if len(self._references) == 1 else ...
+            yield Sample("looksLike(?reference)", {"image": frame}, known)

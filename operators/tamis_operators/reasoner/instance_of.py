@@ -103,6 +103,14 @@ class InstanceOf(Operator):
             return sorted(map(self._reasoning.ontology.shown, found))
         return entity in found
 
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The word of the entity, which alone may be a variable."""
+        entity, _ = arguments
+        return (
+            None if isinstance(entity, Variable) else self._reasoning.ontology.shown(entity),
+            None,
+        )
+
     def samples(self) -> Iterable[Sample]:
         """What is true under any ontology."""
         facts = {"facts": "@prefix s: <urn:sample:> . s:car7 s:follows s:car8 ."}

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import pyoxigraph as ox
+
 from tamis import Implication, Operator, Sample, Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
@@ -50,6 +52,13 @@ class IsA(Operator):
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
         """All from one closure."""
         return [self.solve(event, *arguments) for arguments in lists]
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
+        """The words of entity and class; of blank nodes, some of which are hidden, nothing."""
+        if any(isinstance(each, ox.BlankNode) for each in arguments):
+            return None
+        scalar = knowledge(self.settings).names.scalar
+        return [None if isinstance(each, Variable) else scalar(each) for each in arguments]
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]

@@ -10,7 +10,7 @@ points.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tamis import DerivedAttribute, Event
@@ -102,6 +102,12 @@ def meeting(bounds: tuple[float, float, float, float]) -> list[Declaration]:
     if south > -90:
         found.append((NORTH, ">=", south))
     return found
+
+
+def united(several: Iterable[tuple[float, ...]]) -> tuple[float, float, float, float]:
+    """Bounds that hold several; of none, a point."""
+    west, south, east, north = zip(*(tuple(several) or ((0.0, 0.0, 0.0, 0.0),)), strict=True)
+    return min(west), min(south), max(east), max(north)
 
 
 def near(bounds: tuple[float, float, float, float], metres: float) -> list[Declaration]:

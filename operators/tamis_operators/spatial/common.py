@@ -5,15 +5,17 @@ Only the standard library and tamis are imported here; the rest comes with the f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tamis import Operator, Parameter, Preparation, Specification
+from tamis import Operator, Parameter, Preparation, Specification, Variable
 from tamis.kit import NUMBER, STRING
 from tamis_operators.spatial.configuration import Configuration
 
 if TYPE_CHECKING:
     from tamis_operators.spatial.gazetteer import Gazetteer
+    from tamis_operators.spatial.places import Place
     from tamis_operators.spatial.position import Position
 
 INPUT = "position"
@@ -66,6 +68,21 @@ def specification(
     )
 
 
+def answered(
+    operator: Operator,
+    event: Any,
+    lists: Sequence[Sequence[Any]],
+    decided: Callable[[Any, list[int]], list[bool]],
+) -> list[Any]:
+    """The answers to lists of one place: those of numbers by one query."""
+    numbers = [place for (place,) in lists if not isinstance(place, Variable)]
+    truths = iter(decided(event.prepared, numbers))
+    return [
+        operator.solve(event, place) if isinstance(place, Variable) else next(truths)
+        for (place,) in lists
+    ]
+
+
 class SpatialOperator(Operator):
     """An operator with a gazetteer."""
 
@@ -75,3 +92,14 @@ class SpatialOperator(Operator):
         self.specification = specification
         self.gazetteer: Gazetteer = gazetteer_of(configuration)
         self.built_in = configuration.built_in
+
+    def name_of(self, place: Any) -> Any:
+        """What a place is called in solutions; of a variable nothing."""
+        return None if isinstance(place, Variable) else self.gazetteer.places[place].name
+
+    def bounds(self, place: Any, *dimensions: int) -> tuple[float, float, float, float]:
+        """The bounds of a place; for a variable, of all places of these dimensions."""
+        if isinstance(place, Variable):
+            return self.gazetteer.bounds_of(*dimensions)
+        known: Place = self.gazetteer.places[place]
+        return known.bounds

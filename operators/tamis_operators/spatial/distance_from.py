@@ -1,10 +1,12 @@
-"""`distanceFrom(place, ?metres)`: how far the position is from a place, along the ground.
+"""`distanceFrom(place, ?metres)`: how far the position is from a place, along the ground;
+`distanceFrom(?place, ?metres)`: from all of them, the nearest first.
 
 The least geodesic distance on WGS84, to the millimetre; 0 within an area and on a line.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,7 +21,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
     return specification(
         "distanceFrom",
         "How far the position is from a place, in metres along the ground.",
-        (Parameter("place", NAME), Parameter("metres", METRES)),
+        (Parameter("place", NAME, variable=True), Parameter("metres", METRES)),
         configuration,
         shared,
         outputs=("metres",),
@@ -32,17 +34,25 @@ class DistanceFrom(SpatialOperator):
 
     def check(self, place: Any, metres: Any) -> Sequence[object]:
         """The number of the place."""
+        if isinstance(place, Variable):
+            return place, metres
         return self.gazetteer.place(place).number, metres
 
-    def solve(self, event: Any, place: int, metres: Any) -> list[float]:
-        """The one distance."""
+    def solve(self, event: Any, place: Any, metres: Any) -> Iterable[float | tuple[str, float]]:
+        """The one distance, or all places with theirs."""
+        if isinstance(place, Variable):
+            return self.gazetteer.by_distance(event.prepared, math.inf)
         return [self.gazetteer.distance_m(event.prepared, place)]
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box meets one around the place, where the distance has a bound."""
         place, metres = arguments
         most = metres.most if isinstance(metres, Variable) else metres
-        return near(self.gazetteer.places[place].bounds, most)
+        return near(self.bounds(place), most)
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The name of the place; the distance as it is."""
+        return self.name_of(arguments[0]), arguments[1]
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""
@@ -50,3 +60,4 @@ class DistanceFrom(SpatialOperator):
             here = {"position": [-73.897, 40.8448]}
             yield Sample("distanceFrom(StatueOfLiberty, ?metres)", here)
             yield Sample("distanceFrom(Bronx, ?metres)", here, [0.0])
+            yield Sample("distanceFrom(?place, ?metres)", here)

@@ -7,23 +7,26 @@ Cost: a point in all regions is one query of a tree and a prepared test for each
 from __future__ import annotations
 
 import functools
+import heapq
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import shapely
 
 from tamis import ArgumentError
+from tamis_operators.spatial.boxes import united
 from tamis_operators.spatial.configuration import VARIABLE, Configuration, digest_of
 from tamis_operators.spatial.distance import apart, between_points, widest_chord
 from tamis_operators.spatial.errors import GazetteerError
-from tamis_operators.spatial.geojson import AREA, POINT
+from tamis_operators.spatial.geojson import AREA, LINE, POINT
 from tamis_operators.spatial.places import KINDS, Place
 from tamis_operators.spatial.position import Position
 from tamis_operators.spatial.reading import entries_of
 from tamis_operators.spatial.relations import MARGIN_DEGREES, disjoint, inside
 
+Bounds = tuple[float, float, float, float]
 _FEW = 3
 _MILLIMETRES = 3
 _YOURS = (
@@ -66,7 +69,8 @@ class Gazetteer:
         for each in self.places:
             if each.kind is not None:
                 self._by_kind.setdefault(each.kind, []).append(each)
-        self._balls: dict[str, Any] = {}
+        self._balls: dict[str | None, Any] = {}
+        self._held: dict[object, Bounds] = {}
         self._bounds = np.array([each.bounds for each in self.places]).reshape(-1, 4)
         self._related: dict[tuple[int, int], tuple[bool, bool]] = {}
 
@@ -115,6 +119,77 @@ class Gazetteer:
     def meeting(self, position: Position, numbers: Sequence[int]) -> list[bool]:
         """Which of some lines and areas meet the position."""
         return self._answers(position, numbers, Place.meets)
+
+    def names_holding(self, position: Position) -> list[str]:
+        """The names of all areas that hold the position."""
+        return self._names(position, (AREA,), Place.holds)
+
+    def names_meeting(self, position: Position) -> list[str]:
+        """The names of all lines and areas that meet the position."""
+        return self._names(position, (LINE, AREA), Place.meets)
+
+    def _names(
+        self,
+        position: Position,
+        dimensions: Container[int],
+        holds: Callable[[Place, Position], bool],
+    ) -> list[str]:
+        found = sorted(self._candidates(position))
+        asked = [self.places[number] for number in found]
+        return [
+            each.name
+            for each in asked
+            if each.dimension in dimensions and holds(each.prepare(), position)
+        ]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that places have."""
+        return sorted(self._by_kind)
+
+    def bounds_of(self, *dimensions: int) -> Bounds:
+        """Bounds that hold all places of some dimensions, of all where none is named."""
+        return self._united(dimensions, self.places)
+
+    def bounds_of_kind(self, kind: str | None) -> Bounds:
+        """Bounds that hold all places of a kind, or of any."""
+        if kind is not None:
+            return self._united(kind, self._by_kind[kind])
+        return self._united(None, [each for of in self._by_kind.values() for each in of])
+
+    def _united(self, key: object, places: Iterable[Place]) -> Bounds:
+        known = self._held.get(key)
+        if known is None:
+            dimensions = key if isinstance(key, tuple) and key else (POINT, LINE, AREA)
+            known = self._held[key] = united(
+                each.bounds for each in places if each.dimension in dimensions
+            )
+        return known
+
+    def by_distance(self, position: Position, most_m: float) -> Iterator[tuple[str, float]]:
+        """All places that are at most so far, the nearest first, with their distances."""
+        low = self._least(position, None, self.places)
+        waiting: list[tuple[float, str]] = []
+        for at in np.argsort(low, kind="stable").tolist():
+            while waiting and low[at] > widest_chord(waiting[0][0] + 1e-3):
+                distance, name = heapq.heappop(waiting)
+                yield name, distance
+            if low[at] > widest_chord(most_m + 1e-3):
+                break
+            distance = self.distance_m(position, at)
+            if distance <= most_m:
+                heapq.heappush(waiting, (distance, self.places[at].name))
+        while waiting:
+            distance, name = heapq.heappop(waiting)
+            yield name, distance
+
+    def _least(self, position: Position, kind: str | None, places: Sequence[Place]) -> Any:
+        """Chords that are no longer than the distances of places."""
+        if kind not in self._balls:
+            self._balls[kind] = _balls([each.pieces for each in places])
+        centers, radii = self._balls[kind]
+        (center,), (radius,) = _balls([position.pieces])
+        return np.sqrt(((centers - center) ** 2).sum(axis=1)) - radii - radius
 
     def _answers(
         self, position: Position, numbers: Sequence[int], holds: Callable[[Place, Position], bool]
@@ -190,11 +265,7 @@ class Gazetteer:
     def nearest(self, position: Position, kind: str) -> list[tuple[str, float]]:
         """The place of a kind that is nearest (all that are, to the millimetre), and how far."""
         places = self._by_kind[kind]
-        if kind not in self._balls:
-            self._balls[kind] = _balls([each.pieces for each in places])
-        centers, radii = self._balls[kind]
-        (center,), (radius,) = _balls([position.pieces])
-        low = np.sqrt(((centers - center) ** 2).sum(axis=1)) - radii - radius
+        low = self._least(position, kind, places)
         found: list[tuple[str, float]] = []
         for at in np.argsort(low, kind="stable").tolist():
             if found and low[at] > widest_chord(found[0][1] + 1e-3):

@@ -1,4 +1,5 @@
-"""`intersects(region)`: whether some of the position lies in an area, or on a line.
+"""`intersects(region)`: whether some of the position lies in an area, or on a line;
+`intersects(?region)`: in or on which ones.
 
 Only what lies in a region is implied: a line meets regions that have nothing in common.
 """
@@ -6,12 +7,16 @@ Only what lies in a region is implied: a line meets regions that have nothing in
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tamis import Implication, Parameter, Preparation, Sample, Specification
+from tamis import Implication, Parameter, Preparation, Sample, Specification, Variable
 from tamis_operators.spatial.boxes import Declaration, meeting
-from tamis_operators.spatial.common import NAME, SpatialOperator, specification
+from tamis_operators.spatial.common import NAME, SpatialOperator, answered, specification
 from tamis_operators.spatial.configuration import Configuration
+from tamis_operators.spatial.geojson import AREA, LINE
+
+if TYPE_CHECKING:
+    from tamis_operators.spatial.places import Place
 
 
 def specified(configuration: Configuration, shared: Preparation) -> Specification:
@@ -19,7 +24,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
     return specification(
         "intersects",
         "Whether the position (a point, line or area) has a point in common with a line or area.",
-        (Parameter("region", NAME),),
+        (Parameter("region", NAME, variable=True),),
         configuration,
         shared,
         cost_seconds=6e-6,
@@ -28,19 +33,26 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class Intersects(SpatialOperator):
-    """Whether the position meets a line or an area."""
+    """Whether the position meets a line or an area; with a variable, which ones."""
 
     def check(self, region: Any) -> Sequence[object]:
         """The number of the line or area."""
-        return (self.gazetteer.extended(region).number,)
+        return (region if isinstance(region, Variable) else self.gazetteer.extended(region).number,)
 
-    def solve(self, event: Any, region: int) -> bool:
-        """One of them."""
-        return self.gazetteer.places[region].meets(event.prepared)
+    def solve(self, event: Any, region: Any) -> bool | list[str]:
+        """One of them, or the names of all that the position meets."""
+        if isinstance(region, Variable):
+            return self.gazetteer.names_meeting(event.prepared)
+        place: Place = self.gazetteer.places[region]
+        return place.meets(event.prepared)
 
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool]:
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
         """All of them by one query."""
-        return self.gazetteer.meeting(event.prepared, [number for (number,) in lists])
+        return answered(self, event, lists, self.gazetteer.meeting)
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The name of the line or area."""
+        return (self.name_of(arguments[0]),)
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
@@ -52,8 +64,8 @@ class Intersects(SpatialOperator):
                 yield Implication(True, at, True)
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box meets that of the region."""
-        return meeting(self.gazetteer.places[arguments[0]].bounds)
+        """The position's box meets that of the region, or of all regions."""
+        return meeting(self.bounds(arguments[0], LINE, AREA))
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""
@@ -63,3 +75,4 @@ class Intersects(SpatialOperator):
             yield Sample("intersects(Manhattan)", {"position": line}, True)
             yield Sample("intersects(StatenIsland)", {"position": line}, False)
             yield Sample("intersects(Bronx)", {"position": [-73.897, 40.8448]}, True)
+            yield Sample("intersects(?region)", {"position": [-73.9855, 40.758]})

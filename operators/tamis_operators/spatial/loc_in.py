@@ -1,4 +1,5 @@
-"""`locIn(region)`: whether all of the position lies in a region, whose border belongs to it.
+"""`locIn(region)`: whether all of the position lies in a region, whose border belongs to it;
+`locIn(?region)`: in which ones.
 
 All regions that are asked about one event are answered by one query of a tree of their boxes. A
 region implies those it lies in and excludes those it has no point in common with.
@@ -7,12 +8,16 @@ region implies those it lies in and excludes those it has no point in common wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tamis import Implication, Parameter, Preparation, Sample, Specification
+from tamis import Implication, Parameter, Preparation, Sample, Specification, Variable
 from tamis_operators.spatial.boxes import Declaration, lying_in
-from tamis_operators.spatial.common import NAME, SpatialOperator, specification
+from tamis_operators.spatial.common import NAME, SpatialOperator, answered, specification
 from tamis_operators.spatial.configuration import Configuration
+from tamis_operators.spatial.geojson import AREA
+
+if TYPE_CHECKING:
+    from tamis_operators.spatial.places import Place
 
 _MOST_EXCLUDED = 64
 """In a gazetteer of more areas disjointness is not declared: there it is true of most pairs, and
@@ -24,7 +29,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
     return specification(
         "locIn",
         "Whether the position lies in a region (all of it; the border belongs to the region).",
-        (Parameter("region", NAME),),
+        (Parameter("region", NAME, variable=True),),
         configuration,
         shared,
         cost_seconds=6e-6,
@@ -33,19 +38,26 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class LocIn(SpatialOperator):
-    """Whether the position lies in a region."""
+    """Whether the position lies in a region; with a variable, in which ones."""
 
     def check(self, region: Any) -> Sequence[object]:
         """The number of the region."""
-        return (self.gazetteer.region(region).number,)
+        return (region if isinstance(region, Variable) else self.gazetteer.region(region).number,)
 
-    def solve(self, event: Any, region: int) -> bool:
-        """One region."""
-        return self.gazetteer.places[region].holds(event.prepared)
+    def solve(self, event: Any, region: Any) -> bool | list[str]:
+        """One region, or the names of all that hold the position."""
+        if isinstance(region, Variable):
+            return self.gazetteer.names_holding(event.prepared)
+        place: Place = self.gazetteer.places[region]
+        return place.holds(event.prepared)
 
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool]:
+    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
         """All regions by one query."""
-        return self.gazetteer.holding(event.prepared, [number for (number,) in lists])
+        return answered(self, event, lists, self.gazetteer.holding)
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The name of the region."""
+        return (self.name_of(arguments[0]),)
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
@@ -60,8 +72,8 @@ class LocIn(SpatialOperator):
                 yield Implication(True, at, False)
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box lies in that of the region."""
-        return lying_in(self.gazetteer.places[arguments[0]].bounds)
+        """The position's box lies in that of the region, or of all regions."""
+        return lying_in(self.bounds(arguments[0], AREA))
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""
@@ -72,3 +84,6 @@ class LocIn(SpatialOperator):
             line = {"type": "LineString", "coordinates": [[-73.897, 40.8448], [-73.9855, 40.758]]}
             yield Sample("locIn(NewYork)", {"position": line}, True)
             yield Sample("locIn(Bronx)", {"position": line}, False)
+            inside = ["Bronx", "NewYork"]
+            yield Sample("locIn(?region)", {"position": [-73.897, 40.8448]}, inside)
+            yield Sample("locIn(?region)", {"position": line}, ["NewYork"])

@@ -1,4 +1,5 @@
-"""`locWithin(place, distance)`: whether the position is at most so many metres from a place.
+"""`locWithin(place, distance)`: whether the position is at most so many metres from a place;
+`locWithin(?place, distance)`: from which ones.
 
 The distance is that of `distanceFrom`. A distance implies all that are longer.
 """
@@ -8,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import ArgumentError, Implication, Parameter, Preparation, Sample, Specification
+from tamis import (
+    ArgumentError,
+    Implication,
+    Parameter,
+    Preparation,
+    Sample,
+    Specification,
+    Variable,
+)
 from tamis_operators.spatial.boxes import Declaration, near
 from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
 from tamis_operators.spatial.configuration import Configuration
@@ -19,7 +28,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
     return specification(
         "locWithin",
         "Whether the position is within a distance of a place, in metres along the ground.",
-        (Parameter("place", NAME), Parameter("distance", METRES)),
+        (Parameter("place", NAME, variable=True), Parameter("distance", METRES)),
         configuration,
         shared,
         cost_seconds=5e-5,
@@ -31,13 +40,17 @@ class LocWithin(SpatialOperator):
 
     def check(self, place: Any, distance: Any) -> Sequence[object]:
         """The number of the place, and the distance."""
-        number = self.gazetteer.place(place).number
+        if not isinstance(place, Variable):
+            place = self.gazetteer.place(place).number
         if distance < 0:
             raise ArgumentError(f"a distance is not negative, as {distance} is", 1)
-        return number, distance
+        return place, distance
 
-    def solve(self, event: Any, place: int, distance: float) -> bool:
-        """One place and distance."""
+    def solve(self, event: Any, place: Any, distance: float) -> bool | Iterable[str]:
+        """One place and distance, or the names of all that are so near."""
+        if isinstance(place, Variable):
+            near = self.gazetteer.by_distance(event.prepared, distance)
+            return (name for name, _ in near)
         return self.gazetteer.distance_m(event.prepared, place) <= distance
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[object]:
@@ -62,7 +75,11 @@ class LocWithin(SpatialOperator):
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box meets one around the place."""
         place, distance = arguments
-        return near(self.gazetteer.places[place].bounds, distance)
+        return near(self.bounds(place), distance)
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The name of the place; the distance as it is."""
+        return self.name_of(arguments[0]), arguments[1]
 
     def samples(self) -> Iterable[Sample]:
         """Some of New York, where it is known."""
@@ -71,3 +88,5 @@ class LocWithin(SpatialOperator):
             yield Sample("locWithin(TimesSquare, 5000m)", bronx, False)
             yield Sample("locWithin(TimesSquare, 15km)", bronx, True)
             yield Sample("locWithin(Bronx, 0)", bronx, True)
+            yield Sample("locWithin(?place, 0)", bronx, ["Bronx", "NewYork"])
+            yield Sample("locWithin(?place, 15km)", bronx)

@@ -389,6 +389,23 @@ def misplacing(event: View, level: float) -> bool:
     return a_number(event["loudness"]) > level
 
 
+class Misnaming(Operator):
+    specification = tamis.Specification(
+        name="misnaming",
+        parameters=(tamis.Parameter("tag", variable=True),),
+        inputs=("tags",),
+    )
+
+    def solve(self, event: View, tag: object) -> Any:
+        return event["tags"] if isinstance(tag, tamis.Variable) else tag in event["tags"]
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        return ["b"]
+
+    def samples(self) -> Iterable[Sample]:
+        yield Sample("misnaming(?x)", {"tags": ["a"]}, ["a"])
+
+
 @tamis.operator(inputs=("loudness",), samples=levels("leaving"))
 def leaving(event: View, level: float) -> bool:
     if not isinstance(event["loudness"], (int, float)):
@@ -446,6 +463,7 @@ BROKEN: dict[str, list[tuple[object, str]]] = {
     "inputs_untouched": [(sorting, "the input 'tags'"), (scribbling, "event.prepared")],
     "optional_inputs": [(requiring, "without unit")],
     "implications": [(implying, "when implying(3) is True"), (misplacing, "by their place")],
+    "wider": [(Misnaming, "do not say of misnaming(a)")],
     "necessary": [
         (overclaiming, "loudness is 4"),
         (narrowing, "measured(?n), ?n = 7 is true"),

@@ -1,12 +1,19 @@
-"""The law of implications: what an operator says of its answers is true of its answers."""
+"""The laws of implications and of wider calls: what an operator says of its answers is true of its
+answers, and what it answers with variables holds of constants."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
+from tamis.calling.answers import Answer
 from tamis.calling.event_calls import EventCalls
+from tamis.engine.wider import WiderAnswer, narrower_call
+from tamis.language.predicate import VariableArgument
+from tamis.language.text import constant_text, name_text
 from tamis.operators.asking import Call, Test
 from tamis.testing.conformance.breach import Breach
+from tamis.testing.conformance.outcome import TOLERANCE, alike, outcome_of
 from tamis.testing.conformance.subject import Subject, event_of
 
 _MOST_LISTS = 24
@@ -43,6 +50,58 @@ def implications(subject: Subject) -> None:
                         mend="give only implications that hold for every event; look at which way "
                         "each is said",
                     )
+
+
+def wider(subject: Subject) -> None:
+    """what it answers with variables is what it answers with constants in their places"""
+    if not subject.instance.operator.is_comparable or not subject.steady:
+        return
+    tests = {
+        test.call.text: test
+        for test in (subject.instance.bind(each) for each in _narrowed(subject))
+        if all(place.slot == at for at, place in enumerate(test.places))
+    }
+    contents = list({id(case.content): case.content for case in subject.all_cases}.values())
+    for content in contents[: max(1, _MOST_CALLS // max(1, len(tests)))]:
+        event = event_of(content)
+        event_calls = EventCalls(event)
+        given = {text: subject.instance.answer(test, event_calls) for text, test in tests.items()}
+        for text, test in tests.items():
+            solutions = given[text].solutions
+            if solutions is None:
+                continue
+            known = WiderAnswer(Answer(solutions=list(solutions)))
+            for other, asked in tests.items():
+                narrower = narrower_call(asked.call, 0, test.call, 1)
+                if narrower is None or not given[other].known:
+                    continue
+                got = outcome_of(known.narrowed(narrower), asked, event)
+                if not alike(given[other], got, TOLERANCE):
+                    raise Breach(
+                        f"the solutions of {text} do not say of {other} what that answers",
+                        predicate=other,
+                        event=content,
+                        expected=given[other],
+                        got=got,
+                        mend="let in_solutions give what constants are called in solutions, or "
+                        "None where that is not certain",
+                    )
+
+
+def _narrowed(subject: Subject) -> Iterator[str]:
+    """The predicates of the samples, and those with a value of a solution as a constant."""
+    for case in subject.all_cases[:_MOST_LISTS]:
+        yield case.predicate
+        for solution in (subject.instance.ask(case.predicate, case.content).solutions or ())[:3]:
+            for name, value in zip(case.arguments.variables, solution, strict=True):
+                words = [
+                    (constant_text(value) if each.name == name else f"?{each.name}")
+                    if isinstance(each, VariableArgument)
+                    else constant_text(each)
+                    for each in case.arguments.arguments
+                ]
+                if not isinstance(value, float) or math.isfinite(value):
+                    yield f"{name_text(case.arguments.name)}({', '.join(words)})"
 
 
 def _calls(subject: Subject) -> dict[str, Test]:

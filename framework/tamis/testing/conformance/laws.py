@@ -62,6 +62,7 @@ _CHECKS: tuple[Callable[[Subject], None], ...] = (
     reading.inputs_untouched,
     reading.optional_inputs,
     implying.implications,
+    implying.wider,
     declaring.necessary,
     failing.failures,
     travelling.travels,
