@@ -10,7 +10,7 @@ from unittest.mock import patch
 from tamis.indexing import IndexRecord
 from tamis.plugins.loader import installed
 
-COMPILED = ("pstbloom", "psthash", "lanes", "opindex")
+COMPILED = ("pstbloom", "psthash", "lanes", "opindex", "auto")
 
 
 @contextmanager

@@ -85,6 +85,20 @@ def _opindex(segments: int = 128, scan_up_to: int = MOST_SCANNED) -> Index:
     return _scan_first(large, scan_up_to)
 
 
+def _auto(
+    look_up_rows: float = 512.0, vector: bool | None = None, scan_up_to: int = MOST_SCANNED
+) -> Index:
+    if look_up_rows < 0:
+        raise ValueError(f"look_up_rows is 0 or more, not {look_up_rows}")
+
+    def large() -> Index:
+        from tamis.index.auto import AutoIndex
+
+        return AutoIndex(look_up_rows=look_up_rows, vector=vector)
+
+    return _scan_first(large, scan_up_to, f"scan: {scan_up_to:,} rows at most")
+
+
 def _counting(
     form: str = "best", most_values: int = 4_096, domains: Mapping[str, Any] | None = None
 ) -> Index:
@@ -120,7 +134,7 @@ def _pbtree(folder: str | None = None, pool_bytes: int = 64 << 20) -> Index:
     return PBTree(folder, pool_bytes)
 
 
-def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
+def _scan_first(large: Callable[[], Index], scan_up_to: int, choice: str = "") -> Index:
     """Returns a scan that becomes a large index when it has more rows, or that index at once."""
 
     def ready() -> Index:
@@ -133,7 +147,7 @@ def _scan_first(large: Callable[[], Index], scan_up_to: int) -> Index:
     from tamis.index.disjunctions import taking_disjunctions
     from tamis.index.scan_first import ScanFirst
 
-    return ScanFirst(lambda: taking_disjunctions(ready()), scan_up_to)
+    return ScanFirst(lambda: taking_disjunctions(ready()), scan_up_to, choice)
 
 
 def _compiled(name: str, factory: Callable[..., Index], description: str) -> IndexRecord:
@@ -158,6 +172,12 @@ def tamis_indexes() -> list[IndexRecord]:
         ),
         _compiled("psthash", _psthash, "PS-Trees, several access predicates a row"),
         _compiled("lanes", _lanes, "a value or a pair of attributes, the least memory"),
+        _compiled(
+            "auto",
+            _auto,
+            "lanes of up to 10,000 rows or short lists, psthash where very many rows share the "
+            "values of few attributes, else pstbloom; chosen anew as rows and events change",
+        ),
         _compiled("opindex", _opindex, "OpIndex: a list for each pivot attribute and operator"),
         IndexRecord(
             "counting", _counting, "predicate tables, and counts of what holds of each row"

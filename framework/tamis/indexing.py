@@ -127,6 +127,11 @@ class Index(Protocol):
         return Found(self.match(event), len(self))
 
     @property
+    def choice(self) -> str:
+        """Which index it is now, and why, where it is one of several; else nothing."""
+        return ""
+
+    @property
     def is_restless(self) -> bool:
         """Whether `adapt` has something to do; asked after every match."""
         return False

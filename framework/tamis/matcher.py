@@ -390,6 +390,7 @@ class Matcher:
             owners = catalog.alternative_subscription[rows]
             asks = catalog.alternative_flags[rows] != 0
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
+            choice = self._sieve.choice
             known = self._learned or self._statistics
             skeleton = self._problems.of(np.sort(rows[asks]), known) if asks.any() else None
             # one that follows knows what is subscribed now, another one may know more or less
@@ -400,16 +401,13 @@ class Matcher:
             catalog=catalog,
             lease=lease,
             version=version,
-            subscriptions=count,
-            checked=checked,
-            page_reads=found.reads,
-            owners=owners,
-            plain=plain,
+            subscriptions=count, checked=checked, index=choice, page_reads=found.reads,
+            owners=owners, plain=plain,
             decision=None,
             seconds=stages.seconds,
             explain=self._explain,
             has_statistics=bool(self._statistics),
-        )
+        )  # fmt: skip
         underway = None
         if skeleton is not None:
             decision = Decision(skeleton, taken, self.limits, stages)

@@ -43,6 +43,8 @@ class IndexCost:
     """Events for which it answers otherwise than the scan."""
     trouble: str = ""
     """What it raised."""
+    choice: str = ""
+    """Which index it chose, and why, where it is one of several."""
 
     @property
     def is_broken(self) -> bool:
@@ -87,7 +89,7 @@ class IndexTrial:
             for document in self._documents[:1]:
                 index.match(document.event(self._derived))
             found, seconds = self._passed(index)
-            cost.nbytes = index.nbytes
+            cost.nbytes, cost.choice = index.nbytes, index.choice
             cost.checked = self._checked(index)
             cost.checked_unlearned = cost.checked
             if self._statistics and record.name != REFERENCE:

@@ -93,6 +93,11 @@ class Sieve:
         return both.with_reads(found.reads + other.reads)
 
     @property
+    def choice(self) -> str:
+        """Which index it is, and why, where one is chosen among several."""
+        return self._all.choice
+
+    @property
     def is_restless(self) -> bool:
         """Whether `adapt` has something to do."""
         return any(index.is_restless for index in self._indexes())

@@ -151,6 +151,11 @@ def _lines(found: Advice) -> list[str]:
     )  # fmt: skip
     lines += ["", wrapped(f"planner {found.planner}: {found.why_planner}", more="  ")]
     lines.append(wrapped(f"index {found.index}: {found.why_index}", more="  "))
+    lines += [
+        wrapped(f"{each.index} is {each.choice}", more="  ")
+        for each in found.indexes
+        if each.choice
+    ]
     lines += [wrapped(f"broken: {each}", more="  ") for each in found.broken]
     if found.hints:
         lines += ["", *(wrapped(hint.sentence, indent="- ", more="  ") for hint in found.hints)]

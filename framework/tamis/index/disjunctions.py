@@ -194,6 +194,11 @@ class DisjunctionIndex(Index):
         return Found(rows, found.checked).with_reads(found.reads)
 
     @property
+    def choice(self) -> str:
+        """Which index the one inside is, where that chooses among several."""
+        return self._index.choice
+
+    @property
     def is_restless(self) -> bool:
         """Whether the index inside is."""
         return self._index.is_restless

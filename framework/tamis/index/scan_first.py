@@ -25,9 +25,10 @@ class ScanFirst(Index):
     takes_disjunctions = True
     """As the scan, and the other one, do."""
 
-    def __init__(self, large: Callable[[], Index], most_scanned: int) -> None:
+    def __init__(self, large: Callable[[], Index], most_scanned: int, choice: str = "") -> None:
         self._make_large = large
         self._most_scanned = most_scanned
+        self._choice = choice
         self._scan: Scan | None = Scan()
         self._index: Index = self._scan
         self._statistics: Statistics | None = None
@@ -88,6 +89,11 @@ class ScanFirst(Index):
     def search(self, event: Event) -> Found:
         """Returns the same, and how many rows were checked."""
         return self._index.search(event)
+
+    @property
+    def choice(self) -> str:
+        """Which index it is, and why, where the large one is one of several."""
+        return self._choice if self._scan is not None else self._index.choice
 
     @property
     def is_restless(self) -> bool:

@@ -61,6 +61,8 @@ class Account(_Fields):
     rejected: int = 0
     subscriptions: int = 0
     """Live subscriptions; over several events, those of the last."""
+    index: str = ""
+    """Which index it was, and why, where `auto` chose; over several events, that of the last."""
     checked: int = 0
     """Rows (alternatives) that the index checked against the event."""
     page_reads: int = 0
@@ -121,7 +123,7 @@ class Account(_Fields):
         for name in _COUNTS:
             mine[name] += theirs[name]
         if other.events:
-            self.subscriptions = other.subscriptions
+            self.subscriptions, self.index = other.subscriptions, other.index
         if other.naive_expected is not None:
             self.naive_expected = (self.naive_expected or 0.0) + other.naive_expected
         for stage, seconds in other.seconds.items():

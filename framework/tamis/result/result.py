@@ -82,6 +82,8 @@ class Seen:
     subscriptions: int
     checked: int
     page_reads: int
+    index: str
+    """Which index it was, and why, where one is chosen among several."""
     owners: NDArray[Any]
     """The subscription of each alternative that the index left."""
     plain: NDArray[Any]
@@ -293,6 +295,7 @@ class Result:
         account = Account(
             events=1,
             subscriptions=seen.subscriptions,
+            index=seen.index,
             checked=seen.checked,
             page_reads=seen.page_reads,
             candidates=len(np.unique(seen.owners)),
