@@ -402,9 +402,7 @@ class Matcher:
             lease=lease,
             version=version,
             subscriptions=count, checked=checked, index=choice, page_reads=found.reads,
-            owners=owners, plain=plain,
-            decision=None,
-            seconds=stages.seconds,
+            owners=owners, plain=plain, decision=None, seconds=stages.seconds,
             explain=self._explain,
             has_statistics=bool(self._statistics),
         )  # fmt: skip
