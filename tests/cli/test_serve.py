@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,7 +45,7 @@ def serving(
     assert process.stderr is not None
     try:
         said = process.stderr.readline()
-        address = re.search(r"tamis serves (http://\S+), from (\S+)", said)
+        address = re.search(r"tamis serves (http://\S+), from ([^\s\"]+)", said)
         assert address is not None, said + process.stderr.read()
         yield address[1], process
     finally:
@@ -86,6 +88,53 @@ def test_flags_go_before_the_environment_and_that_before_a_file(tmp_path: Path) 
         assert httpx.get(f"{url}/subscriptions", headers=headers).json() == []
 
 
+def test_each_option_has_an_environment_variable(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OPERATORS)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "one.jsonl").write_text('{"id": "a", "where": "slow()"}')
+    (tmp_path / "tamis.toml").write_text('operators = ["nowhere.py"]\nadmin-key = "k"')
+    settings = {"TAMIS_CONFIG": "tamis.toml", "TAMIS_OPERATORS": "mine.py", "TAMIS_WORKERS": "2"}
+    with serving(tmp_path, TAMIS_SUBSCRIPTIONS="own", **settings) as (url, _):
+        listed = httpx.get(f"{url}/operators").json()
+        assert "slow" in [each["name"] for each in listed]
+        found = httpx.get(f"{url}/subscriptions", headers={"Authorization": "Bearer k"}).json()
+        assert [each["id"] for each in found] == ["a"]
+
+
+def test_the_log_is_json_without_secrets(tmp_path: Path) -> None:
+    options = ("--log-format", "json", "--publish-key", "the-publish-key", "--data", "log")
+    with serving(tmp_path, *options) as (url, process):
+        wanted = {"where": "a = 1", "webhook": "https://127.0.0.2.example/?token=hidden"}
+        made = httpx.post(f"{url}/subscriptions", json=wanted).json()
+        ticket = {"Authorization": f"Bearer {made['ticket']}"}
+        httpx.get(f"{url}/subscriptions/{made['id']}?secret=hidden", headers=ticket)
+        httpx.post(f"{url}/events?wait=true", json={"a": 1}, headers={"Authorization": "Bearer x"})
+        key = {"Authorization": "Bearer the-publish-key"}
+        httpx.post(f"{url}/events?wait=true", json={"a": 1, "hidden": "hidden"}, headers=key)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        text = process.stderr.read()
+    lines = [json.loads(line) for line in text.splitlines()]
+    requests = [each for each in lines if each["message"] == "request"]
+    assert [(each["method"], each["route"], each["status"]) for each in requests] == [
+        *(("POST", "/subscriptions", 201), ("GET", "/subscriptions/{id}", 200)),
+        *(("POST", "/events", 403), ("POST", "/events", 200)),
+    ]
+    assert all(0 < each["seconds"] < 60 for each in requests)
+    assert "did not take" in text
+    secrets = (made["ticket"], made["webhook"]["secret"], "the-publish-key", "hidden")
+    assert not [secret for secret in secrets if secret in text]
+
+
+def test_it_is_ready_at_once_on_an_empty_log(tmp_path: Path) -> None:
+    """In two seconds, on a machine that does nothing else; here a bound that always holds."""
+    began = time.monotonic()
+    with serving(tmp_path) as (url, _):
+        assert httpx.get(f"{url}/readyz").status_code == 200
+    assert time.monotonic() - began < 30
+
+
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
@@ -93,6 +142,10 @@ def test_flags_go_before_the_environment_and_that_before_a_file(tmp_path: Path) 
         (["--operators", "nowhere.py"], 2, "--operators"),
         (["--publish-key", " "], 2, "--publish-key is empty"),
         (["--keep-for", "long"], 2, "--keep-for: "),
+        (["--webhook-allow", "10.0.0.1/8"], 2, "--webhook-allow: "),
+        (["--log-format", "xml"], 2, "--log-format is text or json, not xml"),
+        (["--subscriptions", "nowhere"], 1, "nowhere is no folder"),
+        (["--follow-statistics"], 2, "--follow-statistics goes with --statistics"),
         (["--host", "203.0.113.7"], 2, "cannot listen on 203.0.113.7"),
         (["--config", "none.toml"], 2, "--config none.toml: No such file"),
         (["--config", "bad.toml"], 2, "is not valid TOML"),

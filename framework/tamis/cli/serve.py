@@ -14,6 +14,7 @@ from tamis.cli.failures import MisuseError
 from tamis.cli.loading import Setup
 from tamis.cli.options import option
 from tamis.cli.saying import say
+from tamis.log import log
 
 _PORT = 8484
 _LOCAL = ("127.0.0.1", "::1", "localhost")
@@ -22,6 +23,8 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 def _from_file(context: typer.Context, file: str | None) -> str | None:
     """Takes the settings of a file where neither a flag nor the environment says otherwise."""
     import tomllib
+
+    context.auto_envvar_prefix = "TAMIS"  # those that other commands have too
 
     from tamis.nearest import did_you_mean
 
@@ -64,6 +67,11 @@ def serve(
     index: options.Index = None,
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
+    follow_statistics: options.FollowStatistics = False,
+    subscriptions: Annotated[
+        str | None,
+        option("DIR", "A folder of .jsonl files whose subscriptions are kept in step."),
+    ] = None,
     workers: options.Workers = 1,
     memo_bytes: options.MemoBytes = None,
     time_zone: options.TimeZone = None,
@@ -95,11 +103,16 @@ def serve(
             envvar="TAMIS_WEBHOOK_ALLOW",
         ),
     ] = None,
+    log_format: Annotated[
+        str, option("FORM", "text, or json: a line for each request and event of note.")
+    ] = "text",
     config: Annotated[
         str | None,
         option(
             "FILE",
-            "Settings as TOML, by the names of the options; flags go first, then the environment.",
+            "Settings as TOML, by the names of the options; flags go first, then the environment "
+            "(TAMIS_PORT, TAMIS_WORKERS, …).",
+            envvar="TAMIS_CONFIG",
             is_eager=True,
             callback=_from_file,
         ),
@@ -114,21 +127,27 @@ def serve(
     for name, key in (("--publish-key", publish_key), ("--admin-key", admin_key)):
         if key is not None and not key.strip():
             raise MisuseError(f"{name} is empty")
+    options.check_followed(statistics, follows=follow_statistics)
     setup = Setup(operators, index, planner, statistics, time_zone=time_zone, memo_bytes=memo_bytes)
     _run(
         host, port, lambda: setup.matcher(workers=workers), data=Path(data),
         publish_key=publish_key, admin_key=admin_key,
         keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
-        allowed=webhook_allow or [],
+        subscriptions=None if subscriptions is None else Path(subscriptions),
+        statistics=Path(statistics) if statistics is not None and follow_statistics else None,
+        allowed=webhook_allow or [], form=log_format,
     )  # fmt: skip
 
 
-def _run(host: str, port: int, make_matcher: Any, *, allowed: list[str], **settings: Any) -> None:
+def _run(
+    host: str, port: int, make_matcher: Any, *, allowed: list[str], form: str, **settings: Any
+) -> None:
     """Serves until a signal."""
     from tamis.server.database import sqlite_version
 
     sqlite_version()
     try:
+        from tamis.server.journal import FORMS, write_journal
         from tamis.server.service import Settings
         from tamis.server.serving import Server
         from tamis.server.webhooks.addresses import networks_of
@@ -139,6 +158,10 @@ def _run(host: str, port: int, make_matcher: Any, *, allowed: list[str], **setti
         settings["webhooks"] = WebhookSettings(networks_of(allowed))
     except ValueError as bad:
         raise MisuseError(f"--webhook-allow: {bad}") from None
+    if form not in FORMS:
+        raise MisuseError(f"--log-format is {' or '.join(FORMS)}, not {form}")
+    write_journal(form)
+    tell = log.info if form == "json" else say
     told = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *about: told.set())
@@ -148,5 +171,5 @@ def _run(host: str, port: int, make_matcher: Any, *, allowed: list[str], **setti
         raise MisuseError(f"cannot listen on {host}:{port}: {bad.strerror or bad}") from bad
     if host not in _LOCAL and settings["publish_key"] is None:
         say("warning: anybody who reaches this server publishes: --publish-key is not given")
-    server.run_until(told, lambda: say(f"tamis serves {server.url}, from {settings['data']}"))
-    say("what was accepted is finished")
+    server.run_until(told, lambda: tell(f"tamis serves {server.url}, from {settings['data']}"))
+    tell("what was accepted is finished")

@@ -8,5 +8,6 @@ subscriptions live at its position, and its verdict, its deliveries and the curs
 `webhooks` sends what is due to those who want to be called.
 The alternative, to match before an event is acknowledged, is one thread less; but then publishers
 wait for operators instead of for the disk, and one slow call stops renewals and cancellations too.
-Others may import what stands here, and `client`, `database`, `service`, `serving` and `webhooks`.
+Others may import what stands here, and `client`, `database`, `journal`, `service`,
+`serving` and `webhooks`.
 """

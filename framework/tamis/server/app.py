@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from tamis.log import log
 from tamis.server import deliveries, events, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
+from tamis.server.journal import Requests
 from tamis.server.pages import documentation
 from tamis.server.problems import TITLES, Problem, problem_of
 from tamis.server.service import Service
@@ -60,6 +61,7 @@ def application(service: Service) -> FastAPI:
     app.include_router(webhooks.routes(service, subscriptions.standing_of))
     app.include_router(events.routes(service))
     app.include_router(operations.routes(service))
+    app.add_middleware(Requests)
     for kind in (Problem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer)
     return app

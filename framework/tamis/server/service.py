@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,15 +26,18 @@ from tamis.log import log as logger
 from tamis.server import changes
 from tamis.server.changes import Change, Verdict
 from tamis.server.errors import LogError
+from tamis.server.files import SubscriptionFiles
 from tamis.server.log import Log
 from tamis.server.matching import Matching
 from tamis.server.problems import Problem, overloaded
 from tamis.server.pulses import Pulses
 from tamis.server.tickets import same
 from tamis.server.webhooks.dispatch import Dispatch, WebhookSettings
+from tamis.statistics.follower import follow
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
+    from tamis.statistics import Statistics
 
 _SCHEME = "bearer"
 ADMIN_HEADER = "tamis-admin-key"
@@ -67,6 +70,10 @@ class Settings:
     keep_bytes: int | None = None
     trace_bytes: int | None = None
     """Of what operators said of events, for explanations and backtests."""
+    subscriptions: Path | None = None
+    """A folder of files that the log is kept in step with."""
+    statistics: Path | None = None
+    """A folder of statistics that are taken whenever it is written anew."""
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
     clock: Callable[[], float] = time.time
 
@@ -82,6 +89,7 @@ class Service:
         self._log: Log | None = None
         self._matching: Matching | None = None
         self._webhooks: Dispatch | None = None
+        self._following = ExitStack()
         self.waiting_bytes = 0
         self.flush_floor: float | None = None
         self._in_progress: set[bytes] = set()
@@ -111,15 +119,36 @@ class Service:
             matching.decided = self._decided
             self._webhooks = Dispatch(log, self.settings.webhooks)
             self._webhooks.start()
-            matching.start()
             self._matching = matching
+            matching.start()
+            self._follow(log, matching.matcher)
         except BaseException as failure:
             self.failure = failure
-            logger.error("the server cannot start: %s", failure)
+            logger.info("the server cannot start: %s", failure)
         finally:
             self._opened.set()
         if self.failure is None:
             self._measure_floor()
+
+    def _follow(self, log: Log, matcher: Matcher) -> None:
+        """Follows what is written outside: statistics, and files of subscriptions."""
+        settings = self.settings
+        if settings.statistics is not None:
+
+            def take(found: Statistics) -> None:
+                matcher.statistics = found
+                logger.info("new statistics of %s events were taken", f"{found.events or 0:,}")
+
+            self._following.enter_context(follow(settings.statistics, take))
+        if settings.subscriptions is not None:
+            networks, look = settings.webhooks.networks, self._look
+            files = SubscriptionFiles(settings.subscriptions, log, matcher, networks, look)
+            files.start()
+            self._following.callback(files.close)
+
+    def _look(self, born: int) -> None:
+        assert self._webhooks is not None
+        self._webhooks.look(born)
 
     def _measure_floor(self) -> None:
         """Measures what a flush takes here at the least, for who looks at the metrics."""
@@ -135,6 +164,7 @@ class Service:
     def close(self) -> None:
         """Decides what was accepted, and closes the log."""
         self._opened.wait()
+        self._following.close()
         if self._matching is not None:
             self._matching.close(self.settings.finish_seconds)
             self._matching.matcher.close()
@@ -148,7 +178,7 @@ class Service:
         """Why it is not ready; `None` where it is."""
         if self.failure is not None:
             return str(self.failure)
-        if self._matching is None or self._log is None:
+        if not self._opened.is_set() or self._matching is None or self._log is None:
             return "the log is being recovered"
         return self._log.writer.broken or self._matching.broken
 

@@ -1,0 +1,134 @@
+"""Subscriptions in a folder of files, statistics that are written anew, and what is logged."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tamis
+from tamis.server import files
+from tamis.server.errors import LogError
+from tamis.server.journal import without_secrets
+from tamis.server.service import Settings
+from tamis.server.serving import Server
+from tests.server.conftest import Client, Serving, matcher
+from tests.server.test_subscriptions import ADMIN
+
+SECRET = "whsec_" + "A" * 44
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_POLL_SECONDS", 0.02)
+
+
+def write(path: Path, *entries: dict[str, Any] | str) -> None:
+    lines = [each if isinstance(each, str) else json.dumps(each) for each in entries]
+    path.write_text("\n".join(lines))
+
+
+def eventually(is_so: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+def shown(client: Client) -> dict[str, str]:
+    found = client.get("/subscriptions", headers=ADMIN).json()
+    return {each["id"]: each["where"] for each in found if each["live"]}
+
+
+def test_files_of_a_folder_are_kept_in_step(
+    serving: Serving, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "subscriptions"
+    folder.mkdir()
+    one, two = folder / "one.jsonl", folder / "two.jsonl"
+    write(one, {"id": "a", "where": "level > 3", "team": "x"}, {"id": "b", "where": "level > 5"})
+    with serving(subscriptions=folder, admin_key="the admin key") as client:
+        assert shown(client) == {"a": "level > 3", "b": "level > 5"}
+        address, ticket = client.subscribed("level > 1", id="own")
+        write(two, {"id": "c", "where": "peopleCount(?n), ?n > 1", "webhook": "https://x.example"})
+        eventually(lambda: "c" in shown(client))
+        write(one, {"id": "a", "where": "level > 4"})
+        eventually(lambda: shown(client).get("a") == "level > 4")
+        assert set(shown(client)) == {"a", "c", "own"}
+        assert client.published({"level": 7}) == ["a,own"]
+        stays = {"id": "d", "where": "level > 9"}
+        write(one, stays, '{"id": "e", "where": "level >"}', {"where": "level > 1"}, "{", stays)
+        eventually(lambda: "d" in shown(client))
+        assert set(shown(client)) == {"a", "c", "d", "own"}  # nothing ends while a line is wrong
+        text = "\n".join(each.getMessage() for each in caplog.records)
+        for said in ("one.jsonl:2: ", "has an id, a string", "one.jsonl:4: ", "that of "):
+            assert said in text
+        write(two, {"id": "own", "where": "level > 1"})
+        eventually(lambda: "is taken" in caplog.text)
+        assert client.get(address, headers=ticket).status_code == 200
+    write(one, stays)
+    two.unlink()
+    with serving(subscriptions=folder, admin_key="the admin key") as client:
+        assert shown(client) == {"d": "level > 9", "own": "level > 1"}
+    positions = []
+    for _ in range(2):
+        with serving(subscriptions=folder) as client:
+            lines = client.get("/metrics").text.splitlines()
+            positions += [each for each in lines if each.startswith("tamis_position ")]
+    assert positions[0] == positions[1]  # what is in step makes no entry
+
+
+def test_a_secret_of_a_file_is_known_again(serving: Serving, tmp_path: Path) -> None:
+    folder = tmp_path / "subscriptions"
+    folder.mkdir()
+    wanted = {"url": "https://x.example/", "secret": SECRET}
+    write(folder / "one.jsonl", {"id": "a", "where": "level > 3", "webhook": wanted})
+    for position in (1, 1):
+        with serving(subscriptions=folder) as client:
+            assert f"tamis_position {position}.0" in client.get("/metrics").text
+    other = {**wanted, "secret": SECRET[:-4] + "BBBB"}
+    write(folder / "one.jsonl", {"id": "a", "where": "level > 3", "webhook": other})
+    with serving(subscriptions=folder) as client:
+        assert "tamis_position 2.0" in client.get("/metrics").text
+
+
+def test_no_folder_is_told(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "log", subscriptions=tmp_path / "nowhere")
+    with Server(settings, matcher) as server, pytest.raises(LogError, match="is no folder"):
+        server.wait_ready()
+
+
+def test_statistics_that_are_written_anew_are_taken(
+    serving: Serving, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "statistics"
+    events = [{"level": at % 10} for at in range(50)]
+    tamis.Statistics.from_events(events).save(folder)
+    with serving(statistics=folder, admin_key="the admin key") as client:
+        client.subscribed("level > 3")
+        with caplog.at_level(logging.INFO, "tamis"):
+            tamis.Statistics.from_events([*events, *events]).save(folder)
+            eventually(lambda: "new statistics of 100 events were taken" in caplog.text)
+        assert client.published({"level": 7}) == ["subscription-1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer " + "x" * 20,
+        "the secret whsec_AAAA/BBB+C==",
+        "a ticket " + "aB3_-" * 8 + "xyz",
+        "data:image/png;base64," + "A" * 100,
+    ],
+)
+def test_what_looks_like_a_secret_is_not_logged(text: str) -> None:
+    said = without_secrets(text)
+    assert said.endswith("…")
+    assert len(said) < 25
+    plain = "the webhook of subscription höhe-1 did not take 17-3: HTTP 500"
+    assert without_secrets(plain) == plain
