@@ -2,5 +2,5 @@
 
 Others may import from `coming`, `deciding`, `decision`, `following`, `forecasting`, `joining`,
 `learned`, `lessons`, `opening`, `paying`, `problem`, `reasons`, `recent`, `rehearsal`, `seen_form`,
-`stages`, `state` and `window`.
+`stages`, `state`, `wider` and `window`.
 """
