@@ -14,6 +14,7 @@ from tamis.errors import (
     EventError,
     IndexFolderError,
     MatcherFolderError,
+    ModelError,
     NeverMatches,
     OperatorError,
     PlannerError,
@@ -34,6 +35,7 @@ from tamis.errors import (
 from tamis.event import DerivedAttribute, Event
 from tamis.event.types import EventType
 from tamis.limits import Budget, Limits
+from tamis.models import ModelFile, ModelRecord
 from tamis.operators import Implication, Operator, OperatorRecord, Sample, operator
 from tamis.operators.specification import (
     Parameter,
@@ -106,6 +108,9 @@ __all__ = [
     "Match",
     "Matcher",
     "MatcherFolderError",
+    "ModelError",
+    "ModelFile",
+    "ModelRecord",
     "NeverMatches",
     "Operator",
     "OperatorAccount",

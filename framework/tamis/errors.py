@@ -180,6 +180,10 @@ class ServerError(TamisError):
         """The problem document (RFC 9457): its `type` says which one, `errors` where."""
 
 
+class ModelError(TamisError):
+    """A model that cannot be fetched or used, with the reason in one sentence."""
+
+
 class SparkError(TamisError):
     """Spark that is not installed, cannot be started, or was given what it cannot use."""
 

@@ -74,5 +74,5 @@ def test_what_the_detector_cannot_tell_is_said_at_once(copy: Path) -> None:
     (copy / "none").mkdir()
     ended = ran("python watch.py none --subscriptions streets.jsonl --detector hog", copy)
     assert ended.status == 1
-    assert "set TAMIS_DETECTOR to the file of a model" in ended.err
+    assert "set TAMIS_DETECTOR to a model" in ended.err
     assert ran("python watch.py nowhere", copy).status == 2

@@ -11,14 +11,14 @@ import tamis
 
 PUBLIC = {
     "tamis": """
-        Account ArgumentError Budget Client DatabaseError Deliveries Delivery DerivedAttribute Event
-        EventError EventType Explanation Forecast Implication Index IndexFolderError IndexRecord
-        Limits Match Matcher MatcherFolderError NeverMatches Operator OperatorAccount OperatorError
-        OperatorRecord Parameter Plan Planner PlannerError PlannerRecord PluginError PluginWarning
-        PolicyStateError Preparation Problem Resource Result Run Sample ServerError Shadows
-        SparkError Specification Statistics StatisticsError SubscriptionError SubscriptionErrors
-        SubscriptionWarning TamisError Transient UnknownPlugin Variable WrongOption hookimpl index
-        operator spark testing
+        Account ArgumentError Budget Client DatabaseError Deliveries Delivery DerivedAttribute
+        Event EventError EventType Explanation Forecast Implication Index IndexFolderError
+        IndexRecord Limits Match Matcher MatcherFolderError ModelError ModelFile ModelRecord
+        NeverMatches Operator OperatorAccount OperatorError OperatorRecord Parameter Plan Planner
+        PlannerError PlannerRecord PluginError PluginWarning PolicyStateError Preparation Problem
+        Resource Result Run Sample ServerError Shadows SparkError Specification Statistics
+        StatisticsError SubscriptionError SubscriptionErrors SubscriptionWarning TamisError
+        Transient UnknownPlugin Variable WrongOption hookimpl index operator spark testing
     """,
     "tamis.kit": """
         Bytes COMPILING Flags Floats Found GRACE Growing Ints Lanes NUMBER Needles STRING Scalar

@@ -134,7 +134,8 @@ class Gateway:
     def prepare_events(self, preparation: Preparation, events: Sequence[EventCalls]) -> None:
         """Makes a preparation for several events at once; one by one where that fails."""
         name, count = preparation.name, len(events)
-        if count > 1 and self._failed_together[name] < _MOST_FAILED:
+        together = preparation.prepare_events is not None  # one that it builds on may have none
+        if together and count > 1 and self._failed_together[name] < _MOST_FAILED:
             views = [each.before(preparation) for each in events]
             began = self._timer()
             try:

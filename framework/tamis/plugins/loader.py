@@ -26,6 +26,7 @@ import pluggy
 from tamis.errors import PluginError, PluginWarning, TamisError, UnknownPlugin
 from tamis.event import DerivedAttribute
 from tamis.indexing import IndexRecord
+from tamis.models import ModelRecord
 from tamis.nearest import did_you_mean
 from tamis.operators import Operator, OperatorRecord, record_of, records_of
 from tamis.operators.shipping import note_file_module
@@ -81,6 +82,7 @@ class Plugins:
     planners: dict[str, PlannerRecord] = field(default_factory=dict)
     indexes: dict[str, IndexRecord] = field(default_factory=dict)
     attributes: dict[str, DerivedAttribute] = field(default_factory=dict)
+    models: dict[str, ModelRecord] = field(default_factory=dict)
     sources: dict[tuple[str, str], str] = field(default_factory=dict)
     found: list[PluginRecord] = field(default_factory=list)
     clash: PluginClash | None = None
@@ -88,6 +90,10 @@ class Plugins:
     def planner(self, name: str) -> PlannerRecord:
         """The planner of that name."""
         return _known("planner", name, self.planners)
+
+    def model(self, name: str) -> ModelRecord:
+        """The model of that name."""
+        return _known("model", name, self.models)
 
     def index(self, name: str) -> IndexRecord:
         """The index of that name, with the options that may follow: `psthash:accesses=3`."""
@@ -114,6 +120,7 @@ class Plugins:
             "planner": _by_name(chain.from_iterable(hook.tamis_planners()), PlannerRecord),
             "index": _by_name(chain.from_iterable(hook.tamis_indexes()), IndexRecord),
             "attribute": _by_name(chain.from_iterable(hook.tamis_attributes()), DerivedAttribute),
+            "model": _by_name(chain.from_iterable(hook.tamis_models()), ModelRecord),
         }
         for kind, named in brought.items():
             for name in named:
@@ -129,6 +136,7 @@ class Plugins:
             "planner": self.planners,
             "index": self.indexes,
             "attribute": self.attributes,
+            "model": self.models,
         }
         return tables[kind]
 

@@ -1,24 +1,38 @@
 """The image operators: what they see is a frame, its pixels, and what a detector found on it.
 
-A detector of your own is a `Detector`, which gives `Detection`s.
+A detector of your own is a `Detector`, which gives `Detection`s; an operator of your own that looks
+at frames comes after `FRAME`, and one on what was found on them after `detections()`.
 
 Nothing heavy is imported before a frame is looked at.
 """
 
 from __future__ import annotations
 
-from tamis import OperatorRecord, hookimpl
+from tamis import ModelRecord, OperatorRecord, hookimpl
 from tamis_operators.image.configuration import DetectorConfiguration
-from tamis_operators.image.detection import Box, Detection, DetectionError, Detector
+from tamis_operators.image.detection import (
+    Box,
+    Detection,
+    DetectionError,
+    Detections,
+    Detector,
+)
+from tamis_operators.image.frames import FRAME, FrameError
+from tamis_operators.image.models import MODELS
 from tamis_operators.image.pixels import pixel_operators
+from tamis_operators.image.sharing import detections
 from tamis_operators.image.things import detection_operators
 
 __all__ = [
+    "FRAME",
     "Box",
     "Detection",
     "DetectionError",
+    "Detections",
     "Detector",
     "DetectorConfiguration",
+    "FrameError",
+    "detections",
     "operators",
 ]
 
@@ -37,3 +51,9 @@ def operators(
 def tamis_operators() -> list[OperatorRecord]:
     """The operators as the environment sets them up."""
     return operators()
+
+
+@hookimpl
+def tamis_models() -> list[ModelRecord]:
+    """The models that they can use."""
+    return list(MODELS)

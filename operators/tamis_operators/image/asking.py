@@ -7,10 +7,8 @@ from typing import Any
 
 from tamis import ArgumentError, Parameter, Specification
 from tamis_operators.image.configuration import VARIABLE, VERSION, DetectorConfiguration
-from tamis_operators.image.detections import detections
 from tamis_operators.image.scale import INPUTS
-
-EXTRA, MODULES = "tamis[image]", ("cv2",)
+from tamis_operators.image.sharing import detections
 
 
 def specified(
@@ -23,9 +21,11 @@ def specified(
     parameters: tuple[Parameter, ...],
     outputs: tuple[str, ...] = (),
 ) -> Specification:
-    """The specification of an operator on what a detector found: some of the labels, and maybe
-    which way each is headed."""
-    own = configuration.kind == "own"  # is made, and asked, when a subscription comes in
+    """The specification of an operator on what a detector found: some of the labels (where none are
+    said, any), and maybe which way each is headed."""
+    problem = None
+    if labels and configuration.kind != "own":  # that is made when a subscription comes in
+        problem = lacking(configuration, labels, directions=directions)
     return Specification(
         name=name,
         version=f"{VERSION}-{configuration.digest}",
@@ -37,9 +37,9 @@ def specified(
         cost_seconds=0.0001,
         deterministic=True,
         preparation=detections(configuration),
-        extra=EXTRA,
-        modules=MODULES,
-        lacking=None if own else lacking(configuration, labels, directions=directions),
+        extra=configuration.extra,
+        modules=configuration.modules,
+        lacking=problem,
     )
 
 
@@ -56,7 +56,8 @@ def lacking(
     else:
         return None
     return (
-        f"{problem}: set {VARIABLE} to the file of a model (model.onnx, its classes one a line in "
+        f"{problem}: set {VARIABLE} to a model of tamis models (tamis models fetch "
+        "ssd-mobilenet-v2), to the file of a model (model.onnx, its classes one a line in "
         "model.names) or to module:attribute, a detector of your own"
     )
 

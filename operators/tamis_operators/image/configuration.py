@@ -4,10 +4,12 @@ TAMIS_DETECTOR (or the text given to `operators`) is one of
 
 - `auto`: what needs no model, which is `hog`; the default;
 - `hog`: people on photographs; `cascade`: faces and full bodies;
+- the name of a model that `tamis models fetch` got: `ssd-mobilenet-v2`, `yolov8n`, `yunet`, …;
 - the path of a model: `model.weights` with `model.cfg` and `model.names` (or `coco.names`) beside
-  it, or `model.onnx` with `model.names`;
+  it, `model.pb` with `model.pbtxt`, or `model.onnx`, with `model.names`;
 - the path of a JSON file that says more: `{"model": …, "config": …, "names": …, "threshold": …,
-  "overlap": …, "size": [width, height], "letterbox": true}`, paths relative to the file;
+  "overlap": …, "size": [width, height], "letterbox": true, "scale": …, "batch": …}`, paths
+  relative to the file, the model one of those names or a path;
 - `module:attribute`: a `Detector` of your own, or what makes one.
 """
 
@@ -17,7 +19,7 @@ import importlib.util
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from tamis import OperatorError
 from tamis.kit import did_you_mean
 from tamis_operators.image.labels import PERSON, canonical
+from tamis_operators.image.models import DETECTORS, KnownDetector
 
 if TYPE_CHECKING:
     from tamis_operators.image.detection import Detector
@@ -32,10 +35,12 @@ if TYPE_CHECKING:
 VARIABLE = "TAMIS_DETECTOR"
 KINDS = ("auto", "hog", "cascade")
 _AUTO = "hog"
+ONNXRUNTIME = "onnxruntime"
 _OWN = re.compile(r"[\w.]+:\w+")
-_MODELS = (".weights", ".onnx")
+_MODELS = (".weights", ".pb", ".onnx")
+_CONFIGS = {".weights": ".cfg", ".pb": ".pbtxt"}
 _NAMES = ("coco.names", "labels.txt", "classes.txt")
-VERSION = "1"
+VERSION = "2"
 """Of the code of all detectors and of what is read from what they find."""
 
 
@@ -53,15 +58,21 @@ class DetectorConfiguration:
     model: str = ""
     config: str = ""
     names: tuple[str, ...] = ()
-    """What the model calls its classes, in its order."""
+    """What the model calls its classes, in its order; nothing for one that it never finds."""
     threshold: float = 0.35
     overlap: float = 0.45
     size: tuple[int, int] | None = None
     """Width and height of what the model is shown; by default what the model says itself."""
     letterbox: bool | None = None
     """Whether a frame keeps its proportions, with gray bars; by default for ONNX models."""
+    scale: float = 1 / 255
+    """What the numbers of pixels, 0 to 255, are multiplied by for the model."""
+    batch: int = 1
+    """How many frames the model is shown at once where many events are in flight."""
+    engine: str = ""
+    """What runs an ONNX model: `onnxruntime` where it is installed, else `opencv`."""
     stamp: str = ""
-    """The sizes and times of the files of the model, or of the module."""
+    """The sizes and times of the files of the model, or of the module; or their hashes."""
 
     @classmethod
     def of(cls, text: str) -> DetectorConfiguration:
@@ -69,6 +80,8 @@ class DetectorConfiguration:
         text = text.strip()
         if text in KINDS:
             return cls(_AUTO if text == "auto" else text)
+        if text in DETECTORS:
+            return _of_known(DETECTORS[text])
         path = Path(text)
         if path.suffix == ".json":
             return _of_document(path)
@@ -77,8 +90,9 @@ class DetectorConfiguration:
         if _OWN.fullmatch(text):
             return _of_module(text)
         raise ConfigurationError(
-            f"{text!r} is no detector{did_you_mean(text, KINDS)}; name {', '.join(KINDS)}, "
-            f"the file of a model ({', '.join(_MODELS)}), a .json file, or module:attribute"
+            f"{text!r} is no detector{did_you_mean(text, [*KINDS, *DETECTORS])}; name "
+            f"{', '.join([*KINDS, *DETECTORS])}, the file of a model ({', '.join(_MODELS)}), "
+            "a .json file, or module:attribute"
         )
 
     @classmethod
@@ -98,7 +112,17 @@ class DetectorConfiguration:
             return frozenset({PERSON, "face"})
         if self.kind == "own":
             return self.own.labels
-        return frozenset(canonical(name) for name in self.names)
+        return frozenset(canonical(name) for name in self.names if name)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What must be installed for it."""
+        return ("cv2", "onnxruntime") if self.engine == ONNXRUNTIME else ("cv2",)
+
+    @property
+    def extra(self) -> str:
+        """What pip brings them with."""
+        return "tamis[detector]" if self.engine == ONNXRUNTIME else "tamis[image]"
 
     @property
     def name(self) -> str:
@@ -120,12 +144,43 @@ class DetectorConfiguration:
     @property
     def digest(self) -> str:
         """What tells its answers from those of others."""
-        return sha256(json.dumps([VERSION, asdict(self)]).encode()).hexdigest()[:8]
+        told = asdict(self)
+        if self.source in DETECTORS:
+            told.update(model="", config="")  # the stamp says what it is, wherever it is kept
+        return sha256(json.dumps([VERSION, told]).encode()).hexdigest()[:8]
 
     @property
     def cost_seconds(self) -> float:
         """What a frame costs until it is measured."""
-        return 0.3 if self.kind == "hog" else 0.15
+        return {"hog": 0.3, "yunet": 0.015}.get(self.kind, 0.15)
+
+
+def _engine(*, onnx: bool = True) -> str:
+    """What runs a model here."""
+    if onnx and importlib.util.find_spec(ONNXRUNTIME) is not None:
+        return ONNXRUNTIME
+    return "opencv"
+
+
+def _of_known(known: KnownDetector) -> DetectorConfiguration:
+    """A detector that was fetched by name; its answers are the same wherever it is kept."""
+    record = known.record
+    if not record.fetched:
+        raise ConfigurationError(f"{record.name} is not fetched: {record.how}")
+    engine = ONNXRUNTIME if known.only_onnxruntime else ""
+    files = {path.suffix: str(path) for path in (record.path(each.name) for each in record.files)}
+    model = next(files[suffix] for suffix in _MODELS if suffix in files)
+    if known.kind == "model" and not engine:
+        engine = _engine(onnx=".onnx" in files)
+    return DetectorConfiguration(
+        known.kind,
+        record.name,
+        model,
+        files.get(".pbtxt", ""),
+        engine=engine,
+        stamp=" ".join(each.sha256[:16] for each in record.files),
+        **known.settings,
+    )
 
 
 def _of_module(source: str) -> DetectorConfiguration:
@@ -148,7 +203,7 @@ def _of_module(source: str) -> DetectorConfiguration:
 _SETTINGS = tuple(
     each.name
     for each in fields(DetectorConfiguration)
-    if each.name not in ("kind", "source", "stamp")
+    if each.name not in ("kind", "source", "engine", "stamp")
 )
 
 
@@ -167,14 +222,26 @@ def _of_document(path: Path) -> DetectorConfiguration:
             )
     if "model" not in given:
         raise ConfigurationError(f"{path} names no model")
+    if given["model"] in DETECTORS:
+        known = _of_known(DETECTORS[given.pop("model")])
+        return replace(known, **_typed(given))
     return _of_model(path.parent / given.pop("model"), given, path.parent)
+
+
+def _typed(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a document as a configuration has them."""
+    settings = dict(given)
+    if settings.get("size") is not None:
+        wide, high = (int(each) for each in settings["size"])
+        settings["size"] = (wide, high)
+    return settings
 
 
 def _of_model(
     model: Path, given: dict[str, Any], folder: Path | None = None
 ) -> DetectorConfiguration:
     """A model, with the files beside it where the settings name none."""
-    settings = dict(given)
+    settings = _typed(given)
     names = settings.pop("names", None)
     if isinstance(names, list):
         labels = tuple(str(name) for name in names)
@@ -183,20 +250,19 @@ def _of_model(
         labels = _read_names(model, [(folder or Path()) / names] if names else places)
     config = settings.pop("config", None)
     files = [model]
-    if model.suffix == ".weights":
-        files.append((folder or Path()) / config if config else model.with_suffix(".cfg"))
+    if model.suffix in _CONFIGS:
+        beside = model.with_suffix(_CONFIGS[model.suffix])
+        files.append((folder or Path()) / config if config else beside)
     for file in files:
         if not file.is_file():
             raise ConfigurationError(f"the detector needs {file}, which is not there")
     times = ((file.stat().st_size, file.stat().st_mtime_ns) for file in files)
-    if settings.get("size") is not None:
-        wide, high = (int(each) for each in settings["size"])
-        settings["size"] = (wide, high)
     return DetectorConfiguration(
         "model",
         model=str(model.resolve()),
         config=str(files[-1].resolve()) if len(files) > 1 else "",
         names=labels,
+        engine=_engine(onnx=model.suffix == ".onnx"),
         stamp=str(list(times)),
         **settings,
     )

@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 
 from tamis import OperatorRecord
-from tamis_operators.image import looks_like, shows_template
+from tamis_operators.image import face_count, looks_like, shows_template
 from tamis_operators.image.brightness import Brightness
 from tamis_operators.image.dominant_color import DominantColor
-from tamis_operators.image.face_count import FaceCount
 from tamis_operators.image.pictures import References, listed
 from tamis_operators.image.qr_code import QrCode
 
@@ -30,7 +29,7 @@ def pixel_operators(references: References | None = None) -> list[OperatorRecord
             shows_template.specification(pictures),
             functools.partial(shows_template.ShowsTemplate, pictures),
         ),
-        OperatorRecord(FaceCount.specification, FaceCount),
+        face_count.record(),
         OperatorRecord(QrCode.specification, QrCode),
         OperatorRecord(Brightness.specification, Brightness),
         OperatorRecord(DominantColor.specification, DominantColor),

@@ -5,10 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from tamis import OperatorRecord
-from tamis_operators.image import chase_pattern, counts, mob_pattern, traffic_pattern
+from tamis_operators.image import (
+    chase_pattern,
+    counts,
+    mob_pattern,
+    thing_count,
+    traffic_pattern,
+)
 from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
 
-_PATTERNS = (
+_OTHERS = (
+    (thing_count.specification, thing_count.ThingCount),
     (mob_pattern.specification, mob_pattern.MobPattern),
     (chase_pattern.specification, chase_pattern.ChasePattern),
     (traffic_pattern.specification, traffic_pattern.TrafficPattern),
@@ -37,7 +44,7 @@ def _records(configuration: DetectorConfiguration) -> list[OperatorRecord]:
         )
         for name in counts.COUNTS
     ]
-    for specification, operator in _PATTERNS:
+    for specification, operator in _OTHERS:
         records.append(
             OperatorRecord(specification(configuration), partial(operator, configuration))
         )

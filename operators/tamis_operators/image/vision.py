@@ -19,11 +19,11 @@ def opencv() -> ModuleType:
     import cv2
 
     if cv2.getNumThreads() == cv2.getNumberOfCPUs():
-        cv2.setNumThreads(_threads())
+        cv2.setNumThreads(threads())
     return cv2
 
 
-def _threads() -> int:
+def threads() -> int:
     """How many threads; 0 is OpenCV's word for the calling thread and no other."""
     given = os.environ.get("TAMIS_IMAGE_THREADS", "").strip()
     if not given:

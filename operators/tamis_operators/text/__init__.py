@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from tamis import OperatorRecord, hookimpl
+from tamis import ModelRecord, OperatorRecord, hookimpl
 from tamis_operators.text import mentions, similar_to
 from tamis_operators.text.embedding import VARIABLE, Embedding
+from tamis_operators.text.models import MINILM
 
 __all__ = ["Embedding", "operators"]
 
@@ -21,8 +22,8 @@ def operators(
 ) -> list[OperatorRecord]:
     """The operators over the texts under a name.
 
-    The embedding is a function of texts (`async` or not), `module:function`, or the folder of an
-    ONNX model; by default what TAMIS_EMBEDDING says. `cost_seconds`, `timeout`,
+    The embedding is a function of texts (`async` or not), `module:function`, the folder of an
+    ONNX model, or `minilm`; by default what TAMIS_EMBEDDING says. `cost_seconds`, `timeout`,
     `calls_per_second`, `concurrency`, `batch`, `kept` and `version` are those of `Embedding`."""
     if embedding is None:
         embedding = os.environ.get(VARIABLE) or None
@@ -42,3 +43,9 @@ def operators(
 def tamis_operators() -> list[OperatorRecord]:
     """The operators as the environment sets them up."""
     return operators()
+
+
+@hookimpl
+def tamis_models() -> list[ModelRecord]:
+    """The models that they can use."""
+    return [MINILM]

@@ -19,11 +19,12 @@ from typing import Any
 
 from tamis import OperatorError
 from tamis.kit import did_you_mean
+from tamis_operators.text.models import MINILM
 
 VARIABLE = "TAMIS_EMBEDDING"
 HOW = (
-    f"set {VARIABLE} to the folder of an ONNX sentence model (model.onnx and tokenizer.json) or to "
-    "module:function, or pass text.operators(embedding=…)"
+    f"set {VARIABLE} to {MINILM.name} ({MINILM.how}), to the folder of an ONNX sentence model "
+    "(model.onnx and tokenizer.json) or to module:function, or pass text.operators(embedding=…)"
 )
 MODULES = ("onnxruntime", "tokenizers")
 Function = Callable[[list[str]], Any]
@@ -36,7 +37,8 @@ class Embedding:
     """A function of texts to vectors, one row each, and what a call of it may cost."""
 
     source: Function | str | os.PathLike[str]
-    """A function (it may be `async`), `module:function`, or the folder of an ONNX model."""
+    """A function (it may be `async`), `module:function`, the folder of an ONNX model, or the name
+    of one that was fetched: `minilm`."""
     cost_seconds: float = 0.02
     """Of a call, until it is measured."""
     timeout: float | None = None
@@ -73,6 +75,8 @@ class Embedding:
         """The folder of the model, `None` where a function is given."""
         if callable(self.source):
             return None
+        if self.source == MINILM.name:
+            return MINILM.folder
         path = Path(os.fspath(self.source)).expanduser()
         return path if path.exists() or not _NAMED.fullmatch(str(self.source)) else None
 
@@ -98,6 +102,8 @@ class Embedding:
         folder = self.folder
         if callable(self.source):
             return self.source
+        if self.source == MINILM.name and not MINILM.fetched:
+            raise ValueError(f"{MINILM.name} is not fetched: {MINILM.how}")
         if folder is not None:
             from tamis_operators.text.onnx_model import SentenceModel
 

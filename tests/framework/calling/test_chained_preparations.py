@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import tamis
@@ -99,3 +100,26 @@ def test_what_is_optional_is_read_where_it_is_and_remembered_apart() -> None:
     assert matched(matcher, shot="1 5") == []
     assert matched(matcher, shot="1 5", zoom=2) == ["s0"]
     assert MADE["zoom"] == 2
+
+
+def test_one_for_several_events_may_build_on_one_for_each() -> None:
+    sizes: list[int] = []
+
+    def sums(events: Sequence[Any]) -> list[int]:
+        sizes.append(len(events))
+        return [sum(event.prepared) for event in events]
+
+    summed = Preparation(
+        "summed", lambda event: sum(event.prepared), inputs=(), after=FRAME, prepare_events=sums
+    )
+
+    @tamis.operator(preparation=summed, inputs=(), outputs=("n",))
+    def total(event: Any, n: Any) -> list[int]:
+        return [event.prepared]
+
+    matcher = Matcher([total], in_flight=4)
+    matcher.subscribe("total(?n), ?n > 5", id="s")
+    MADE.clear()
+    results = matcher.match_many([{"shot": "1 2"}, {"shot": "1 5"}, {"shot": "9"}])
+    assert [len(each.matches) for each in results] == [0, 1, 1]
+    assert (sizes, MADE["decode"]) == ([3], 3)

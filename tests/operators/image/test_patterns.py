@@ -38,7 +38,7 @@ from tests.operators.image.own import STREET, Street
 FRAME = np.full((240, 320, 3), 90, np.uint8)
 NAMES = {
     "peopleCount", "pedestrianCount", "vehicleCount", "policeCarCount", "tourBoatCount",
-    "coastGuardBoatCount", "mobPattern", "chasePattern", "trafficPattern",
+    "coastGuardBoatCount", "thingCount", "mobPattern", "chasePattern", "trafficPattern",
 }  # fmt: skip
 HERE = Path(__file__).resolve().parents[3]
 
@@ -280,7 +280,7 @@ def test_arguments_are_checked(where: str, reason: str) -> None:
 )
 def test_what_needs_a_model_is_refused_without_one(where: str) -> None:
     matcher = tamis.Matcher(operators())
-    with pytest.raises(tamis.SubscriptionError, match="set TAMIS_DETECTOR to the file of a model"):
+    with pytest.raises(tamis.SubscriptionError, match="set TAMIS_DETECTOR to a model"):
         matcher.subscribe(where)
     matcher.subscribe("{peopleCount(?n), pedestrianCount(?m), mobPattern(?k)}")
 

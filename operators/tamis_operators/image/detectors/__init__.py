@@ -23,6 +23,10 @@ def detector_of(configuration: DetectorConfiguration) -> Detector:
         return CascadeDetector()
     if kind == "own":
         return _own(configuration.source)
+    if kind == "yunet":
+        from tamis_operators.image.detectors.yunet import YunetDetector
+
+        return YunetDetector(configuration)
     from tamis_operators.image.detectors.network import NetworkDetector
 
     return NetworkDetector(configuration)

@@ -1,18 +1,23 @@
-"""Detects by a neural network: any Darknet or ONNX model that OpenCV's dnn module reads.
+"""Detects by a neural network: a Darknet, TensorFlow or ONNX model and its classes' names.
 
-A network works on one frame at a time, in the calling thread. What it puts out is read by its
-shape; see `outputs`. Cost: that of the model, tens of milliseconds for a tiny one.
+What it puts out is read by its shape; see `outputs`. What runs it is in `engines`. A model whose
+first axis is free is shown several frames at once (`batch`). Cost: that of the model, tens of
+milliseconds for a small one.
 """
 
 from __future__ import annotations
 
 import re
-import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tamis_operators.image.configuration import DetectorConfiguration
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis_operators.image.configuration import ONNXRUNTIME, DetectorConfiguration
 from tamis_operators.image.detection import Box, Detection, DetectionError, Detector, suppressed
+from tamis_operators.image.detectors.engines import Engine, OnnxEngine, OpenCvEngine
 from tamis_operators.image.detectors.outputs import Layout, found_in
 from tamis_operators.image.detectors.shapes import input_size
 from tamis_operators.image.labels import canonical
@@ -27,36 +32,54 @@ _SIZE = (640, 640)
 _GRAY = 114
 
 
+class Placed(NamedTuple):
+    """Where a frame is on the picture that the network is shown."""
+
+    zoom_x: float
+    zoom_y: float
+    left: int
+    top: int
+
+
 class NetworkDetector(Detector):
     """A model with the names of its classes."""
 
     def __init__(self, configuration: DetectorConfiguration) -> None:
-        cv2 = opencv()
         self._configuration = configuration
         self._names = [canonical(name) for name in configuration.names]
-        self.labels = frozenset(self._names)
-        darknet = bool(configuration.config)
+        self.labels = configuration.told
+        model = Path(configuration.model)
         given = configuration.letterbox
-        self._letterbox = not darknet if given is None else given
-        if darknet:
-            self._net = cv2.dnn.readNetFromDarknet(configuration.config, configuration.model)
+        self._letterbox = model.suffix == ".onnx" if given is None else given
+        size = None
+        if model.suffix == ".weights":
             size = _darknet_size(Path(configuration.config))
-        else:
-            self._net = cv2.dnn.readNetFromONNX(configuration.model)
-            size = input_size(Path(configuration.model))
+        elif model.suffix == ".onnx":
+            size = input_size(model)
         self._size = configuration.size or size or _SIZE
-        self._net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
-        self._outputs = self._net.getUnconnectedOutLayersNames()
-        self._lock = threading.Lock()
+        self._engine: Engine
+        if configuration.engine == ONNXRUNTIME:
+            self._engine = OnnxEngine(configuration.model)
+        else:
+            self._engine = OpenCvEngine(configuration.model, configuration.config)
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
         """The things on the frame."""
-        cv2 = opencv()
-        shown, zoom_x, zoom_y, left, top = self._shown(frame)
-        blob = cv2.dnn.blobFromImage(shown, 1 / 255, self._size, swapRB=True)
-        with self._lock:
-            self._net.setInput(blob)
-            outputs = [output.copy() for output in self._net.forward(self._outputs)]
+        blob, placed = self._blob(frame)
+        return self._found(self._engine.run(blob), placed, frame)
+
+    def detect_many(self, frames: Sequence[Frame]) -> list[list[Detection]]:
+        """The things on several frames, which the network is shown at once."""
+        if not frames:
+            return []
+        blobs, places = zip(*(self._blob(frame) for frame in frames), strict=True)
+        outputs = self._engine.run(np.concatenate(blobs))
+        return [
+            self._found([output[at : at + 1] for output in outputs], placed, frame)
+            for at, (placed, frame) in enumerate(zip(places, frames, strict=True))
+        ]
+
+    def _found(self, outputs: list[NDArray[Any]], placed: Placed, frame: Frame) -> list[Detection]:
         layout = Layout(len(self._names), self._size, self._configuration.threshold)
         height, width = frame.shape[:2]
         found = []
@@ -65,20 +88,26 @@ class NetworkDetector(Detector):
                 raise DetectionError(
                     f"the model found its class {number}, and {len(self._names)} names are given"
                 )
-            x1, x2 = (min(max((x - left) / zoom_x, 0.0), width) for x in (x1, x2))
-            y1, y2 = (min(max((y - top) / zoom_y, 0.0), height) for y in (y1, y2))
+            x1, x2 = (min(max((x - placed.left) / placed.zoom_x, 0.0), width) for x in (x1, x2))
+            y1, y2 = (min(max((y - placed.top) / placed.zoom_y, 0.0), height) for y in (y1, y2))
             if x2 > x1 and y2 > y1:
                 box = Box(x1, y1, x2 - x1, y2 - y1)
                 found.append(Detection(self._names[number], score, box))
         return suppressed(found, self._configuration.overlap, 0.9)
 
-    def _shown(self, frame: Frame) -> tuple[Bytes, float, float, int, int]:
+    def _blob(self, frame: Frame) -> tuple[NDArray[Any], Placed]:
         """What the network is shown, and where the frame is on it."""
+        shown, placed = self._shown(frame)
+        blob = opencv().dnn.blobFromImage(shown, self._configuration.scale, self._size, swapRB=True)
+        return blob, placed
+
+    def _shown(self, frame: Frame) -> tuple[Bytes, Placed]:
+        """The frame in the size that the network wants."""
         cv2 = opencv()
         height, width = frame.shape[:2]
         wide, high = self._size
         if not self._letterbox:
-            return cv2.resize(frame, (wide, high)), wide / width, high / height, 0, 0
+            return cv2.resize(frame, (wide, high)), Placed(wide / width, high / height, 0, 0)
         zoom = min(wide / width, high / height)
         size = max(1, round(width * zoom)), max(1, round(height * zoom))
         left, top = (wide - size[0]) // 2, (high - size[1]) // 2
@@ -87,7 +116,7 @@ class NetworkDetector(Detector):
             cv2.resize(frame, size), top, bottom, left, right, cv2.BORDER_CONSTANT,
             value=(_GRAY, _GRAY, _GRAY),
         )  # fmt: skip
-        return shown, size[0] / width, size[1] / height, left, top
+        return shown, Placed(size[0] / width, size[1] / height, left, top)
 
 
 def _darknet_size(config: Path) -> tuple[int, int] | None:
