@@ -62,6 +62,7 @@ def measured(
                 "subscriptions": subscriptions,
                 "subscribe_us": 1e6 * wrote / subscriptions,
                 "ready_seconds": server.ready_seconds,
+                "followed_seconds": server.wait_followed(),
             }
             yield from asyncio.run(
                 load_rows(server, subscriptions, seconds, loads or [50, 100, 200])

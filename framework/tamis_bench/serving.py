@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 from tamis import Client
 from tamis_bench.report import Row, progress
@@ -28,6 +29,7 @@ SITE_SHARE = 5
 _CONNECTIONS = 64
 _PUBLISHERS = 32
 _PATIENCE_SECONDS = 120.0
+_FOLLOWED_SECONDS = 600.0
 _EXPLAINED = 200
 _KEY = "the key of the bench"
 
@@ -52,6 +54,18 @@ class Serving:
         if found is None:
             raise AssertionError(f"the server said {said!r}")
         self.url = found[0]
+
+    def wait_followed(self) -> float:
+        """Waits until all that is in the log is subscribed; how long that took."""
+        began = time.perf_counter()
+        while True:
+            with urlopen(f"{self.url}/metrics") as answer:
+                lag = re.search(rb"^tamis_lag_entries ([\d.]+)", answer.read(), re.MULTILINE)
+            if lag is not None and not float(lag[1]):
+                return time.perf_counter() - began
+            if time.perf_counter() - began > _FOLLOWED_SECONDS:
+                raise AssertionError("the server does not come to the end of its log")
+            time.sleep(0.1)
 
     def __enter__(self) -> Serving:
         return self
