@@ -132,11 +132,14 @@ def test_a_failed_event_stops_nothing(serving: Serving, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(tamis.Matcher, "begin", begin)
     with serving() as client:
-        client.subscribed("a = 1", id="s")
+        _, ticket = client.subscribed("a = 1", id="s")
         events = [{"id": id, "a": 1} for id in ("p0", "p1", "poison", "p3")]
         verdicts = client.post("/events?wait=true", json=events).json()["events"]
         assert [each["matches"] for each in verdicts] == [["s"], ["s"], [], ["s"]]
         assert verdicts[2]["failure"] == "ZeroDivisionError: a planner"
+        why = client.get("/events/poison/why?subscription=s", headers=ticket).json()
+        assert why["verdict"] == "undetermined"
+        assert why["because"].startswith("no matcher could take the event: ZeroDivisionError")
         assert "tamis_failures_total 1.0" in client.get("/metrics").text
     with serving() as client:
         assert client.get("/readyz").status_code == 200

@@ -52,7 +52,9 @@ class Past(NamedTuple):
         """What the log says of a subscription that stood then."""
         if any(each["subscription"] == id for each in self.verdict["matches"]):
             return MATCHED
-        if any(each["subscription"] == id for each in self.verdict["undetermined"]):
+        if "failure" in self.verdict or any(
+            each["subscription"] == id for each in self.verdict["undetermined"]
+        ):
             return UNDETERMINED
         return NOT_MATCHED
 
@@ -94,6 +96,8 @@ def explained(service: Service, past: Past, id: str, born: int | None) -> dict[s
         data["trace"] = GONE
     if text is not None:
         _tell_log(data, past.verdict_on(id))
+        if "failure" in past.verdict:
+            data["because"] = f"no matcher could take the event: {past.verdict['failure']}"
         made = service.log.reading.delivered_at(text.born, position)
         data["deliveries"] = [
             {"id": delivery_id(text.born, each.number), "type": each.kind} for each in made
@@ -111,7 +115,18 @@ def _decided(replay: Replay, past: Past, id: str, text: LiveText) -> dict[str, A
         raise Problem(
             "bad-subscription", f"this server cannot read the text of {id!r}: {bad}"
         ) from bad
-    return without_others(past.decided_by(replay).explain(id).data)
+    try:
+        result = past.decided_by(replay)
+    except Exception as failure:  # as it was when the event was to be matched
+        return {
+            "subscription": id,
+            "event": past.entry.id,
+            "verdict": UNDETERMINED,
+            "where": text.document["where"],
+            "because": f"no matcher can take the event: {type(failure).__name__}: {failure}",
+            "alternatives": [],
+        }
+    return without_others(result.explain(id).data)
 
 
 def _tell_log(data: dict[str, Any], said: str) -> None:
