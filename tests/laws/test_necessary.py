@@ -318,8 +318,8 @@ class Necessary(RuleBasedStateMachine):
 
 
 @pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
-@pytest.mark.parametrize("name", ["scan", "pstbloom", "psthash", "lanes", "opindex"])
+@pytest.mark.parametrize("name", ["scan", "pstbloom", "psthash", "lanes", "opindex", "pbtree"])
 def test_declarations_change_no_verdict(name: str) -> None:
-    scanned = None if name == "scan" else 0
+    scanned = None if name in ("scan", "pbtree") else 0
     machine = type("Machine", (Necessary,), {"index": name, "scanned": scanned})
     run_state_machine_as_test(machine, settings=law_settings(None, steps=15))

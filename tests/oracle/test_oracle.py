@@ -60,6 +60,12 @@ def test_other_planners_agree_too(planner: str) -> None:
     agree(Engine(tamis, planner, DEFAULT_INDEX), range(1_000, 1_060))
 
 
+@pytest.mark.parametrize("index", ["pbtree"])
+def test_other_indexes_agree_too(index: str) -> None:
+    """Fewer worlds: the index law has every index by itself."""
+    agree(Engine(tamis, DEFAULT_PLANNER, index), [*range(2_000, 2_040), *ONCE_WRONG])
+
+
 @pytest.mark.parametrize("block", range(4))
 def test_modern_worlds_agree_under_all_settings(block: int) -> None:
     """Batches, implications, memory, shared work, threads, learning: every planner."""

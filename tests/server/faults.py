@@ -20,7 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.server.shim import SYNCS, Op, Shim
+from tests.power import Op
+from tests.server.shim import SYNCS, Shim
 
 if TYPE_CHECKING:
     from tamis.server.log import Log

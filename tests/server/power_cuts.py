@@ -21,9 +21,8 @@ from typing import Any
 
 from tamis.server.errors import LogError
 from tests.killing import ROOT
-from tests.server.disk import Disk
+from tests.power import Disk, Op
 from tests.server.kills import Auditor
-from tests.server.shim import Op
 
 _PER_TRACE = 2_500
 _SHARED_MEMORY = Path("/dev/shm")

@@ -13,7 +13,8 @@ import threading
 import time
 from typing import Any
 
-from tests.server.shim import Op, Shim
+from tests.power import Op
+from tests.server.shim import Shim
 
 _PAGES = 24
 """After so many the write-ahead log is brought into the database: sooner than by itself, so that

@@ -10,26 +10,24 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 from tamis.server import database
-
-
-class Op(NamedTuple):
-    """A call that changes what is on disk, or says that it has to be there."""
-
-    kind: str
-    path: str
-    at: int = 0
-    data: bytes = b""
-    to: str = ""
-
+from tests.power import (
+    CREATE,
+    DELETE,
+    FOLDER,
+    RENAME,
+    SYNC,
+    SYNC_FOLDER,
+    TRUNCATE,
+    WRITE,
+    Op,
+)
 
 Listener = Callable[[Op], None]
-WRITE, TRUNCATE, SYNC, DELETE = "write", "truncate", "sync", "delete"
-CREATE, FOLDER, RENAME, SYNC_FOLDER = "create", "folder", "rename", "sync folder"
 SYNCS = (SYNC, SYNC_FOLDER)
 _NOT_KEPT = ("-shm", "/lock")
 

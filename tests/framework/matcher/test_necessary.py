@@ -410,7 +410,7 @@ def test_declarations_go_with_their_subscription() -> None:
     assert len(counted.inner.asked) == 3  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("index", ["pstbloom", "psthash", "lanes", "opindex", "scan"])
+@pytest.mark.parametrize("index", ["pstbloom", "psthash", "lanes", "opindex", "pbtree", "scan"])
 def test_a_saved_matcher_keeps_declarations(tmp_path: Path, index: str) -> None:
     matcher, _ = matcher_of("early(3)", "early(9) and a = 1", "not early(3)", "b = 1", index=index)
     matcher.save(tmp_path / "saved")

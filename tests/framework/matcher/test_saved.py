@@ -19,7 +19,7 @@ from tamis.catalog.compiled import _SUMMED
 from tamis.testing import FakeClock, events, pool_operators, subscriptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
-INDEXES = ("pstbloom", "psthash", "lanes", "opindex", "scan")
+INDEXES = ("pstbloom", "psthash", "lanes", "opindex", "pbtree", "scan")
 
 
 @tamis.operator(inputs=("loudness",), version="3")

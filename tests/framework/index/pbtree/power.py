@@ -24,9 +24,10 @@ from tamis.index.clauses import predicate_of
 from tamis.index.pbtree.index import PBTree
 from tamis.index.pbtree.tree import Sizes
 from tests.framework.index.pbtree.changes import Changes, event
-from tests.power_cuts import Trace, TracedDisk, cuts
+from tests.power import Disk, Op, TracedDisk
 
 _PER_TRACE = 250
+_SHARED_MEMORY = Path("/dev/shm")
 _CHANGES = 60
 _SIZES = Sizes(inner=8, leaf=8, run=600)
 
@@ -35,15 +36,15 @@ class Lost(AssertionError):
     """What was committed is not there after a cut."""
 
 
-def traced(seed: str, folder: Path, *, is_synced: bool) -> tuple[Trace, list[Changes]]:
-    """Makes changes in a folder; returns what was written, and what there was after each."""
-    trace = Trace()
+def traced(seed: str, folder: Path, *, is_synced: bool) -> tuple[list[Op | int], list[Changes]]:
+    """Makes changes in a folder; returns what was written and how many were done, in order, and
+    what there was after each."""
+    trace: list[Op | int] = []
     changes = Changes(seed, largest=150)
     after = [copy.deepcopy(changes)]
     # a short log begins anew often, and a small pool spills
     with patch("tamis.index.pbtree.store._LOG_BYTES", 300_000):
-        index = PBTree(folder, 0, TracedDisk(trace, is_synced), _SIZES)
-        trace.mark("0")
+        index = PBTree(folder, 0, TracedDisk(trace.append, is_synced=is_synced), _SIZES)
         for _ in range(_CHANGES):
             added, gone = changes.next()
             entries = [(int(id), [predicate_of(one) for one in each]) for id, each in added.items()]
@@ -51,7 +52,7 @@ def traced(seed: str, folder: Path, *, is_synced: bool) -> tuple[Trace, list[Cha
                 index.build(entries)
             if gone:
                 index.delete_many(np.array(gone, np.int64))
-            trace.mark(str(changes.count))
+            trace.append(changes.count)
             after.append(copy.deepcopy(changes))
         index.close()
     return trace, after
@@ -85,18 +86,22 @@ def cut(points: int, seed: int, *, is_synced: bool = True, shown: bool = False) 
     chance = random.Random(seed)
     counts: Counter[str] = Counter()
     while counts.total() < points:
-        place = Path(tempfile.mkdtemp())
+        place = Path(tempfile.mkdtemp(dir=_SHARED_MEMORY if _SHARED_MEMORY.is_dir() else None))
         folder = place / "index"
         try:
             trace, after = traced(f"{seed}.{counts.total()}", folder, is_synced=is_synced)
             some = min(_PER_TRACE, points - counts.total())
-            places = [chance.randint(0, len(trace.operations)) for _ in range(some)]
-            for files, marks in cuts(trace, places, chance):
-                shutil.rmtree(folder)
-                folder.mkdir()
-                for name, content in files.items():
-                    Path(name).write_bytes(content)
-                counts[check(folder, after, int(marks[-1]) if marks else 0, chance)] += 1
+            places = Counter(chance.randint(0, len(trace)) for _ in range(some))
+            disk, left, done = Disk(), place / "left", 0
+            for at, each in enumerate([*trace, done]):
+                for _ in range(places[at]):
+                    disk.cut(chance, str(folder), left)
+                    counts[check(left, after, done, chance)] += 1
+                    shutil.rmtree(left)
+                if isinstance(each, Op):
+                    disk.take(each)
+                else:
+                    done = each
         finally:
             shutil.rmtree(place)
         if shown:

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.server.shim import (
-    CREATE,
-    DELETE,
-    FOLDER,
-    RENAME,
-    SYNC,
-    SYNC_FOLDER,
-    TRUNCATE,
-    WRITE,
-    Op,
-)
+from tamis.files import disk
 
+WRITE, TRUNCATE, SYNC, DELETE = "write", "truncate", "sync", "delete"
+CREATE, FOLDER, RENAME, SYNC_FOLDER = "create", "folder", "rename", "sync folder"
 _SECTOR = 512
+
+
+class Op(NamedTuple):
+    """A call that changes what is on disk, or says that it has to be there."""
+
+    kind: str
+    path: str
+    at: int = 0
+    data: bytes = b""
+    to: str = ""
 
 
 class _File:
@@ -110,3 +114,41 @@ class Disk:
                 place = target / os.path.relpath(path, source)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.left(chance, share))
+
+
+class TracedDisk(disk.Disk):
+    """Files that tell of each call; without syncs, for a control, those are left out."""
+
+    def __init__(self, tell: Callable[[Op], None], *, is_synced: bool = True) -> None:
+        self.tell, self.is_synced = tell, is_synced
+
+    def open(self, path: Path) -> disk.DiskFile:
+        if not path.exists():
+            self.tell(Op(CREATE, str(path)))
+        return _TracedFile(path, self)
+
+    def replace(self, old: Path, new: Path) -> None:
+        super().replace(old, new)
+        self.tell(Op(RENAME, str(old), to=str(new)))
+
+    def sync_folder(self, folder: Path) -> None:
+        if self.is_synced:
+            self.tell(Op(SYNC_FOLDER, str(folder)))
+
+
+class _TracedFile(disk.DiskFile):
+    def __init__(self, path: Path, traced: TracedDisk) -> None:
+        super().__init__(path)
+        self._traced = traced
+
+    def write(self, offset: int, content: bytes) -> None:
+        super().write(offset, content)
+        self._traced.tell(Op(WRITE, str(self.path), offset, bytes(content)))
+
+    def truncate(self, size: int) -> None:
+        super().truncate(size)
+        self._traced.tell(Op(TRUNCATE, str(self.path), size))
+
+    def sync(self) -> None:
+        if self._traced.is_synced:
+            self._traced.tell(Op(SYNC, str(self.path)))
