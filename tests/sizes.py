@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 IMPORTS = {
     "core": ("tamis", "tamis.matcher"),
     "bench": ("matplotlib.pyplot", "scipy.optimize", "duckdb"),
+    "detector": ("cv2", "onnxruntime"),
     "graph": ("networkx",),
     "image": ("cv2",),
     "parquet": ("pyarrow.parquet",),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 
 from tamis import OperatorRecord
-from tamis_operators.image import face_count, looks_like, shows_template
+from tamis_operators.image import face_count, looks_like, reads_text, shows_template
 from tamis_operators.image.brightness import Brightness
 from tamis_operators.image.dominant_color import DominantColor
 from tamis_operators.image.pictures import References, listed
@@ -30,6 +30,7 @@ def pixel_operators(references: References | None = None) -> list[OperatorRecord
             functools.partial(shows_template.ShowsTemplate, pictures),
         ),
         face_count.record(),
+        reads_text.record(),
         OperatorRecord(QrCode.specification, QrCode),
         OperatorRecord(Brightness.specification, Brightness),
         OperatorRecord(DominantColor.specification, DominantColor),

@@ -172,3 +172,16 @@ def test_faces_by_yunet(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.matches[0].bindings == [{"n": count}]
     record = {each.specification.name: each for each in image.operators()}["faceCount"]
     assert record.specification.version != cascades.specification.version
+
+
+def test_lines_of_text_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(tamis.SubscriptionError, match="not fetched: tamis models fetch pp-ocr"):
+        tamis.Matcher(image.operators()).subscribe("readsText(?text)")
+    need("pp-ocr", monkeypatch)
+    matcher = tamis.Matcher(image.operators())
+    matcher.subscribe('readsText("MADRID") and readsText(?t), ?t contains "EMT"', id="s")
+    result = matcher.match({"image": str(folder("ultralytics") / "bus.jpg")})
+    assert {"t": "EMT"} in list(result.matches[0].bindings)
+    assert result.account.calls == 1
+    record = next(each for each in image.operators() if each.specification.name == "readsText")
+    check_operator(record)
