@@ -59,7 +59,7 @@ from tamis.result.graphs import chain_graph, subscription_graph
 from tamis.result.pending import Pending
 from tamis.result.plan import Plan, plan_of
 from tamis.statistics import Statistics, checked_statistics
-from tamis.words import counted
+from tamis.words import counted, without_passwords
 
 if TYPE_CHECKING:
     import networkx
@@ -297,7 +297,7 @@ class Matcher:
         return (
             f"<matcher: {counted(len(self), 'subscription')}, "
             f"{counted(len(self.operators.records), 'operator')}, "
-            f"index {self._index_name}, planner {type(self.planner).__name__}>"
+            f"index {without_passwords(self._index_name)}, planner {type(self.planner).__name__}>"
         )
 
     def __contains__(self, id: object) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_PASSWORD = re.compile(r"(://[^/@:\s]*:)[^@\s]+(?=@)|(password=)[^\s;,&]+")
 
 
 def a(noun: str) -> str:
@@ -44,3 +47,14 @@ def duration(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
+
+
+def without_passwords(text: str) -> str:
+    """Returns a text without the passwords of the addresses in it.
+
+    >>> without_passwords("dbms:path=postgresql://me:secret@host/db")
+    'dbms:path=postgresql://me:…@host/db'
+    >>> without_passwords("dbms:path=host=here password=secret user=me")
+    'dbms:path=host=here password=… user=me'
+    """
+    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}…", text)
