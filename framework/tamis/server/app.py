@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from tamis.log import log
-from tamis.server import deliveries, events, operations, subscriptions, undetermined, why
+from tamis.server import deliveries, events, examples, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
 from tamis.server.journal import Requests
 from tamis.server.pages import documentation
@@ -45,6 +45,7 @@ def application(service: Service) -> FastAPI:
         version=version("tamis"),
         description=_ABOUT,
         lifespan=lives,
+        responses=examples.PROBLEMS,
         docs_url=None,  # it fetches scripts from elsewhere
         redoc_url=None,
     )

@@ -42,7 +42,11 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     """The addresses of deliveries."""
     router = APIRouter(tags=_TAGS)
 
-    @router.get("/subscriptions/{id}/matches", openapi_extra=examples.MATCHES)
+    @router.get(
+        "/subscriptions/{id}/matches",
+        openapi_extra=examples.MATCHES,
+        responses=examples.other("text/event-stream"),
+    )
     async def matches(
         request: Request, id: str, wait: str = "", after: str = "", limit: int = 100
     ) -> Response:

@@ -31,7 +31,12 @@ def routes(service: Service) -> APIRouter:
     """The addresses of events."""
     router = APIRouter(tags=_TAGS)
 
-    @router.post("/events", status_code=202, openapi_extra=examples.PUBLISH)
+    @router.post(
+        "/events",
+        status_code=202,
+        openapi_extra=examples.PUBLISH,
+        responses={200: {"description": "With the verdicts that were waited for"}},
+    )
     async def publish(request: Request, wait: bool = False) -> Response:
         """Publish one event, an array or lines of them; with `wait=true` the answer says what
         matched. An id that is known is taken once."""
@@ -56,7 +61,12 @@ def routes(service: Service) -> APIRouter:
             return JSONResponse({"ids": published.ids, "events": verdicts}, 200)
         return JSONResponse({"ids": published.ids}, 202)
 
-    @router.get("/events", openapi_extra=examples.ADMIN)
+    @router.get(
+        "/events",
+        openapi_extra=examples.ADMIN,
+        response_class=Response,
+        responses=examples.other("text/event-stream"),
+    )
     async def follow(request: Request, after: int | None = None) -> Response:
         """Follow the log as server-sent events, each with its account; with the admin key."""
         service.check_admin(request)

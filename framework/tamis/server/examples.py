@@ -54,6 +54,40 @@ _SUBSCRIPTION = {
 _WANTED = {"where": "speed > 60km/h and camera in {c1, c2}", "deliver": {"cooldown": "10min"}}
 _EVENT = {"id": "e1", "time": "2026-01-15T12:00:00Z", "camera": "c1", "speed": 20}
 
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    name: {
+        "description": about,
+        "content": {"application/problem+json": {"schema": _PROBLEM}},
+    }
+    for name, about in (("4XX", "What is wrong with the request"), ("5XX", "What keeps the server"))
+}
+"""What every address may answer."""
+
+
+UNWELL: dict[int | str, dict[str, Any]] = {
+    503: {
+        "description": "Not now",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+def other(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    """An answer that is of other kinds than JSON."""
+    content = {kind: {"schema": {"type": "string"}} for kind in kinds}
+    return {200: {"description": "Found", "content": content}}
+
+
 TICKET: dict[str, Any] = {"parameters": [_BEARER]}
 ADMIN: dict[str, Any] = {"parameters": [{**_BEARER, "example": "Bearer ADMIN-KEY"}]}
 MATCHES = TICKET

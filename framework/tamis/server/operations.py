@@ -50,14 +50,14 @@ def _add_state(router: APIRouter, service: Service) -> None:
     """Adds how the server is doing."""
     registry = registry_of(service)
 
-    @router.get("/healthz")
+    @router.get("/healthz", responses=examples.UNWELL)
     async def health() -> Response:
         """Whether the process lives, and can still do what it is for."""
         matching = service._matching
         broken = service.failure is not None or (matching is not None and matching.broken)
         return JSONResponse({"status": "failed" if broken else "ok"}, 503 if broken else 200)
 
-    @router.get("/readyz")
+    @router.get("/readyz", responses=examples.UNWELL)
     async def readiness() -> Response:
         """Whether it takes requests: recovery has ended."""
         why = service.why_not_ready
@@ -65,7 +65,7 @@ def _add_state(router: APIRouter, service: Service) -> None:
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready", "reason": why}, 503)
 
-    @router.get("/metrics")
+    @router.get("/metrics", response_class=Response, responses=examples.other("text/plain"))
     def metrics() -> Response:
         """Numbers for Prometheus."""
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
@@ -74,7 +74,12 @@ def _add_state(router: APIRouter, service: Service) -> None:
 def _add_backup(router: APIRouter, service: Service) -> None:
     """Adds the log as a file."""
 
-    @router.get("/backup", openapi_extra=examples.ADMIN)
+    @router.get(
+        "/backup",
+        openapi_extra=examples.ADMIN,
+        response_class=Response,
+        responses=examples.other("application/x-tar"),
+    )
     async def backup(request: Request) -> Response:
         """The log as it is now, as a tar file; what it holds is a folder to serve. With the
         admin key."""

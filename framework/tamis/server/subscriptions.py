@@ -60,7 +60,12 @@ def routes(service: Service) -> APIRouter:
 def _add_subscribe(router: APIRouter, service: Service) -> None:
     backtests = Backtests(service)
 
-    @router.post("/subscriptions", status_code=201, openapi_extra=examples.SUBSCRIBE)
+    @router.post(
+        "/subscriptions",
+        status_code=201,
+        openapi_extra=examples.SUBSCRIBE,
+        responses={200: {"description": "What a dry run found"}},
+    )
     async def subscribe(
         request: Request,
         dry_run: bool = False,

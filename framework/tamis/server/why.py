@@ -178,7 +178,11 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     router = APIRouter(tags=_TAGS)
     nearest = Nearest(service)
 
-    @router.get("/events/{id:path}/why", openapi_extra=examples.TICKET)
+    @router.get(
+        "/events/{id:path}/why",
+        openapi_extra=examples.TICKET,
+        responses=examples.other("text/plain"),
+    )
     async def why(
         request: Request, id: str, subscription: str | None = None, limit: int = 10
     ) -> Response:
