@@ -25,6 +25,7 @@ from tests.power import Disk, Op
 from tests.server.kills import Auditor
 
 _PER_TRACE = 2_500
+_BEGINNING = 24
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -77,10 +78,25 @@ def _cut_trace(trace: list[Any], folder: Path, chance: random.Random, counts: Co
             auditor.audit(left)
         except (AssertionError, KeyError):
             counts["lost"] += 1
-        except LogError:
+        except LogError as refused:
             counts["refused"] += 1
+            counts[str(refused).replace(str(left), "")] += 1
         finally:
             shutil.rmtree(left)
+
+
+def cut_beginnings(times: int, seed: int) -> Counter[str]:
+    """Cuts so many times at each of the first operations, where the files are made."""
+    chance = random.Random(seed)
+    counts: Counter[str] = Counter()
+    folder = Path(tempfile.mkdtemp())
+    try:
+        trace = recorded(folder / "log", seed, _BEGINNING, "FULL")
+        for _ in range(times):
+            _cut_trace(trace, folder, chance, counts)
+    finally:
+        shutil.rmtree(folder)
+    return counts
 
 
 def main() -> None:

@@ -73,7 +73,7 @@ def open_database(
         database.set_busy_timeout(_BUSY_MILLISECONDS)
         if reads:
             database.pragma("query_only", True)
-        elif vfs is not None and not path.stat().st_size:
+        elif vfs is not None and not database.pragma("page_count"):  # also one half made
             database.reserve_bytes("main", _CHECKSUM_BYTES)
         database.pragma("mmap_size", 0)
         database.pragma("journal_mode", "wal")
