@@ -8,7 +8,7 @@ import pytest
 
 from tamis.matcher import DEFAULT_PLANNER
 from tamis_bench import index, planners, scenes
-from tamis_bench.goals import BE_TREE, GOALS, INDEXES, JUDGED, OPINDEX, PORTABLE, judged, said
+from tamis_bench.goals import AUTO, BE_TREE, GOALS, INDEXES, JUDGED, OPINDEX, PORTABLE, judged, said
 from tamis_bench.scans import SCANS
 
 
@@ -60,12 +60,13 @@ def test_goals_are_of_what_is_measured() -> None:
         workloads = {workload} if isinstance(workload, str) else workload
         if goal.bench == "index":
             assert set(workloads) <= set(index.WORKLOADS)
-            assert {method} <= {*INDEXES, OPINDEX, PORTABLE, BE_TREE} or set(method) <= set(INDEXES)
+            known = {*INDEXES, OPINDEX, AUTO, PORTABLE, BE_TREE}
+            assert {method} <= known or set(method) <= set(INDEXES)
             if goal.column.startswith("x_"):
                 assert goal.column[2:] in SCANS
         elif goal.bench == "planners":
-            known = shapes if callable(workloads) else shapes & set(workloads)
-            assert any(map(workloads, known)) if callable(workloads) else known == set(workloads)
+            drawn = shapes if callable(workloads) else shapes & set(workloads)
+            assert any(map(workloads, drawn)) if callable(workloads) else drawn == set(workloads)
     assert BE_TREE.removesuffix(" scan") in SCANS
     assert JUDGED == DEFAULT_PLANNER
 

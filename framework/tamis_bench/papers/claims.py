@@ -212,6 +212,20 @@ def exponent(
     return told
 
 
+def lately(
+    experiment: str, method: str, column: str, least: float, most: float
+) -> Callable[[Figures], Told]:
+    """Holds where, between the last two places, values grow to a power between two."""
+
+    def told(figures: Figures) -> Told:
+        *_, before, last = figures.several(experiment, method, column).items()
+        sizes = [float(at.replace(",", "")) for at, _ in (before, last)]
+        power = math.log(last[1] / before[1]) / math.log(sizes[1] / sizes[0])
+        return f"{method} n^{power:.2f}", least <= power <= most
+
+    return told
+
+
 def both(*tellers: Callable[[Figures], Told]) -> Callable[[Figures], Told]:
     """Holds where all of several do."""
 
