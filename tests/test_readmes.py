@@ -27,7 +27,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 ALL = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/*.md")) + README
 
 
-def test_python_blocks_run_and_give_what_they_show() -> None:
+def test_python_blocks_run_and_give_what_they_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some keep a folder beside them
     assert run_shown(README, {}) >= 12
 
 
