@@ -24,7 +24,8 @@ from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.advising.shadow import Shadow, Shadows
-    from tamis.files.reading import Events as Source
+    from tamis.files.films import Films
+    from tamis.files.reading import Events
     from tamis.files.writing import Lines
     from tamis.matcher import Matcher
     from tamis.result.totals import Totals
@@ -57,6 +58,10 @@ def match(
     types: options.Types = None,
     rename: options.Rename = None,
     keep: options.Keep = None,
+    every: options.Every = None,
+    starts: options.Starts = None,
+    track: options.TrackFile = None,
+    frames: options.MostFrames = None,
     policy_state: Annotated[
         str | None,
         option("DIR", "What delivery policies keep, from the last run and for the next one."),
@@ -79,10 +84,13 @@ def match(
         operators, index, planner, statistics, workers, in_flight, time_zone, memo_bytes, types
     )
     named = options.renamed_of(rename), options.names_of(keep)
-    run = Run(subscriptions, events, setup, output, report, rejects, *named)
+    films = options.frames_of(events, every, starts, track, frames)
+    run = Run(subscriptions, events, setup, output, report, rejects, *named, films)
     options.check_followed(statistics, follows=follow_statistics, on=on)
     if on == "spark" and types is not None:
         raise MisuseError("--types are looked at in one process: leave out --on spark")
+    if on == "spark" and films is not None:
+        raise MisuseError("films are read by one process: leave out --on spark")
     if _is_on_spark(on, master, shards, shadow, policy_state):
         from tamis.cli.match_on_spark import match_on_spark
 
@@ -108,7 +116,6 @@ def _is_on_spark(
 def _match_here(run: Run, shadow: bool, policy_state: str | None, *, follows: bool) -> None:
     """Matches in this process."""
     from tamis.advising.shadow import Shadows
-    from tamis.files import reading
     from tamis.files.writing import lines_to
     from tamis.result.totals import Totals
 
@@ -116,7 +123,7 @@ def _match_here(run: Run, shadow: bool, policy_state: str | None, *, follows: bo
     if shadow and run.report is None:
         raise MisuseError("--shadow writes its figures to the report: give --report FILE")
     shadows = Shadows(matcher) if shadow else None
-    source = reading.Events(run.events, run.renamed)
+    source = run.source()
     run.check(source.files)
     run.subscribe(matcher)
     policies = Policies.of(matcher, policy_state)
@@ -172,7 +179,7 @@ class _Work:
     def __init__(
         self,
         matcher: Matcher,
-        events: Source,
+        events: Events | Films,
         results: Lines,
         rejects: Lines | None,
         totals: Totals,

@@ -14,7 +14,9 @@ from tamis.cli.saying import say, say_rejects
 from tamis.words import counted
 
 if TYPE_CHECKING:
+    from tamis.files.films import Films, Frames
     from tamis.files.naming import Renamed
+    from tamis.files.reading import Events
     from tamis.matcher import Matcher
     from tamis.result.totals import Totals
 
@@ -34,7 +36,19 @@ class Run:
     rejects: str | None
     renamed: Renamed = ()
     keep: tuple[str, ...] = ()
+    frames: Frames | None = None
+    """Which frames of films are the events, where films are read."""
     started: float = field(default_factory=time.perf_counter)
+
+    def source(self) -> Events | Films:
+        """The events, of files of them or of films."""
+        if self.frames is not None:
+            from tamis.files.films import Films
+
+            return Films(self.events, self.frames, self.renamed)
+        from tamis.files.reading import Events
+
+        return Events(self.events, self.renamed)
 
     def check(self, files: Sequence[str]) -> None:
         """Refuses to read standard input twice, and to write over what is read or written."""

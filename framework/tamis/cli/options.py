@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tamis.cli.failures import MisuseError
+
+if TYPE_CHECKING:
+    from tamis.files.films import Frames
 
 
 def option(metavar: str, says: str, *names: str, **more: Any) -> Any:
@@ -130,6 +134,25 @@ MemoBytes = Annotated[
     int | None,
     option("N", "How much memory answers of deterministic operators may take.", min=0),
 ]
+Every = Annotated[
+    str | None,
+    option(
+        "DURATION",
+        "Read --events as films (files, folders, patterns, a camera's address, camera:0), and take "
+        "a frame so often, as 1s: an event each.",
+    ),
+]
+Starts = Annotated[
+    str | None,
+    option("TIME", "When films began (RFC 3339); when not given, with the first point of --track."),
+]
+TrackFile = Annotated[
+    str | None,
+    option("FILE", "Where films were taken: .gpx, or .csv with time or seconds, lat and lon."),
+]
+MostFrames = Annotated[
+    int | None, option("N", "How many frames of a film or camera at most.", min=1)
+]
 Master = Annotated[str | None, option("URL", "Where Spark runs: local[*] when not given.")]
 
 
@@ -141,6 +164,33 @@ def renamed_of(given: str | None) -> tuple[tuple[str, str], ...]:
         if not name or not new or [each for _, each in found].count(new) > 1:
             raise MisuseError(f"--rename is FROM=TO,… with each TO once, not {given}")
     return found
+
+
+def frames_of(
+    events: list[str], every: str | None, starts: str | None, track: str | None, most: int | None
+) -> Frames | None:
+    """Which frames of films are events; `None` where files of events are read."""
+    from tamis.files.films import Frames, films_among
+    from tamis.language.durations import duration_seconds
+
+    if every is None:
+        films = films_among(events)
+        if films:
+            raise MisuseError(
+                f"{films[0]} is a film or a camera: say how often a frame is an event, "
+                "as --every 1s"
+            )
+        if starts or track or most:
+            raise MisuseError("--starts, --track and --frames go with --every, of films")
+        return None
+    try:
+        seconds = float(duration_seconds(every))
+        began = None if starts is None else datetime.fromisoformat(starts)
+    except ValueError as bad:
+        raise MisuseError(f"--every and --starts: {bad}") from None
+    if began is not None and began.tzinfo is None:
+        began = began.replace(tzinfo=UTC)
+    return Frames(seconds, began, track, most)
 
 
 def names_of(given: str | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
 """Reads and writes files: events and subscriptions, results, tables, manifests.
 
-Others may import from `disk`, `manifest`, `naming`, `parquet`, `reading` and `writing`.
+Others may import from `disk`, `films`, `manifest`, `naming`, `parquet`, `reading` and `writing`.
 """

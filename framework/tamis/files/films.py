@@ -1,0 +1,234 @@
+"""Reads films and cameras as events: every so often a frame, with its time, number and place.
+
+An event is `{"id": "FILM#300", "film": "FILM", "frame": 300, "seconds": 12.0, "image": pixels}`,
+with `time` where the film's beginning is known (a camera's frames have that of the clock) and what
+a track says of that moment. Frames between are passed over undecoded. A film is read to its end or
+to `most` events, a camera until it is interrupted; what cannot be read on is a line with the
+reason. Films are decoded by OpenCV, which is imported when the first one is opened. Cost: one frame
+is held.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tamis.files.naming import Renamed, namings_of
+from tamis.files.reading import Line, ReadingError
+from tamis.files.tracks import Track
+
+SUFFIXES = (".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv")
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?:[^/@]*@)?(?P<rest>[^?#]*)")
+_CAMERA = re.compile(r"camera:(\d{1,3})")
+_MOST_PIXELS = 40_000_000
+_PATIENCE_MILLISECONDS = 15_000
+_MOST_A_SECOND = 1_000.0
+_MISSING = 0.02
+"""The share of the frames that a film says it has which may be missing at its end: some count
+those that are not shown."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Which frames of films become events, and what is known of when and where they were taken."""
+
+    every_seconds: float
+    starts: datetime | None = None
+    track: str | None = None
+    most: int | None = None
+    """How many of a film or camera at most."""
+
+
+class Films:
+    """The frames of films, folders of them, patterns and cameras, in order."""
+
+    def __init__(self, places: Sequence[str], frames: Frames, renamed: Renamed = ()) -> None:
+        self.files = [film for place in places for film in _films(place)]
+        self.live = any(is_address(each) for each in self.files)
+        """Whether somebody may be waiting for the answer to each frame."""
+        self._frames = frames
+        self._track = None if frames.track is None else Track.of(frames.track)
+        self._namings = namings_of({file: file for file in self.files}, renamed)
+        self._done, self._share = 0, 0.0
+
+    @property
+    def share(self) -> float | None:
+        """How much of all films has been read, from 0 to 1; `None` where a camera is among them."""
+        return None if self.live else min(1.0, (self._done + self._share) / len(self.files))
+
+    def __iter__(self) -> Iterator[Line]:
+        for self._done, file in enumerate(self.files):  # noqa: B020 (read while it counts)
+            yield from self._namings[file].lines(self._lines(file))
+            self._share = 0.0
+        self._done = len(self.files)
+
+    def _lines(self, file: str) -> Iterator[Line]:
+        """The events of one film, and the reason why it ends before it should."""
+        shown = shown_film(file)
+        film = _opened(file, shown)
+        number, given = -1, 0
+        try:
+            too_large = _too_large(film)
+            if too_large is not None:
+                yield Line(shown, 0, None, too_large, shown)
+                return
+            for number, seconds in _moments(film, self._frames.every_seconds, is_address(file)):
+                there, image = film.retrieve()
+                if not there or image is None:
+                    yield Line(shown, number, None, f"frame {number} cannot be decoded", shown)
+                    continue
+                self._share = self._share_of(film, number)
+                event = self._event(shown, number, seconds, live=is_address(file))
+                yield Line(shown, number, {**event, "image": image}, None, None)
+                given += 1
+                if given == self._frames.most:
+                    return
+            if (reason := _reason_of_end(film, is_address(file))) is not None:
+                yield Line(shown, max(0, number), None, reason, shown)
+        finally:
+            film.release()
+
+    def _share_of(self, film: Any, number: int) -> float:
+        import cv2
+
+        count = film.get(cv2.CAP_PROP_FRAME_COUNT)
+        return min(1.0, number / count) if count > 0 else 0.0
+
+    def _event(self, film: str, number: int, seconds: float, *, live: bool) -> dict[str, Any]:
+        """What is known of a frame besides its pixels."""
+        event: dict[str, Any] = {
+            "id": f"{film}#{number}",
+            "film": film,
+            "frame": number,
+            "seconds": round(seconds, 3),
+        }
+        starts = self._frames.starts or (self._track.starts if self._track is not None else None)
+        time = datetime.now(UTC) if live else None
+        if starts is not None and not live:
+            time = starts + timedelta(seconds=seconds)
+        if time is not None:
+            event["time"] = time.isoformat(timespec="milliseconds")
+        if self._track is not None:
+            moment = seconds if time is None or not self._track.timed else time.timestamp()
+            return {**self._track.at(moment), **event}
+        return event
+
+
+def is_film(place: str) -> bool:
+    """Whether a place is that of a film or a camera, by its name."""
+    return place.lower().endswith(SUFFIXES) or is_address(place)
+
+
+def is_address(place: str) -> bool:
+    """Whether a place is a camera's."""
+    return _ADDRESS.match(place) is not None or _CAMERA.fullmatch(place) is not None
+
+
+def shown_film(place: str) -> str:
+    """The place without what opens it: names and keys of an address are not shown."""
+    address = _ADDRESS.match(place)
+    return place if address is None else f"{address['scheme']}://{address['rest']}"
+
+
+def _films(place: str) -> list[str]:
+    """The films that a place stands for, sorted by name."""
+    if is_address(place):
+        return [place]
+    if os.path.isdir(place):
+        found = [
+            os.path.join(path, name)
+            for path, _, names in sorted(os.walk(place))
+            for name in sorted(names)
+            if name.lower().endswith(SUFFIXES) and name[0] not in "._"
+        ]
+        if not found:
+            raise ReadingError(f"the folder {place} holds no film ({', '.join(SUFFIXES)})")
+        return found
+    if os.path.exists(place):
+        return [place]
+    found = sorted(name for name in glob.glob(place, recursive=True) if is_film(name))
+    if not found:
+        raise ReadingError(f"there is no film, folder or pattern {shown_film(place)}")
+    return found
+
+
+def _opened(file: str, shown: str) -> Any:
+    """The film, opened; `ReadingError` where it is none."""
+    try:
+        import cv2
+    except ImportError:
+        raise ReadingError("reading films needs OpenCV: pip install 'tamis[image]'") from None
+    camera = _CAMERA.fullmatch(file)
+    if camera is not None:
+        film = cv2.VideoCapture(int(camera[1]))
+    elif is_address(file):
+        patience = [
+            *(cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, _PATIENCE_MILLISECONDS),
+            *(cv2.CAP_PROP_READ_TIMEOUT_MSEC, _PATIENCE_MILLISECONDS),
+        ]
+        film = cv2.VideoCapture(file, cv2.CAP_FFMPEG, patience)
+    else:
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            raise ReadingError(f"{shown} is not a plain file")
+        film = cv2.VideoCapture(file)
+    if not film.isOpened():
+        raise ReadingError(f"{shown} is no film or camera that OpenCV can open")
+    return film
+
+
+def _too_large(film: Any) -> str | None:
+    """Why no frame of the film is decoded."""
+    import cv2
+
+    width, height = film.get(cv2.CAP_PROP_FRAME_WIDTH), film.get(cv2.CAP_PROP_FRAME_HEIGHT)
+    if width * height <= _MOST_PIXELS:
+        return None
+    return (
+        f"its frames have {width:,.0f} by {height:,.0f} pixels: "
+        f"{_MOST_PIXELS // 1_000_000} megapixels are allowed"
+    )
+
+
+def _moments(film: Any, every_seconds: float, live: bool) -> Iterator[tuple[int, float]]:
+    """The numbers of the frames to show, and when they are, each grabbed and not yet decoded."""
+    import cv2
+
+    rate = film.get(cv2.CAP_PROP_FPS)
+    step = 1 / rate if math.isfinite(rate) and 0 < rate <= _MOST_A_SECOND else 0.0
+    began, due, last, number = datetime.now(UTC), 0.0, -1.0, -1
+    while film.grab():
+        number += 1
+        if live:
+            seconds = (datetime.now(UTC) - began).total_seconds()
+        else:
+            seconds = film.get(cv2.CAP_PROP_POS_MSEC) / 1000
+            if not (math.isfinite(seconds) and seconds > last):
+                seconds = max(0.0, last) + (step if number else 0.0)
+        last = seconds
+        if seconds + step / 2 >= due:
+            yield number, seconds
+            due = (math.floor((seconds + step / 2) / every_seconds) + 1) * every_seconds
+
+
+def _reason_of_end(film: Any, live: bool) -> str | None:
+    """Why a film ended before its last frame, `None` where it did not."""
+    import cv2
+
+    if live:
+        return "it gives no more frames: the stream has ended, or the connection is lost"
+    said, read = film.get(cv2.CAP_PROP_FRAME_COUNT), film.get(cv2.CAP_PROP_POS_FRAMES)
+    if not math.isfinite(said) or said - read <= max(2.0, _MISSING * said):
+        return None
+    return f"it says that it has {said:,.0f} frames, and only {read:,.0f} of them can be read"
+
+
+def films_among(places: Iterable[str]) -> list[str]:
+    """The places that are films by their names, as people may read them."""
+    return [shown_film(place) for place in places if is_film(place)]

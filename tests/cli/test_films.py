@@ -1,0 +1,160 @@
+"""Films and cameras are events: frames, moments, places, and how a broken film ends."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from .running import Tamis
+
+MATCH = ("match", "--subscriptions", "dark.jsonl", "--keep", "frame,seconds,time,position,height")
+
+
+def film(path: Path, *, seconds: int = 4, rate: int = 10, size: tuple[int, int] = (64, 48)) -> Path:
+    """A film that is light, and dark in its second half."""
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), rate, size)
+    for number in range(seconds * rate):
+        shade = 220 if number < seconds * rate // 2 else 20
+        writer.write(np.full((size[1], size[0], 3), shade, np.uint8))
+    writer.release()
+    return path
+
+
+@pytest.fixture
+def dark(folder: Path) -> Path:
+    (folder / "dark.jsonl").write_text('{"id": "d", "where": "brightness(?b), ?b < 0.3"}\n')
+    film(folder / "a.avi")
+    return folder
+
+
+def test_a_frame_so_often_is_an_event(dark: Path, tamis: Tamis) -> None:
+    ended = tamis(*MATCH, "--events", "a.avi", "--every", "1s")
+    assert (ended.status, ended.err) == (0, "")
+    assert [each["event"] for each in ended.lines] == [
+        "a.avi#0",
+        "a.avi#10",
+        "a.avi#20",
+        "a.avi#30",
+    ]
+    assert [len(each["matches"]) for each in ended.lines] == [0, 0, 1, 1]
+    assert ended.lines[1]["kept"] == {"frame": 10, "seconds": 1.0}
+    ended = tamis(*MATCH, "--events", "a.avi", "--every", "500ms", "--frames", "3")
+    assert [each["kept"]["seconds"] for each in ended.lines] == [0, 0.5, 1]
+
+
+def test_a_track_says_when_and_where(dark: Path, tamis: Tamis) -> None:
+    (dark / "track.csv").write_text(
+        "Time,Lat,Lon,height,pilot\n"
+        "2026-05-01T10:00:02Z,40.7,179.9,80,ann\n2026-05-01T10:00:00Z,40.5,-179.9,100,ann\n"
+    )
+    every = ("--events", "a.avi", "--every", "1s", "--track")
+    lines = tamis(*MATCH, *every, "track.csv").lines
+    assert [each["kept"].get("position") for each in lines] == [
+        [-179.9, 40.5], [180.0, 40.6], [179.9, 40.7], None,
+    ]  # fmt: skip
+    assert lines[1]["kept"]["time"] == "2026-05-01T10:00:01.000+00:00"
+    assert [each["kept"].get("height") for each in lines] == [100, 90, 80, None]
+    later = tamis(*MATCH, *every, "track.csv", "--starts", "2026-05-01T12:00:02+02:00").lines
+    assert later[0]["kept"]["position"] == [179.9, 40.7]
+    (dark / "track.gpx").write_text(
+        '<gpx xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>'
+        '<trkpt lat="40" lon="-74"><ele>5</ele><time>2026-05-01T10:00:00Z</time></trkpt>'
+        '<trkpt lat="42" lon="-74"><ele>7</ele><time>2026-05-01T10:00:02Z</time></trkpt>'
+        "</trkseg></trk></gpx>"
+    )
+    lines = tamis(*MATCH, *every, "track.gpx").lines
+    assert lines[1]["kept"]["position"] == [-74.0, 41.0]
+    (dark / "since.csv").write_text("seconds,lat,lon\n0,1,2\n4,1,6\n")
+    lines = tamis(*MATCH, *every, "since.csv").lines
+    assert [each["kept"]["position"] for each in lines] == [[2, 1], [3, 1], [4, 1], [5, 1]]
+    assert "time" not in lines[0]["kept"]
+
+
+@pytest.mark.parametrize(
+    ("track", "reason"),
+    [
+        ("a,b\n1,2\n", "its head names lat, lon, and time or seconds"),
+        ("time,lat,lon\n", "has no point with a time"),
+        ("time,lat,lon\nnoon,1,2\n", "'noon' in line 2 is no time"),
+        ("time,lat,lon\n5,x,2\n", "'x' in line 2 is no number"),
+    ],
+)
+def test_a_track_that_is_none(dark: Path, tamis: Tamis, track: str, reason: str) -> None:
+    (dark / "track.csv").write_text(track)
+    ended = tamis(*MATCH, "--events", "a.avi", "--every", "1s", "--track", "track.csv")
+    assert ended.status == 1
+    assert reason in ended.err
+
+
+def test_folders_and_what_is_no_film(dark: Path, tamis: Tamis) -> None:
+    inner = dark / "films" / "camera=7"
+    inner.mkdir(parents=True)
+    film(inner / "b.avi", seconds=2)
+    (inner / "notes.txt").write_text("none")
+    keep = ("match", "--subscriptions", "dark.jsonl", "--keep", "camera")
+    ended = tamis(*keep, "--events", "films", "--every", "1s")
+    assert [each["event"] for each in ended.lines] == [
+        "films/camera=7/b.avi#0", "films/camera=7/b.avi#10",
+    ]  # fmt: skip
+    assert ended.lines[0]["kept"] == {"camera": 7}
+    ended = tamis(*MATCH, "--events", "dark.jsonl", "--every", "1s")
+    assert (ended.status, ended.out) == (1, "")
+    assert "dark.jsonl is no film or camera that OpenCV can open" in ended.err
+    assert "there is no film" in tamis(*MATCH, "--events", "none.avi", "--every", "1s").err
+
+
+def test_a_film_that_is_cut_off_is_said(dark: Path, tamis: Tamis) -> None:
+    whole = film(dark / "whole.avi", seconds=20, size=(320, 240)).read_bytes()
+    (dark / "cut.avi").write_bytes(whole[: len(whole) // 2])
+    ended = tamis(*MATCH, "--events", "cut.avi", "--every", "1s", "--rejects", "bad.jsonl")
+    assert ended.status == 0
+    assert 5 < len(ended.lines) < 15
+    assert "1 line holds no event" in ended.err
+    assert "it says that it has 200 frames, and only" in (dark / "bad.jsonl").read_text()
+
+
+def test_how_often_is_asked_for(dark: Path, tamis: Tamis) -> None:
+    ended = tamis(*MATCH, "--events", "a.avi")
+    assert ended.status == 2
+    assert "a.avi is a film or a camera: say how often" in ended.err
+    ended = tamis(*MATCH, "--events", "rtsp://ann:secret@camera.example/1?key=k")
+    assert ended.status == 2
+    assert "rtsp://camera.example/1 is a film" in ended.err
+    assert "secret" not in ended.err
+    assert tamis(*MATCH, "--events", "a.avi", "--every", "1x").status == 2
+    assert tamis(*MATCH, "--events", "dark.jsonl", "--track", "t.csv").status == 2
+
+
+@pytest.fixture
+def address(dark: Path) -> Iterator[str]:
+    """Where the film can be had over HTTP, as a camera's stream."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    served = functools.partial(Quiet, directory=str(dark))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), served) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/a.avi"
+        server.shutdown()
+
+
+def test_a_camera_is_read_until_it_ends(address: str, dark: Path, tamis: Tamis) -> None:
+    ended = tamis(*MATCH, "--events", f"{address}?key=secret", "--every", "1h")
+    assert ended.status == 0
+    assert [each["event"] for each in ended.lines] == [f"{address}#0"]
+    assert ended.lines[0]["kept"]["time"].endswith("+00:00")
+    assert "it gives no more frames" in ended.err
+    assert "secret" not in ended.out + ended.err
+    gone = address.replace("a.avi", "none.avi")
+    ended = tamis(*MATCH, "--events", gone, "--every", "1s")
+    assert ended.status == 1
+    assert "is no film or camera that OpenCV can open" in ended.err
