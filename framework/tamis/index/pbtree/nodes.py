@@ -156,7 +156,8 @@ class Leaf(_Sorted):
     @property
     def mask(self) -> int:
         """The flag of a pointer to this leaf."""
-        return sum(1 << each for each in range(LISTS) if self.pointers[each].any())
+        has: list[bool] = np.any(self.pointers, axis=1).tolist()
+        return sum(1 << each for each in range(LISTS) if has[each])
 
     def entry(self, kind: int, key: int) -> tuple[int, bool]:
         """Returns the entry item of a list that is there, and whether it is above the key."""

@@ -40,6 +40,8 @@ class Home:
         except BaseException:
             if self._lock is not None:
                 self._lock.close()
+            if self.is_own:
+                shutil.rmtree(self.folder, ignore_errors=True)
             raise
         self._end()
 

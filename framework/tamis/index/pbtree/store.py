@@ -30,7 +30,7 @@ from pathlib import Path
 from threading import Lock
 
 from tamis.errors import IndexFolderError
-from tamis.files.disk import Disk
+from tamis.files.disk import Disk, DiskFile
 from tamis.index.pbtree.nodes import CONTENT_BYTES, PAGE_BYTES, Node, node_of
 from tamis.log import log
 
@@ -101,15 +101,20 @@ class Store:
         self._is_ahead = False
         """Whether new pages were written to their places since the last commit."""
         self._broken: str | None = None
-        with self._said():
-            self._open()
+        self._files: list[DiskFile] = []
+        try:
+            with self._said():
+                self._open()
+        except BaseException:
+            self.close()
+            raise
 
     # opening
 
     def _open(self) -> None:
         path = self.folder / PAGES
         is_new = not path.exists()
-        self._log = self._disk.open(self.folder / LOG)
+        self._log = self._opened(self.folder / LOG)
         if is_new:
             self._begin_log()
             fresh = self.folder / f"{PAGES}.new"
@@ -120,13 +125,18 @@ class Store:
             pages.close()
             self._disk.replace(fresh, path)
             self._disk.sync_folder(self.folder)
-        self._pages = self._disk.open(path)
+        self._pages = self._opened(path)
         if not is_new:
             self._check_format(path)
             self._recover()
         self.meta = self._read_meta()
         self._committed = self.meta.copy()
         self._wanted = self._end, self._chain
+
+    def _opened(self, path: Path) -> DiskFile:
+        file = self._disk.open(path)
+        self._files.append(file)
+        return file
 
     def _check_format(self, path: Path) -> None:
         """Refuses what no index of this format wrote."""
@@ -406,8 +416,8 @@ class Store:
 
     def close(self) -> None:
         """Closes the files; what was not committed is gone."""
-        self._pages.close()
-        self._log.close()
+        while self._files:
+            self._files.pop().close()
 
 
 def _sealed(number: int, content: bytes) -> bytes:

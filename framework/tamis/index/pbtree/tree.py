@@ -78,7 +78,8 @@ class Tree:
             return {}
         node = self._store.page(self.root, tally)
         assert isinstance(node, Inner | Leaf)
-        found = {each: Path() for each in range(LISTS) if node.mask >> each & 1}
+        mask = node.mask
+        found = {each: Path() for each in range(LISTS) if mask >> each & 1}
         trail: list[int] = []
         branches: dict[int, Inner] = {}
         while True:
