@@ -114,7 +114,7 @@ def test_every_address_is_documented_with_examples(client: Client) -> None:
     assert "http://" not in page.text.replace("http://127", "")
     assert "<script" not in page.text  # it needs nothing from elsewhere
     assert "src=" not in page.text
-    assert client.get("/").status_code == 307
+    assert client.get("/").headers["content-type"] == "text/html; charset=utf-8"
 
 
 def test_what_is_nowhere_is_a_problem_too(client: Client) -> None:

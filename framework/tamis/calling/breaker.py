@@ -76,6 +76,20 @@ class Breakers:
             with self._lock:
                 self.states.pop(key, None)
 
+    def told(self) -> list[dict[str, object]]:
+        """What failed lately, and what is not called until when."""
+        with self._lock:
+            return [
+                {
+                    "name": _name_of(key),
+                    "failures": state.failures,
+                    "kind": state.kind,
+                    "open": state.until is not None,
+                    "says": None if state.until is None else _words(state),
+                }
+                for key, state in self.states.items()
+            ]
+
     def _failed(self, key: Key, kind: str) -> None:
         limits = self._limits
         with self._lock:
@@ -94,8 +108,11 @@ class Breakers:
             state.probing = False
             now = self._clock()
             state.opened, state.until = now, now + state.pause
-            name = key if isinstance(key, str) else key.name
-            log.warning("%s is not called for %g s: %s", name, state.pause, _words(state))
+            log.warning("%s is not called for %g s: %s", _name_of(key), state.pause, _words(state))
+
+
+def _name_of(key: Key) -> str:
+    return key if isinstance(key, str) else key.name
 
 
 def _words(state: _State) -> str:

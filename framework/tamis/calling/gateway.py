@@ -76,6 +76,10 @@ class Gateway:
         """Ends worker processes; calls that are made later begin new ones."""
         self._isolation.close()
 
+    def failing(self) -> list[dict[str, object]]:
+        """What failed lately, and is perhaps not called for a while."""
+        return self._breakers.told()
+
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Makes a call about an event."""
         if call.asynchronous or not call.specification.is_bare:

@@ -443,6 +443,10 @@ class Decision:
         """The outcome of a test as it is now."""
         return int(self._tests[test, OUTCOME])
 
+    def verdict_of(self, alternative: int) -> int:
+        """The verdict on an alternative as it is now."""
+        return int(self._alternatives[alternative, VERDICT])
+
     # after the last call
 
     @cached_property

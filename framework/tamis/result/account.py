@@ -69,6 +69,8 @@ class Account(_Fields):
     """Pages that an index on disk read from there."""
     candidates: int = 0
     """Subscriptions that the index left."""
+    undecided: int = 0
+    """Of these, the ones that operators had to be asked for, or conditions."""
     calls: int = 0
     attempts: int = 0
     """Times that calls were tried: retries count, and batches that failed before their calls."""

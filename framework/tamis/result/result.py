@@ -304,6 +304,8 @@ class Result:
             seconds=dict(seen.seconds),
         )
         if decision is not None:
+            owners = decision.problem.alternative_subscription
+            account.undecided = len(np.unique(np.delete(owners, self.needless)))
             account.calls = len(decision.made)
             account.attempts = sum(decision.answers[at].attempts for at in decision.made)
             account.evaluations = len(decision.outcomes)

@@ -16,6 +16,8 @@ from tamis.log import log
 from tamis.server import deliveries, events, examples, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
 from tamis.server.journal import Requests
+from tamis.server.nearest import Nearest
+from tamis.server.page import assets, sight
 from tamis.server.pages import documentation
 from tamis.server.problems import TITLES, Problem, problem_of
 from tamis.server.service import Service
@@ -55,13 +57,16 @@ def application(service: Service) -> FastAPI:
         """The addresses, as a page."""
         return HTMLResponse(documentation(app.openapi()))
 
+    nearest = Nearest(service)
     app.include_router(subscriptions.routes(service))
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
     app.include_router(undetermined.routes(service, subscriptions.standing_of))
-    app.include_router(why.routes(service, subscriptions.standing_of))
+    app.include_router(why.routes(service, subscriptions.standing_of, nearest))
+    app.include_router(sight.routes(service, nearest))
     app.include_router(webhooks.routes(service, subscriptions.standing_of))
     app.include_router(events.routes(service))
     app.include_router(operations.routes(service))
+    app.include_router(assets.routes())
     app.add_middleware(Requests)
     for kind in (Problem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer)

@@ -8,6 +8,8 @@ Cost: the first time that of subscribing all; then that of a scan, and of explai
 from __future__ import annotations
 
 import threading
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tamis.index.scan import Scan
@@ -34,18 +36,23 @@ class Nearest:
         self._position = 0
         self._lock = threading.Lock()
 
+    @contextmanager
+    def decided(self, past: Past) -> Iterator[tuple[Result, Container[str]]]:
+        """Holds what is live against an event; which of it stood then."""
+        with self._lock:
+            replay, position = self._follow(), past.entry.position
+            stood = {id for id, since in self._since.items() if since <= position}
+            yield past.decided_by(replay), stood
+
     def closest(self, past: Past, most: int) -> dict[str, Any]:
         """The subscriptions that an event did not match, the closest misses first."""
-        with self._lock:
-            replay = self._follow()
-            result = past.decided_by(replay)
-            position = past.entry.position
-            later = sum(since > position for since in self._since.values())
-            ids = self._candidates(replay, result, position, _ROOM * most)
+        with self.decided(past) as (result, stood):
+            later = sum(id not in stood for id in self._since)
+            ids = self._candidates(result, stood, _ROOM * most)
             found = [without_others(result.explain(id).data) for id in ids]
         found = [each for each in found if each["verdict"] != MATCHED]
         found.sort(key=lambda each: (_distance(each), each["subscription"]))
-        gone = self._service.log.reading.gone_since(position)
+        gone = self._service.log.reading.gone_since(past.entry.position)
         return {
             "event": past.entry.id,
             "time": shown_time(past.entry.at),
@@ -72,16 +79,17 @@ class Nearest:
         self._position = cursor
         return replay
 
-    def _candidates(self, replay: Replay, result: Result, position: int, most: int) -> list[str]:
+    def _candidates(self, result: Result, stood: Container[str], most: int) -> list[str]:
         """Those that stood and did not match, by how many attribute predicates were false."""
-        catalog, index = replay._catalog, replay._sieve.index
+        assert self._replay is not None
+        catalog, index = self._replay._catalog, self._replay._sieve.index
         assert isinstance(index, Scan)
         matched = set(result.matches.rows.tolist())
         found: dict[str, None] = {}
         for alternative in index.misses(result._seen.event)[0].tolist():
             row = int(catalog.alternative_subscription[alternative])
             id = catalog.id_of(row)
-            if row not in matched and self._since.get(id, position + 1) <= position:
+            if row not in matched and id in stood:
                 found[id] = None
                 if len(found) == most:
                     break

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.background import BackgroundTask
 
@@ -37,11 +37,6 @@ def routes(service: Service) -> APIRouter:
     _add_state(router, service)
     _add_backup(router, service)
     _add_lists(router, service)
-
-    @router.get("/", include_in_schema=False)
-    async def first() -> Response:
-        """Leads to the documentation."""
-        return RedirectResponse("docs")
 
     return router
 

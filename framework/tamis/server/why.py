@@ -173,10 +173,9 @@ def closest_text(data: Mapping[str, Any]) -> str:
     return "\n".join(found) + "\n"
 
 
-def routes(service: Service, standing_of: Any) -> APIRouter:
+def routes(service: Service, standing_of: Any, nearest: Nearest) -> APIRouter:
     """The address of explanations."""
     router = APIRouter(tags=_TAGS)
-    nearest = Nearest(service)
 
     @router.get(
         "/events/{id:path}/why",

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import select
-import shutil
 import signal
 import struct
 import subprocess
@@ -23,13 +22,8 @@ import pytest
 from examples.uav.live import subscribers
 from examples.uav.live.feed import Flights
 from examples.uav.report.page import SECTIONS
+from tests.browsing import opened
 from tests.examples.uav.running import ROOT, Ran, command, environment
-
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-HOW = "install the package chromium of the system (apt-get install chromium) to look at the report"
 
 
 def test_a_pipe_gets_lines(ran: Ran) -> None:
@@ -210,42 +204,11 @@ def test_frames_left_out_are_spread_over_the_flights(monkeypatch: pytest.MonkeyP
     assert times[-1] > "2026-06-12T17:34"
 
 
-def chromium() -> str:
-    """The system's Chromium; got from Debian's packages where that is allowed, else a skip."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for steps in ([install], [["apt-get", "update"], install]):
-            try:
-                done = [
-                    subprocess.run(
-                        step, capture_output=True, env=quiet, timeout=240, check=False
-                    ).returncode
-                    for step in steps
-                ]
-            except (OSError, subprocess.TimeoutExpired):
-                break
-            if not any(done):
-                break
-        found = shutil.which("chromium")
-    if found is None:
-        pytest.skip(HOW)
-    return found
-
-
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def browser() -> Iterator[Any]:
     """A browser of its own profile."""
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="a browser is driven by playwright: pip install playwright"
-    )
-    program = chromium()
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=program, args=ARGUMENTS)
-        yield opened
-        opened.close()
+    with opened() as browser:
+        yield browser
 
 
 @pytest.mark.timeout(600)
