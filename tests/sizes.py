@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 
 IMPORTS = {
     "core": ("tamis", "tamis.matcher"),
+    "audio": ("pocketsphinx",),
     "bench": ("matplotlib.pyplot", "scipy.optimize", "duckdb"),
     "detector": ("cv2", "onnxruntime"),
     "graph": ("networkx",),

@@ -80,7 +80,7 @@ class Event:
     ) -> Event:
         """The event that a document holds; `EventError` if it holds none.
 
-        A relative path in `image` or `facts` is relative to the folder, for operators."""
+        A relative path in `image`, `facts` or `sound` is relative to the folder, for operators."""
         if not isinstance(document, Mapping):
             raise EventError(f"an event is an object, and this is {_article(document)}")
         content = document

@@ -6,7 +6,10 @@ Whoever reads an input, and whoever remembers what was read, goes by the one rul
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+SOURCES = ("image", "facts", "sound")
+"""The inputs that may be the path of a file."""
 CONTENT, FILE, ADDRESS = "content", "file", "address"
 _RDF_FILES = (".ttl", ".nt", ".rdf", ".owl", ".xml", ".jsonld", ".json")
 _NO_PATH = re.compile(r"[\r\n#<>\"]")
@@ -16,9 +19,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 def form_of(name: str, value: object) -> str:
     """What an input of this name is: a file's path, an address that may hold something else each
     time, or the content itself."""
-    if not isinstance(value, str) or not value or name not in ("image", "facts"):
+    if not isinstance(value, str) or not value or name not in SOURCES:
         return CONTENT
-    if not is_facts_path(value) if name == "facts" else value[:5].lower() == "data:":
+    if value[:5].lower() == "data:" or not _MAY_BE[name](value):
         return CONTENT
     return ADDRESS if is_address(value) else FILE
 
@@ -34,3 +37,15 @@ def is_facts_path(facts: str) -> bool:
     A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
     for a comment it ends in a period or in `>`."""
     return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
+
+
+def is_sound_path(sound: str) -> bool:
+    """Whether a sound is the path of a WAV file, and no attribute of that name."""
+    return sound.lower().endswith(".wav")
+
+
+_MAY_BE: dict[str, Callable[[str], bool]] = {
+    "image": bool,
+    "facts": is_facts_path,
+    "sound": is_sound_path,
+}

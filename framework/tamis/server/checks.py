@@ -15,7 +15,7 @@ from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake, delivered, id_of, where_of
 from tamis.errors import EventError, SubscriptionError
 from tamis.event import Event
-from tamis.event.paths import CONTENT, form_of
+from tamis.event.paths import CONTENT, SOURCES, form_of
 from tamis.language.condition import Language
 from tamis.language.durations import duration_seconds
 from tamis.server.changes import Webhook
@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 DAY = 24 * 3600.0
 _LONGEST_ID = 200
 _NOT_KEPT = ("id", "validity")
-_SOURCES = ("image", "facts")
 _NO_ID = ""
+_WAYS = {
+    "image": "a data: URI, or a file of multipart/form-data",
+    "facts": "Turtle text",
+    "sound": "a data: URI",
+}
+"""How an event from outside gives what is else a file."""
 
 
 class Wanted(NamedTuple):
@@ -57,7 +62,7 @@ def checked_event(document: object, at: int, *, several: bool) -> dict[str, Any]
         else:
             content["id"] = event.id
             _check_id(event.id)
-        for name in _SOURCES:
+        for name in SOURCES:
             _check_source(name, event.value(name))
         json.dumps(content)
     except EventError as bad:
@@ -82,10 +87,9 @@ def _check_id(id: str) -> None:
 def _check_source(name: str, value: object) -> None:
     """Refuses what would make an operator open a file, or ask somebody."""
     if form_of(name, value) != CONTENT:
-        ways = "a data: URI, or a file of multipart/form-data" if name == "image" else "Turtle text"
         raise EventError(
             f"{name} is {str(value)!r:.80}, and an event from outside names no file and no "
-            f"address: send {ways}"
+            f"address: send {_WAYS[name]}"
         )
 
 
