@@ -2,7 +2,8 @@
 
 Invariant: a match sees one consistent set of subscriptions. It reads index and catalog under a
 reader lock and works on its own arrays afterwards; a lease keeps the rows they name.
-Cost: that of the index, O(edges of the candidates), and the calls.
+Cost: that of the index, O(edges of the candidates), and the calls. The file is long because all
+that users ask of a matcher stands in it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import end_of
 from tamis.catalog.intake import Accepted, Intake, entry_of
 from tamis.catalog.keeping import KeptExpiry
+from tamis.catalog.renewal import rebound, renewal, swap
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
@@ -40,7 +42,7 @@ from tamis.engine.paying import checked_budget, checked_seconds
 from tamis.engine.problem import Problems
 from tamis.engine.stages import StageClock
 from tamis.engine.window import Window, checked_in_flight, is_batched
-from tamis.errors import TamisError
+from tamis.errors import PluginWarning, TamisError
 from tamis.event import Event
 from tamis.event.clock import derived_in, zone_of
 from tamis.event.types import EventType, check_fits, checked_types, domains_of
@@ -242,6 +244,34 @@ class Matcher:
         self._sieve.remove(rows)
         self._following.unsubscribed(rows)
         self._expiry.forget(id)
+
+    def refresh(self) -> list[str]:
+        """Takes operators anew whose sources changed (files of places), and returns their names.
+
+        Sources are read beside matching; then what asks these operators is bound anew at once: no
+        match sees two versions. What they refuse by now is undetermined, with that reason. An
+        operator whose sources cannot be read stays as it is, with a `PluginWarning`."""
+        made = renewal(self.operators)
+        if made.names:
+            with self._changing, seldom_collected():
+                self._drop_expired()
+                bound = rebound(self._catalog, self._intake.renewed(made.operators, made.names))
+                ends = self._expiry.ends()
+                with self._lock.writing(), self._expiry.change():
+                    self.operators.take(made.operators)
+                    for each in bound.moved:  # all of them first: calls of one key are one thing
+                        self._remove(each.id, replaced=True)
+                    swap(self._catalog, bound.still)
+                    self._add(bound.moved, (ends.get(each.id, math.inf) for each in bound.moved))
+                    self._problems.forget()
+                    self._catalog.implications.is_deferred = True
+                for name in made.names:
+                    self.memo.forget(name)
+                self._following.warn_of_troubles()
+            self._lessons.ask_implications(is_deferred=True)
+        for words in made.troubles:
+            warnings.warn(words, PluginWarning, stacklevel=2)
+        return sorted(made.names)
 
     @property
     def planner(self) -> Planner:

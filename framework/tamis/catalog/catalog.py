@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,6 +149,19 @@ class Catalog:
             for alternative in self.alternatives_of(row)
             if self.alternative_flags[alternative]
         ]
+
+    def asking_some(self, names: Container[str]) -> list[str]:
+        """The ids of subscriptions that ask some operators, in their order."""
+        rows = {
+            int(self.alternative_subscription[alternative])
+            for alternative in self.asking()
+            for start in [int(self.edge_start[alternative])]
+            for test in self.tests.things(
+                self.edge_test[start : start + int(self.edge_count[alternative])].tolist()
+            )
+            if test.call.specification.name in names
+        }
+        return [id for id, row in self.rows.items() if row in rows]
 
     @property
     def subscription_rows(self) -> int:

@@ -35,6 +35,8 @@ class Implications:
         self._pending: dict[Call, None] = {}
         self._asking: int | None = None
         """The thread that asks operators, until it has taken what they said."""
+        self.is_deferred = False
+        """Whether somebody asks operators beside matching, so that nobody waits for it."""
         self._rows: dict[int, Ints] = {}
         self._held = 0
         self.distrusted: set[str] = set()
@@ -49,6 +51,8 @@ class Implications:
         """Whether there are calls of which it is not known yet what operators say.
 
         Not for the thread that asks them: an operator may match events to know it."""
+        if self.is_deferred:
+            return False
         return bool(self._pending) or self._asking not in (None, threading.get_ident())
 
     def add(self, call: Call) -> None:

@@ -19,6 +19,7 @@ from tamis.language.normal import Leaf
 from tamis.language.policies import Policy, policies_of
 from tamis.language.predicate import OperatorPredicate
 from tamis.nearest import nearest
+from tamis.operators import GoneOperator
 from tamis.operators.asking import Operators
 
 Entry = Mapping[str, Any]
@@ -78,14 +79,32 @@ class Intake:
         """A resolver that knows the calls and tests of the catalog."""
         return Resolver(self._operators, self._catalog.calls.known, self._catalog.tests.known)
 
-    def accept(self, entries: Iterable[Entry], replace: bool) -> list[Accepted]:
+    def renewed(self, operators: Operators, names: frozenset[str]) -> list[Accepted]:
+        """What is subscribed that asks some operators, bound to them as they are now."""
+        catalog = self._catalog
+        resolver = Resolver(
+            operators,
+            lambda key: None if key[0] in names else catalog.calls.known(key),
+            lambda key: None if key[0] in names else catalog.tests.known(key),
+            names,
+        )
+        entries = []
+        for id in catalog.asking_some(names):
+            subscribed = catalog.subscribed(id)
+            entries.append(entry_of(subscribed.text, id, subscribed.deliver, subscribed.data))
+        return self.accept(entries, True, resolver)
+
+    def accept(
+        self, entries: Iterable[Entry], replace: bool, resolver: Resolver | None = None
+    ) -> list[Accepted]:
         """All entries, or an error that names every bad one."""
         if isinstance(entries, str):
             raise SubscriptionError(
                 "subscriptions are objects with 'where', and this is text: "
                 "lines of a file are read by map(json.loads, open(file))"
             )
-        listed, resolver = list(entries), self.resolver()
+        listed = list(entries)
+        resolver = self.resolver() if resolver is None else resolver
         named = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
         reserved = {id for id in named if isinstance(id, str)}
         accepted: dict[str, Accepted] = {}
@@ -126,6 +145,8 @@ class Intake:
                 where, lambda leaves, several: resolver.check(leaves, where, several=several)
             )
             asked = [resolver.resolve(each, where) for each in condition.alternatives]
+            if not resolver.is_renewing:
+                _check_gone(asked, where)
             policies = delivered(entry, condition)
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__
@@ -178,6 +199,14 @@ class Intake:
             id = f"subscription-{next(self._numbers)}"
             if id not in self._catalog.rows and not any(id in each for each in taken):
                 return id
+
+
+def _check_gone(asked: Sequence[Asked], where: str) -> None:
+    """Refuses what an operator took once and does not take any more."""
+    for alternative in asked:
+        for start, test in alternative.tests.items():
+            if isinstance(test.call.operator, GoneOperator):
+                raise SubscriptionError(test.call.operator.problem, text=where, position=start)
 
 
 def entry_of(

@@ -61,6 +61,13 @@ class Interned(Generic[T]):
         self._by_key[thing.key] = thing
         return True
 
+    def swap(self, thing: T) -> T:
+        """Puts a thing in the place of an equal one that is in use, and returns that one."""
+        there = self._by_key[thing.key]
+        thing.number = there.number
+        self._things[thing.number] = self._by_key[thing.key] = thing
+        return there
+
     def put(self, number: int, thing: T, users: int) -> None:
         """Puts back, when new, a thing that had so many users; numbers ascend."""
         self._free.extend(range(len(self._things), number))

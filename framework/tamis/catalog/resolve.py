@@ -23,6 +23,7 @@ from tamis.language.predicate import (
 from tamis.language.text import constant_text, name_text
 from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.nearest import did_you_mean
+from tamis.operators import GoneOperator
 from tamis.operators.asking import (
     Call,
     EventConstraint,
@@ -86,8 +87,12 @@ class Resolver:
         operators: Operators,
         known_call: Callable[[tuple[object, ...]], Call | None],
         known_test: Callable[[tuple[object, ...]], Test | None],
+        renewed: frozenset[str] = frozenset(),
     ) -> None:
         self._operators = operators
+        self._renewed = renewed
+        """Operators that may refuse what they took before: then it is unknown, with that reason."""
+        self.is_renewing = bool(renewed)
         self._known_call = known_call
         self._known_test = known_test
         self._new_calls: dict[tuple[object, ...], Call] = {}
@@ -245,7 +250,13 @@ class Resolver:
             call_text = f"{name_text(predicate.name)}({', '.join(words)})"
             try:
                 operator = self._operators.operator(predicate.name)
-                arguments = _checked(operator.check, given, predicate, spot)
+                try:
+                    arguments = _checked(operator.check, given, predicate, spot)
+                except SubscriptionError as refusal:
+                    if predicate.name not in self._renewed:
+                        raise
+                    operator = GoneOperator(specification, f"not taken any more: {refusal.problem}")
+                    arguments = tuple(given)
                 call = Call(tuple(key), operator, specification, arguments, len(places), call_text)
                 call.values = _values(call, spot)
                 if specification.isolation == PROCESS:

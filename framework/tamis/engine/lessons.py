@@ -55,15 +55,20 @@ class Lessons:
             finally:
                 self._changing.release()
 
-    def ask_implications(self) -> None:
-        """Asks operators what the answers to new calls mean for others."""
+    def ask_implications(self, *, is_deferred: bool = False) -> None:
+        """Asks operators what the answers to new calls mean for others.
+
+        What is deferred is asked beside matching, by who deferred it."""
         implications = self._catalog.implications
-        if not implications.pending:
+        if not (implications.pending or is_deferred):
             return
         with self._changing:
-            if not implications.pending:  # another thread has asked meanwhile
+            if not (implications.pending or is_deferred):  # another thread has asked meanwhile
                 return
-            found, troubles = implications.asked()
+            try:
+                found, troubles = implications.asked()
+            finally:
+                implications.is_deferred = implications.is_deferred and not is_deferred
             with self._lock.writing():
                 for name in troubles:
                     implications.distrust(name)

@@ -7,6 +7,7 @@ Others may import what stands here, and from `asking`, `code`, `necessary`, `shi
 from tamis.operators.operators import (
     Declaration,
     FunctionOperator,
+    GoneOperator,
     Implication,
     Operator,
     OperatorRecord,
@@ -19,6 +20,7 @@ from tamis.operators.operators import (
 __all__ = [
     "Declaration",
     "FunctionOperator",
+    "GoneOperator",
     "Implication",
     "Operator",
     "OperatorRecord",

@@ -58,6 +58,20 @@ class Operators:
                     made = self._made[name] = self._make(name)
         return made
 
+    def renewed(self, records: Iterable[OperatorRecord]) -> Operators:
+        """The same operators but for some records, which are made at once."""
+        own = {each.specification.name: each for each in records}
+        other = Operators((self.records | own).values(), self._expect)
+        other._made = {name: made for name, made in self._made.items() if name not in own}
+        for name in own.keys() & self._made.keys():
+            other.operator(name)
+        return other
+
+    def take(self, other: Operators) -> None:
+        """Takes the records and operators of another one in the place of its own."""
+        with self._lock:
+            self.records, self._made = other.records, other._made
+
     def _make(self, name: str) -> Operator:
         record = self.records[name]
         missing = record.specification.missing

@@ -191,6 +191,9 @@ class OperatorRecord:
     factory: Callable[[], Operator]
     trouble: str = ""
     """Why it cannot be set up, in words that say what to do; empty where nothing is known."""
+    renewed: Callable[[], Iterable[OperatorRecord]] | None = None
+    """Makes the records of its sources as they are now: those of another version take the place of
+    those of their names when the matcher is refreshed."""
 
     def refused(self, trouble: str) -> OperatorRecord:
         """The operator as one that cannot be set up: it is listed, and refuses subscriptions."""
@@ -348,6 +351,18 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
         whole=names == ["int"],
         required=parameter.default is parameter.empty,
     )
+
+
+class GoneOperator(Operator):
+    """Stands for an operator that does not take arguments any more that it took."""
+
+    def __init__(self, specification: Specification, problem: str) -> None:
+        self.specification = specification
+        self.problem = problem
+
+    def solve(self, event: Any, *arguments: Any) -> Any:
+        """Says why there is no answer."""
+        raise OperatorError(self.problem)
 
 
 def _refuse(problem: str) -> Operator:
