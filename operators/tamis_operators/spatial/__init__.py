@@ -5,17 +5,24 @@ Nothing heavy is imported before an operator is made.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from tamis import DerivedAttribute, OperatorRecord, hookimpl
 from tamis_operators.spatial import distance_from, intersects, loc_in, loc_within, nearest
 from tamis_operators.spatial.boxes import POSITION_ATTRIBUTES
 from tamis_operators.spatial.common import preparation
-from tamis_operators.spatial.configuration import MOST_VERTICES, configured
+from tamis_operators.spatial.configuration import (
+    MOST_VERTICES,
+    Configuration,
+    GazetteerSource,
+    PlaceSource,
+    configured,
+    digest_of,
+)
 
-__all__ = ["operators"]
+__all__ = ["PlaceSource", "operators"]
 
 _OPERATORS = (
     (loc_in.specified, loc_in.LocIn),
@@ -27,23 +34,35 @@ _OPERATORS = (
 
 
 def operators(
-    gazetteer: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    gazetteer: GazetteerSource | Iterable[GazetteerSource] | None = None,
     *,
     built_in: bool = True,
     max_vertices: int = MOST_VERTICES,
+    crs: str | None = None,
 ) -> list[OperatorRecord]:
-    """The spatial operators over GeoJSON files or folders, beside New York unless `built_in=False`.
+    """The spatial operators over files, folders and `PlaceSource`s, beside New York unless
+    `built_in=False`.
 
     Without `gazetteer` those that `TAMIS_GAZETTEER` lists. A position of more than `max_vertices`
-    vertices is refused."""
-    configuration = configured(gazetteer, built_in=built_in, max_vertices=max_vertices)
+    vertices is refused; one that is a pair is of the coordinate system `crs`, of `TAMIS_CRS` where
+    none is given, and else a longitude and a latitude."""
+    configuration = configured(gazetteer, built_in=built_in, max_vertices=max_vertices, crs=crs)
+    return list(_records(configuration))
+
+
+def _renewed(configuration: Configuration) -> list[OperatorRecord]:
+    """The operators over what the sources hold now."""
+    return _records(replace(configuration, digest=digest_of(configuration)))
+
+
+def _records(configuration: Configuration) -> list[OperatorRecord]:
     shared = preparation(configuration)
+    renewed = partial(_renewed, configuration)
     records = []
     for specified, operator in _OPERATORS:
         specification = specified(configuration, shared)
-        records.append(
-            OperatorRecord(specification, partial(operator, configuration, specification))
-        )
+        factory = partial(operator, configuration, specification)
+        records.append(OperatorRecord(specification, factory, renewed=renewed))
     return records
 
 

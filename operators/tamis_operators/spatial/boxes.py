@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tamis import DerivedAttribute, Event
 from tamis_operators.spatial.common import INPUT
-from tamis_operators.spatial.configuration import MOST_VERTICES
+from tamis_operators.spatial.configuration import MOST_VERTICES, crs_of_pairs
 from tamis_operators.spatial.errors import GeometryError
 from tamis_operators.spatial.geojson import home, vertex
 
@@ -45,7 +45,9 @@ def position_box(event: Event) -> Box | None:
     if value is None:
         return None
     try:
-        box = _geometry_box(value) if isinstance(value, Mapping) else _point_box(value)
+        crs = crs_of_pairs()
+        is_plain = not isinstance(value, Mapping) and not crs
+        box = _point_box(value) if is_plain else _geometry_box(value, crs)
     except GeometryError:
         return None
     is_within = box.west > -180 and box.east < 180 and box.south > -90 and box.north < 90
@@ -58,11 +60,11 @@ def _point_box(value: object) -> Box:
     return Box(x, y, x, y)
 
 
-def _geometry_box(value: Mapping[str, object]) -> Box:
+def _geometry_box(value: object, crs: str) -> Box:
     from tamis_operators.spatial.position import position_of
 
     west, south, east, north = zip(
-        *(part.bounds for part in position_of(value, MOST_VERTICES).parts), strict=True
+        *(part.bounds for part in position_of(value, MOST_VERTICES, crs).parts), strict=True
     )
     return Box(min(west), min(south), max(east), max(north))
 

@@ -23,18 +23,18 @@ NAME = frozenset({STRING})
 METRES = frozenset({NUMBER})
 
 
-def located(event: Any, most_vertices: int) -> Position:
+def located(event: Any, most_vertices: int, crs: str) -> Position:
     """Where the event is."""
     from tamis_operators.spatial.position import position_of
 
-    return position_of(event[INPUT], most_vertices)
+    return position_of(event[INPUT], most_vertices, crs)
 
 
 def preparation(configuration: Configuration) -> Preparation:
     """What is done once an event for all spatial operators: its position is read and checked."""
     return Preparation(
         "position",
-        partial(located, most_vertices=configuration.most_vertices),
+        partial(located, most_vertices=configuration.most_vertices, crs=configuration.crs),
         inputs=(INPUT,),
         cost_seconds=5e-6,
     )
@@ -89,9 +89,14 @@ class SpatialOperator(Operator):
     def __init__(self, configuration: Configuration, specification: Specification) -> None:
         from tamis_operators.spatial.gazetteer import gazetteer_of
 
+        if configuration.crs:
+            from tamis_operators.spatial.crs import checked_code
+
+            checked_code(configuration.crs)
         self.specification = specification
         self.gazetteer: Gazetteer = gazetteer_of(configuration)
-        self.built_in = configuration.built_in
+        self.built_in = configuration.built_in and not configuration.crs
+        self.is_boxed = configuration.is_boxed
 
     def name_of(self, place: Any) -> Any:
         """What a place is called in solutions; of a variable nothing."""

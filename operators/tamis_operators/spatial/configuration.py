@@ -7,85 +7,172 @@ machine with other files says so.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tamis import OperatorError
 
-VARIABLE = "TAMIS_GAZETTEER"
+VARIABLE, CRS_VARIABLE = "TAMIS_GAZETTEER", "TAMIS_CRS"
 DATA = Path(__file__).with_name("data")
-SUFFIXES = (".geojson", ".json")
+GEOJSON, PARQUET = (".geojson", ".json"), (".parquet", ".geoparquet")
+SUFFIXES = (*GEOJSON, *PARQUET, ".gpkg", ".shp", ".fgb")
 MOST_VERTICES = 10_000
+MOST_PLACES = 1_000_000
+"""Rows of a table that are read."""
 _MEANING = b"1"  # what the operators mean; a new one when answers change
 _UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True)
-class Configuration:
-    """The files and folders of a gazetteer, and how many vertices a position may have."""
+class PlaceSource:
+    """Where places are kept: a file with a layer, or a query to a database.
 
-    paths: tuple[str, ...]
+    `name`, `kind` and `geometry` are its columns, `of_kind` is the kind of all that say none, and
+    `crs` the coordinate system where it is not said. `connect` makes a connection of DB-API; a
+    query without a column of geometries has `x` and `y`."""
+
+    path: str = ""
+    layer: str = ""
+    query: str = ""
+    connect: Callable[[], Any] | None = None
+    name: str = "name"
+    kind: str = "kind"
+    of_kind: str = ""
+    geometry: str = "geometry"
+    crs: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.path) == bool(self.query) or bool(self.query) != callable(self.connect):
+            raise OperatorError(
+                "a tamis_operators.spatial.PlaceSource has a path, or a query and a function "
+                "`connect` that connects to the database"
+            )
+        if self.path:
+            path = os.path.abspath(os.path.expanduser(os.fspath(self.path)))
+            object.__setattr__(self, "path", path)
+
+    def __str__(self) -> str:
+        return f"{self.path}{self.layer and f', layer {self.layer}'}" or f"{self.query:.80}"
+
+
+GazetteerSource = str | os.PathLike[str] | PlaceSource
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a gazetteer is made of, how many vertices a position may have, and of which coordinate
+    system a pair is."""
+
+    sources: tuple[str | PlaceSource, ...]
     built_in: bool
     most_vertices: int
     digest: str
+    crs: str = ""
 
     @property
-    def files(self) -> list[Path]:
+    def files(self) -> list[Path | PlaceSource]:
         """All files, the bundled ones first, each once; `OSError` for a path that is not there."""
-        return _files(self.paths, built_in=self.built_in)
+        return _files(self.sources, built_in=self.built_in)
+
+    @property
+    def is_boxed(self) -> bool:
+        """Whether the boxes of positions, which the environment sets up, are those of its pairs."""
+        return self.crs == crs_of_pairs()
+
+
+def crs_of_pairs() -> str:
+    """The coordinate system of a pair as the environment says it; none for degrees."""
+    return os.environ.get(CRS_VARIABLE, "")
 
 
 def configured(
-    gazetteer: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    gazetteer: GazetteerSource | Iterable[GazetteerSource] | None = None,
     *,
     built_in: bool = True,
     max_vertices: int = MOST_VERTICES,
+    crs: str | None = None,
 ) -> Configuration:
-    """The configuration of these settings; without paths, of the environment."""
+    """The configuration of these settings; without sources, of the environment."""
     if gazetteer is None:
         gazetteer = [each for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
-    elif isinstance(gazetteer, (str, os.PathLike)):
+    elif isinstance(gazetteer, (str, os.PathLike, PlaceSource)):
         gazetteer = [gazetteer]
     if isinstance(max_vertices, bool) or not isinstance(max_vertices, int) or max_vertices < 1:
         raise OperatorError(f"max_vertices is a whole number above 0, not {max_vertices!r}")
-    paths = tuple(os.path.abspath(os.path.expanduser(each)) for each in gazetteer)
-    digest = _digest(paths, built_in=built_in, max_vertices=max_vertices)
-    return Configuration(paths, built_in, max_vertices, digest)
+    crs = crs_of_pairs() if crs is None else crs
+    sources = tuple(
+        each if isinstance(each, PlaceSource) else os.path.abspath(os.path.expanduser(each))
+        for each in gazetteer
+    )
+    whole = Configuration(sources, built_in, max_vertices, "", crs)
+    return replace(whole, digest=digest_of(whole))
 
 
 def digest_of(configuration: Configuration) -> str:
-    """What the digest is now."""
-    return _digest(
-        configuration.paths,
-        built_in=configuration.built_in,
-        max_vertices=configuration.most_vertices,
-    )
+    """A short digest of what sources hold now; what cannot be read is said when it is needed."""
+    whole = hashlib.sha256(_MEANING + str(configuration.most_vertices).encode())
+    whole.update(configuration.crs.encode())
+    try:
+        for each in configuration.files:
+            for part in _parts(each):
+                whole.update(hashlib.sha256(part).digest())
+    except Exception:  # a database has its own ways to say that it cannot be read
+        return _UNREADABLE
+    return whole.hexdigest()[:12]
 
 
-def _files(paths: Iterable[str], *, built_in: bool) -> list[Path]:
-    found: dict[str, Path] = {}
-    for path in [*([DATA] if built_in else []), *map(Path, paths)]:
+def _parts(source: Path | PlaceSource) -> Iterator[bytes]:
+    """What a source holds, and how it is read."""
+    if isinstance(source, PlaceSource):
+        how = (source.layer, source.query, source.name, source.kind, source.of_kind)
+        yield repr((*how, source.geometry, source.crs)).encode()
+        if source.query:
+            columns, rows = rows_of(source)
+            yield repr(columns).encode()
+            yield from sorted(repr(tuple(row)).encode() for row in rows)
+            return
+        source = Path(source.path)
+    yield source.read_bytes()
+    if source.suffix.lower() == ".shp":
+        for other in sorted(source.parent.glob(f"{glob.escape(source.stem)}.*")):
+            yield other.name.encode() + other.read_bytes()
+
+
+def rows_of(source: PlaceSource) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and rows that a query gives now."""
+    assert source.connect is not None
+    with closing(source.connect()) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(source.query)
+        columns = [str(each[0]) for each in cursor.description]
+        rows = [tuple(row) for row in cursor.fetchmany(MOST_PLACES + 1)]
+    if len(rows) > MOST_PLACES:
+        raise OperatorError(f"{source} gives more than {MOST_PLACES:,} rows")
+    return columns, rows
+
+
+def _files(sources: Iterable[str | PlaceSource], *, built_in: bool) -> list[Path | PlaceSource]:
+    found: dict[object, Path | PlaceSource] = {}
+    for given in [*([str(DATA)] if built_in else []), *sources]:
+        if isinstance(given, PlaceSource):
+            if given.path and not os.path.isfile(given.path):
+                raise FileNotFoundError(f"there is no file {given.path}")
+            found[given] = given
+            continue
+        path = Path(given)
         if path.is_dir():
             inner = sorted(each for each in path.rglob("*") if each.suffix.lower() in SUFFIXES)
             if not inner:
-                raise FileNotFoundError(f"the folder {path} has no .geojson or .json file")
+                endings = ", ".join(SUFFIXES)
+                raise FileNotFoundError(f"the folder {path} has no file of {endings}")
         elif path.is_file():
             inner = [path]
         else:
             raise FileNotFoundError(f"there is no file or folder {path}")
         found |= {os.path.realpath(each): each for each in inner if each.is_file()}
     return list(found.values())
-
-
-def _digest(paths: tuple[str, ...], *, built_in: bool, max_vertices: int) -> str:
-    """A short digest of what the files hold; what cannot be read is said when it is needed."""
-    whole = hashlib.sha256(_MEANING + str(max_vertices).encode())
-    try:
-        for file in _files(paths, built_in=built_in):
-            whole.update(hashlib.sha256(file.read_bytes()).digest())
-    except OSError:
-        return _UNREADABLE
-    return whole.hexdigest()[:12]

@@ -46,6 +46,8 @@ class DistanceFrom(SpatialOperator):
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box meets one around the place, where the distance has a bound."""
+        if not self.is_boxed:
+            return []
         place, metres = arguments
         most = metres.most if isinstance(metres, Variable) else metres
         return near(self.bounds(place), most)

@@ -16,7 +16,7 @@ from tamis_operators.spatial.errors import GeometryError
 
 Vertex = tuple[float, float]
 POINT, LINE, AREA = 0, 1, 2
-_DEEPEST = 16
+DEEPEST = 16
 _LEAST = 1e-30  # degrees: products of smaller ones vanish, and with them the side of an edge
 _DIMENSION = {"Point": POINT, "LineString": LINE, "Polygon": AREA}
 _MULTI = {f"Multi{name}": name for name in _DIMENSION}
@@ -67,8 +67,8 @@ def _members(value: object, budget: _Budget, depth: int) -> Iterator[Member]:
             raise GeometryError("the Feature has no geometry")
         yield from _members(value["geometry"], budget, 1)
     elif type == _COLLECTION:
-        if depth > _DEEPEST:
-            raise GeometryError(f"collections are nested deeper than {_DEEPEST}")
+        if depth > DEEPEST:
+            raise GeometryError(f"collections are nested deeper than {DEEPEST}")
         for each in _filled(value.get("geometries"), "geometries of a GeometryCollection"):
             budget.spend(1)
             if not isinstance(each, Mapping):

@@ -65,6 +65,8 @@ class Intersects(SpatialOperator):
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box meets that of the region, or of all regions."""
+        if not self.is_boxed:
+            return []
         return meeting(self.bounds(arguments[0], LINE, AREA))
 
     def samples(self) -> Iterable[Sample]:

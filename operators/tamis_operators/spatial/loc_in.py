@@ -73,6 +73,8 @@ class LocIn(SpatialOperator):
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box lies in that of the region, or of all regions."""
+        if not self.is_boxed:
+            return []
         return lying_in(self.bounds(arguments[0], AREA))
 
     def samples(self) -> Iterable[Sample]:

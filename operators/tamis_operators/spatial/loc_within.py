@@ -74,6 +74,8 @@ class LocWithin(SpatialOperator):
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box meets one around the place."""
+        if not self.is_boxed:
+            return []
         place, distance = arguments
         return near(self.bounds(place), distance)
 

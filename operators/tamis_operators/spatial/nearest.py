@@ -51,6 +51,8 @@ class Nearest(SpatialOperator):
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
         """The position's box meets one around the places, where the distance has a bound."""
+        if not self.is_boxed:
+            return []
         kind, name, metres = arguments
         kind = None if isinstance(kind, Variable) else kind
         if not isinstance(name, Variable):

@@ -71,9 +71,14 @@ class Position:
         return self._pieces
 
 
-def position_of(value: object, most_vertices: int) -> Position:
-    """The position of a GeoJSON geometry or a pair; `GeometryError` says what is wrong with it."""
+def position_of(value: object, most_vertices: int, crs: str = "") -> Position:
+    """The position of a GeoJSON geometry, or of a pair in a coordinate system; `GeometryError` says
+    what is wrong with it."""
     try:
+        if crs or (isinstance(value, Mapping) and _names_system(value)):
+            from tamis_operators.spatial.crs import geographic_value
+
+            value = geographic_value(value, crs, most_vertices)
         if not isinstance(value, Mapping):
             x, y = vertex(value)
             return Position((home(x), y), None)
@@ -84,3 +89,8 @@ def position_of(value: object, most_vertices: int) -> Position:
     if len(parts) == 1 and parts[0].dimension == POINT:
         return Position((parts[0].x, parts[0].y), parts)
     return Position(None, parts)
+
+
+def _names_system(value: Mapping[str, Any]) -> bool:
+    geometry = value.get("geometry") if value.get("type") == "Feature" else None
+    return "crs" in value or (isinstance(geometry, Mapping) and "crs" in geometry)

@@ -15,9 +15,12 @@ from typing import Any
 
 import shapely
 
+from tamis_operators.spatial.configuration import GEOJSON, PlaceSource
+from tamis_operators.spatial.crs import geographic_value
 from tamis_operators.spatial.errors import GazetteerError, GeometryError
-from tamis_operators.spatial.geojson import AREA, members_of
+from tamis_operators.spatial.geojson import AREA, LINE, members_of
 from tamis_operators.spatial.plane import placed
+from tamis_operators.spatial.sources import features_of, system_of
 
 _DIMENSIONS = ("points", "lines", "areas")
 
@@ -39,12 +42,14 @@ class Entry:
         return GazetteerError(f"{self.where} ({self.name}): {problem}")
 
 
-def entries_of(files: Iterable[Path]) -> list[Entry]:
-    """The features of all files, names resolved; `GazetteerError` for the first that is wrong."""
+def entries_of(files: Iterable[Path | PlaceSource]) -> list[Entry]:
+    """The features of all files, names resolved; `GazetteerError` for the first that is wrong.
+
+    Lines of one name and kind in one file are one place: a street is many of them."""
     taken: dict[str, Entry] = {}
     found: dict[str, Entry] = {}
     for file in files:
-        for entry in _entries(file):
+        for entry in _together(_entries(file)):
             for name in (entry.name, *entry.names):
                 other = taken.get(name)
                 if other is None:
@@ -69,7 +74,26 @@ def _hint(entry: Entry, other: Entry) -> str:
     return '; to put this one in its place give it the property "replaces": true'
 
 
-def _entries(file: Path) -> list[Entry]:
+def _together(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, lines of one name and kind as one."""
+    found: dict[object, list[Entry]] = {}
+    for number, entry in enumerate(entries):
+        is_line = not entry.union and shapely.get_dimensions(entry.geometry) == LINE
+        key = (entry.name, entry.kind) if is_line and not entry.replaces else number
+        found.setdefault(key, []).append(entry)
+    return [several[0] if len(several) == 1 else _joined(several) for several in found.values()]
+
+
+def _joined(lines: list[Entry]) -> Entry:
+    parts = [part for each in lines for part in shapely.get_parts(each.geometry)]
+    names = dict.fromkeys(name for each in lines for name in each.names)
+    return replace(lines[0], names=tuple(names), geometry=shapely.multilinestrings(parts))
+
+
+def _entries(file: Path | PlaceSource) -> list[Entry]:
+    if isinstance(file, PlaceSource) or file.suffix.lower() not in GEOJSON:
+        source = file if isinstance(file, PlaceSource) else PlaceSource(str(file))
+        return [_entry(feature, where) for where, feature in features_of(source)]
     try:
         document = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as failure:
@@ -80,10 +104,14 @@ def _entries(file: Path) -> list[Entry]:
         features = document.get("features")
     if not isinstance(features, list):
         raise GazetteerError(f"{file} is no GeoJSON FeatureCollection")
-    return [_entry(feature, f"{file}, feature {at}") for at, feature in enumerate(features, 1)]
+    try:
+        crs = system_of(document)
+    except GeometryError as wrong:
+        raise GazetteerError(f"{file}: {wrong}") from None
+    return [_entry(feature, f"{file}, feature {at}", crs) for at, feature in enumerate(features, 1)]
 
 
-def _entry(feature: object, where: str) -> Entry:
+def _entry(feature: object, where: str, crs: str = "") -> Entry:
     if not isinstance(feature, Mapping) or feature.get("type") != "Feature":
         raise GazetteerError(f"{where}: it is no Feature")
     said = feature.get("properties")
@@ -101,7 +129,7 @@ def _entry(feature: object, where: str) -> Entry:
         raise entry.error("it has a geometry and a union: one of them is enough")
     if not union:
         try:
-            geometry = geometry_of(feature.get("geometry"))
+            geometry = geometry_of(feature.get("geometry"), crs)
         except GeometryError as wrong:
             raise entry.error(wrong) from None
     others = tuple(dict.fromkeys(each for each in names if each != name))
@@ -117,10 +145,12 @@ def _words(entry: Entry, said: Mapping[str, object], key: str) -> list[str]:
     return words
 
 
-def geometry_of(value: object) -> Any:
+def geometry_of(value: object, crs: str = "") -> Any:
     """One geometry of points, of lines or of areas."""
     if not isinstance(value, Mapping):
         raise GeometryError("it has no geometry")
+    if crs or "crs" in value:
+        value = geographic_value({"crs": crs, **value}, "", None)
     parts = [part for member in members_of(value) for part in placed(member)]
     dimensions = {int(shapely.get_dimensions(part)) for part in parts}
     if len(dimensions) > 1:

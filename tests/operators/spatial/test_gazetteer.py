@@ -150,7 +150,7 @@ def test_files_that_are_not_there_are_said_at_subscription(tmp_path: Path) -> No
     ):
         matcher.subscribe("locIn(Bronx)")
     matcher = tamis.Matcher(spatial.operators([tmp_path]))
-    with pytest.raises(tamis.SubscriptionError, match=r"has no \.geojson or \.json file"):
+    with pytest.raises(tamis.SubscriptionError, match=r"has no file of \.geojson, \.json"):
         matcher.subscribe("locIn(Bronx)")
 
 

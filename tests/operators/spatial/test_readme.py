@@ -17,7 +17,7 @@ README = Path(spatial.__file__).with_name("README.md").read_text(encoding="utf-8
 def test_its_python_runs() -> None:
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, names)
 
