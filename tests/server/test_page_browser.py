@@ -187,6 +187,27 @@ def test_the_keyboard_is_enough(tab: Tab) -> None:
     _has_text(page, "h1", "Event seen")
 
 
+def test_a_view_is_saved_to_one_file(tab: Tab, browser: Any, tmp_path: Path) -> None:
+    page = tab("event/seen")
+    _has_text(page, ".why", "other does not match seen")
+    page.wait_for_selector(".frame .box")
+    with page.expect_download() as begun:
+        page.click("#save")
+    path = tmp_path / begun.value.suggested_filename
+    begun.value.save_as(path)
+    assert path.name == "Event-seen-tamis.html"
+    assert "the admin key" not in path.read_text(encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    alone = context.new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(path.as_uri())
+    assert alone.locator("h1").inner_text() == "Event seen"
+    assert alone.locator(".frame .box").count() == 1
+    assert [each for each in asked if not each.startswith("data:")] == [path.as_uri()]
+    context.close()
+
+
 def test_it_tells_a_wrong_key_and_forgets_a_right_one(tab: Tab) -> None:
     page = tab("now", key=None)
     _has_text(page, "#now-state", "admin key")

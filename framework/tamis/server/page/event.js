@@ -32,8 +32,8 @@ function choose(root) {
 
 async function show(root, id, signal) {
   const about = h("div"), calls = h("section", { "aria-labelledby": "calls-title" }), why = h("section", { "aria-labelledby": "why-title" });
-  root.append(about, calls, whyForm(id, why, signal), why);
-  why.append(h("h2", { id: "why-title" }, "Why, and why not"));
+  root.append(about, calls, why);
+  why.append(h("h2", { id: "why-title" }, "Why, and why not"), whyForm(id, why, signal));
   if (!adminKey()) {
     about.append(h("p", { class: "quiet" }, "Its calls and closest misses are shown with the admin key; a subscription of yours is explained by its ticket."));
     return;
@@ -60,7 +60,7 @@ function whyForm(id, into, signal) {
     if (!name) return;
     const place = h("div", { id: "why-answer", tabindex: "-1" });
     into.querySelector("#why-answer")?.remove();
-    into.querySelector("h2").after(place);
+    into.querySelector("form").after(place);
     await attempt(place, async () => {
       place.append(tree(await json(`${path("events", id)}/why?subscription=${encodeURIComponent(name)}`, { key: keyTo(name), signal })));
     });

@@ -7,6 +7,7 @@ import { follower } from "./follower.js";
 import { forgetContents } from "./frames.js";
 import * as now from "./now.js";
 import * as operators from "./operators.js";
+import { save } from "./save.js";
 import * as subscriptions from "./subscriptions.js";
 
 const VIEWS = { now, event, subscriptions, operators };
@@ -69,6 +70,7 @@ document.getElementById("key-form").addEventListener("submit", async (submitted)
   }
 });
 
+document.getElementById("save").addEventListener("click", save);
 document.querySelector(".skip").addEventListener("click", (clicked) => {
   clicked.preventDefault();
   main.focus();

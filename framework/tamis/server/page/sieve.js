@@ -74,12 +74,15 @@ export class Sieve {
     }
     context.fillStyle = token("--soft");
     context.font = `11px ${token("--sans")}`;
+    context.strokeStyle = token("--sheet");
+    context.lineWidth = 3;
     for (let power = 0; power <= most + 1e-9; power += 1) {
       const y = base - (Math.log10(1 + 10 ** power) / most) * (base - EDGE);
       if (y < EDGE) break;
       context.globalAlpha = 0.35;
       context.fillRect(0, y, this.canvas.clientWidth, 1);
       context.globalAlpha = 1;
+      context.strokeText(count(10 ** power), 2, y - 3);
       context.fillText(count(10 ** power), 2, y - 3);
     }
   }
