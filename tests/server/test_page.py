@@ -97,6 +97,23 @@ def test_an_event_comes_back_whole(client: Client) -> None:
     assert content == {"id": "whole", "image": image, "people": 1}
 
 
+def test_subscriptions_are_found_by_words(serving: Serving) -> None:
+    with serving(admin_key="the admin key") as client:
+        for at in range(5):
+            client.subscribed(f"harbor = {at}", id=f"boats-{at}")
+        client.subscribed("yard = 1", id="Yard")
+
+        def found(query: str) -> list[str]:
+            listed = client.get(f"/subscriptions?{query}", headers=ADMIN).json()
+            return [each["id"] for each in listed]
+
+        assert found("words=HARBOR&limit=2") == ["boats-0", "boats-1"]
+        assert found("words=yard") == ["Yard"]
+        assert found("words=%27%25") == []
+        assert len(found("")) == 6
+        problem(client.get("/subscriptions?limit=0", headers=ADMIN), 400, "malformed")
+
+
 def test_operators_have_accounts(serving: Serving) -> None:
     with serving(admin_key="the admin key") as client:
         client.subscribed("peopleCount(?n) and ?n > 2")

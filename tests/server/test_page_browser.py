@@ -261,6 +261,16 @@ def test_ten_thousand_points_at_four_updates_a_second(tab: Tab) -> None:
     assert told["longest"] < 1000
 
 
+def test_subscriptions_are_found_by_words(tab: Tab) -> None:
+    page = tab("subscriptions")
+    page.wait_for_selector(VIEWS["subscriptions"])
+    page.fill("#filter", "crow")
+    _has_text(page, "[aria-labelledby=all-title] table", "1 subscription")
+    page.evaluate("location.hash = 'event/seen'")
+    page.fill("#why-subscription", "plai")
+    page.wait_for_selector("#known-subscriptions option[value=plain]", state="attached")
+
+
 @pytest.mark.parametrize(("width", "scheme"), WIDTHS)
 def test_every_view_fits(tab: Tab, width: int, scheme: str) -> None:
     page = tab("now", width=width, scheme=scheme)

@@ -206,9 +206,11 @@ class Reading:
         rows = self.rows(_STANDING + "WHERE id=?", id)
         return _standing(rows[0]) if rows else None
 
-    def standings(self) -> list[Standing]:
-        """All subscriptions, in the order of subscribing."""
-        return [_standing(row) for row in self.rows(_STANDING + "ORDER BY born")]
+    def standings(self, words: str = "", most: int = -1) -> list[Standing]:
+        """The subscriptions whose id or document has some words, in the order of subscribing."""
+        having = "WHERE ?1='' OR instr(lower(id), lower(?1)) OR instr(lower(document), lower(?1)) "
+        rows = self.rows(_STANDING + having + "ORDER BY born LIMIT ?2", words, most)
+        return [_standing(row) for row in rows]
 
     def deliveries(self, born: int, after: int, most: int) -> list[Delivered]:
         """The deliveries of a subscription after a number."""

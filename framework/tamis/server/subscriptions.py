@@ -161,10 +161,14 @@ def _add_shown(router: APIRouter, service: Service) -> None:
         return JSONResponse(shown(await standing_of(service, request, id, for_admin=True)))
 
     @router.get("/subscriptions", openapi_extra=examples.ADMIN)
-    async def show_all(request: Request) -> Response:
-        """List all subscriptions, with the admin key."""
+    async def show_all(
+        request: Request, words: str = "", limit: Annotated[int, Query(ge=1)] | None = None
+    ) -> Response:
+        """List all subscriptions, or the first ones whose id or text has some words, with the
+        admin key."""
         service.check_admin(request)
-        return JSONResponse([shown(each) for each in await service.read(_standings, service)])
+        found = await service.read(_standings, service, words, -1 if limit is None else limit)
+        return JSONResponse([shown(each) for each in found])
 
 
 def _checked(service: Service, entry: dict[str, Any], validity: float | None) -> Wanted:
@@ -184,8 +188,8 @@ def _told(service: Service, wanted: Wanted, subscribed: changes.Subscribed) -> d
     return told
 
 
-def _standings(service: Service) -> list[Standing]:
-    return service.log.reading.standings()
+def _standings(service: Service, words: str, most: int) -> list[Standing]:
+    return service.log.reading.standings(words, most)
 
 
 def shown(standing: Standing) -> dict[str, Any]:

@@ -60,6 +60,10 @@ export async function json(address, options) {
   return answer.status === 204 ? null : answer.json();
 }
 
+// the first subscriptions with some words, for who has the admin key
+export const some = (words, limit, signal) =>
+  json(`subscriptions?limit=${limit}&words=${encodeURIComponent(words.trim())}`, { key: adminKey(), signal });
+
 // the events of a stream; ends when the server does, or the signal says so
 export async function* stream(address, options) {
   const answer = await ask(address, options);

@@ -1,13 +1,13 @@
 // The view Event: what became of one event, its calls as a waterfall, and why something did or did
 // not match it, the closest misses first.
 
-import { adminKey, json, keyTo, path, tickets } from "./api.js";
-import { bindingsText, clock, count, counted, eventLink, figures, h, put, ratio, seconds, shown, subscriptionLink, table } from "./dom.js";
+import { adminKey, json, keyTo, path, some, tickets } from "./api.js";
+import { bindingsText, clock, count, counted, eventLink, figures, h, paced, put, ratio, seconds, shown, subscriptionLink, table } from "./dom.js";
 import { follower } from "./follower.js";
 import { frameOf, outlinesIn } from "./frames.js";
 import { tree } from "./tree.js";
 
-const LISTED = 40, MISSES = 10, BARS = 400;
+const LISTED = 40, MISSES = 10, SUGGESTED = 20, BARS = 400;
 
 export const title = "Event";
 
@@ -66,10 +66,17 @@ function whyForm(id, into, signal) {
     });
     place.focus();
   };
+  const names = h("datalist", { id: "known-subscriptions" }, Object.keys(tickets()).map((each) => h("option", { value: each })));
+  if (adminKey()) {
+    input.addEventListener("input", paced(async () => {
+      const found = await some(input.value, SUGGESTED, signal).catch(() => []);
+      names.replaceChildren(...found.map((each) => h("option", { value: each.id })));
+    }));
+  }
   return h("form", { id: "why-form", onsubmit: ask },
     h("p", { class: "field" }, h("label", { for: "why-subscription" }, "Why did a subscription match or not? Its id"), input,
       h("button", { class: "main" }, "Explain")),
-    h("datalist", { id: "known-subscriptions" }, Object.keys(tickets()).map((each) => h("option", { value: each }))));
+    names);
 }
 
 async function showMisses(id, into, signal) {

@@ -1,7 +1,7 @@
 // The view Subscriptions: who is there, a new one, and one with its deliveries, dead letters and what
 // operators left open.
 
-import { adminKey, ask, json, keepTicket, keyTo, path, stream, ticketOf, tickets } from "./api.js";
+import { adminKey, ask, json, keepTicket, keyTo, path, some, stream, ticketOf, tickets } from "./api.js";
 import { bindingsText, clock, count, counted, eventLink, figures, h, paced, put, subscriptionLink, table } from "./dom.js";
 import { Editor, forecast, subscribe } from "./editor.js";
 
@@ -41,13 +41,20 @@ function ticketShown(made) {
   return h("div", {}, line("Ticket", made.ticket), secret ? line("Secret", secret) : null);
 }
 
+// the first ones with some words; asked of the server, which may have very many
 async function fill(list, signal) {
-  try {
-    const found = adminKey() ? await json("subscriptions", { key: adminKey(), signal }) : await mine(signal);
-    listed(list, found);
-  } catch (failure) {
-    if (!signal.aborted) list.replaceChildren(h("p", { class: "problem" }, failure.message));
-  }
+  const input = h("input", { id: "filter", type: "search", spellcheck: "false" }), rows = h("div", { role: "status" });
+  const draw = async () => {
+    try {
+      const found = adminKey() ? await some(input.value, MOST_LISTED + 1, signal) : await mine(signal);
+      rows.replaceChildren(listed(found));
+    } catch (failure) {
+      if (!signal.aborted) rows.replaceChildren(h("p", { class: "problem" }, failure.message));
+    }
+  };
+  input.addEventListener("input", paced(draw));
+  list.replaceChildren(...(adminKey() ? [h("p", { class: "field" }, h("label", { for: "filter" }, "With the words"), input)] : []), rows);
+  await draw();
 }
 
 async function mine(signal) {
@@ -55,22 +62,13 @@ async function mine(signal) {
   return (await Promise.all(asked)).filter(Boolean);
 }
 
-function listed(list, found) {
-  const input = h("input", { id: "filter", type: "search", spellcheck: "false" });
-  const rows = h("div");
-  const draw = () => {
-    const words = input.value.toLowerCase();
-    const fits = found.filter((each) => !words || each.id.toLowerCase().includes(words) || each.where.toLowerCase().includes(words));
-    const cells = fits.slice(0, MOST_LISTED).map((each) => [subscriptionLink(each.id), h("code", {}, each.where), each.live ? "live" : "ended",
-      ...["matched", "due", "delivered", "pending", "dead", "gap"].map((name) => count(each[name]))]);
-    rows.replaceChildren(cells.length
-      ? table(`${counted(fits.length, "subscription")}${fits.length > MOST_LISTED ? `, the first ${MOST_LISTED}` : ""}`,
-        [["id"], ["text"], ["state"], ["matched", true], ["due", true], ["delivered", true], ["pending", true], ["dead", true], ["gap", true]], cells)
-      : h("p", { class: "quiet" }, found.length ? "None of them has these words." : "There is none to show."));
-  };
-  input.addEventListener("input", paced(draw));
-  draw();
-  list.replaceChildren(...(found.length > 8 ? [h("p", { class: "field" }, h("label", { for: "filter" }, "With the words"), input)] : []), rows);
+function listed(found) {
+  const cells = found.slice(0, MOST_LISTED).map((each) => [subscriptionLink(each.id), h("code", {}, each.where), each.live ? "live" : "ended",
+    ...["matched", "due", "delivered", "pending", "dead", "gap"].map((name) => count(each[name]))]);
+  const caption = found.length > MOST_LISTED ? `The first ${MOST_LISTED}` : counted(found.length, "subscription");
+  return cells.length
+    ? table(caption, [["id"], ["text"], ["state"], ["matched", true], ["due", true], ["delivered", true], ["pending", true], ["dead", true], ["gap", true]], cells)
+    : h("p", { class: "quiet" }, "There is none to show.");
 }
 
 function showOne(root, id, signal, left) {
