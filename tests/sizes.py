@@ -24,6 +24,7 @@ IMPORTS = {
     "graph": ("networkx",),
     "image": ("cv2",),
     "parquet": ("pyarrow.parquet",),
+    "places": ("pyogrio",),
     "reasoner": ("rdflib", "pyoxigraph", "owlready2"),
     "spark": ("pyspark.sql",),
     "spatial": ("shapely", "pyproj"),

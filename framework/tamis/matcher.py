@@ -14,6 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import end_of
 from tamis.catalog.intake import Accepted, Intake, entry_of
 from tamis.catalog.keeping import KeptExpiry
-from tamis.catalog.renewal import rebound, renewal, swap
+from tamis.catalog.renewal import rebound, renewal, repeated, swap
 from tamis.catalog.resolve import Asked
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
@@ -50,6 +51,7 @@ from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits, checked_limits
+from tamis.log import log
 from tamis.numeric.collecting import seldom_collected
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators.asking import Operators
@@ -270,8 +272,13 @@ class Matcher:
                 self._following.warn_of_troubles()
             self._lessons.ask_implications(is_deferred=True)
         for words in made.troubles:
+            log.warning("%s", words)
             warnings.warn(words, PluginWarning, stacklevel=2)
         return sorted(made.names)
+
+    def refreshing(self, seconds: float = 60.0) -> AbstractContextManager[None]:
+        """Refreshes in a thread of its own every so many seconds, for `with`."""
+        return repeated(self.refresh, seconds)
 
     @property
     def planner(self) -> Planner:

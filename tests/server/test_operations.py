@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 import time
 from pathlib import Path
@@ -181,3 +182,31 @@ def test_ending_finishes_what_was_accepted(tmp_path: Path) -> None:
         state = log.reading.state()
         assert state.cursor == state.position == 51
         assert log.reading.standings()[0].due == 50
+
+
+def test_places_that_change_are_taken_while_it_serves(tmp_path: Path) -> None:
+    pytest.importorskip("shapely", reason="pip install 'tamis[spatial]'")
+    from tamis_operators import spatial
+
+    places = tmp_path / "places.geojson"
+
+    def write(x: float) -> None:
+        pier = {"type": "Point", "coordinates": [x, 0]}
+        said = {"type": "Feature", "properties": {"name": "Pier"}, "geometry": pier}
+        new = places.with_suffix(".new")
+        new.write_text(json.dumps(said))
+        new.replace(places)
+
+    write(0)
+    with served(
+        tmp_path / "data",
+        lambda: tamis.Matcher(spatial.operators(places, built_in=False)),
+        refresh_seconds=0.05,
+    ) as client:
+        client.subscribed("locWithin(Pier, 1km)", id="near")
+        assert client.published({"position": [0, 0]}, {"position": [5, 0]}) == ["near", ""]
+        write(5)
+        ends = time.monotonic() + 30
+        while client.published({"position": [5, 0]}) == [""] and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert client.published({"position": [0, 0]}, {"position": [5, 0]}) == ["", "near"]

@@ -68,6 +68,15 @@ def serve(
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
     follow_statistics: options.FollowStatistics = False,
+    refresh_seconds: Annotated[
+        float | None,
+        option(
+            "SECONDS",
+            "How often to look whether places and other sources of operators have changed.",
+            envvar="TAMIS_REFRESH_SECONDS",
+            min=1,
+        ),
+    ] = None,
     subscriptions: Annotated[
         str | None,
         option("DIR", "A folder of .jsonl files whose subscriptions are kept in step."),
@@ -135,6 +144,7 @@ def serve(
         keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
         subscriptions=None if subscriptions is None else Path(subscriptions),
         statistics=Path(statistics) if statistics is not None and follow_statistics else None,
+        refresh_seconds=refresh_seconds,
         allowed=webhook_allow or [], form=log_format,
     )  # fmt: skip
 

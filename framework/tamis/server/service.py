@@ -72,6 +72,8 @@ class Settings:
     """Of what operators said of events, for explanations and backtests."""
     subscriptions: Path | None = None
     """A folder of files that the log is kept in step with."""
+    refresh_seconds: float | None = None
+    """How long after the last time the sources of operators are looked at again."""
     statistics: Path | None = None
     """A folder of statistics that are taken whenever it is written anew."""
     webhooks: WebhookSettings = field(default_factory=WebhookSettings)
@@ -131,7 +133,8 @@ class Service:
             self._measure_floor()
 
     def _follow(self, log: Log, matcher: Matcher) -> None:
-        """Follows what is written outside: statistics, and files of subscriptions."""
+        """Follows what is written outside: statistics, sources of operators, files of
+        subscriptions."""
         settings = self.settings
         if settings.statistics is not None:
 
@@ -140,6 +143,8 @@ class Service:
                 logger.info("new statistics of %s events were taken", f"{found.events or 0:,}")
 
             self._following.enter_context(follow(settings.statistics, take))
+        if settings.refresh_seconds is not None:
+            self._following.enter_context(matcher.refreshing(settings.refresh_seconds))
         if settings.subscriptions is not None:
             networks, look = settings.webhooks.networks, self._look
             files = SubscriptionFiles(settings.subscriptions, log, matcher, networks, look)

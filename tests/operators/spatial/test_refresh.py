@@ -6,6 +6,7 @@ import json
 import random
 import sqlite3
 import threading
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from tests.operators.spatial.oracle import box, collection, feature, polygon
 
 def write(file: Path, **places: Any) -> None:
     features = [feature(name, geometry, kind="k") for name, geometry in places.items()]
-    file.write_text(json.dumps(collection(*features)))
+    new = file.with_suffix(".new")
+    new.write_text(json.dumps(collection(*features)))
+    new.replace(file)
 
 
 def matcher_of(file: Path, *texts: str, **settings: Any) -> tamis.Matcher:
@@ -195,3 +198,16 @@ def test_no_match_sees_two_versions(tmp_path: Path) -> None:
     assert not problems
     assert seen <= {0, 41}
     assert len(matcher.match(HERE).matches) == 41
+
+
+def test_it_is_refreshed_every_so_often(tmp_path: Path) -> None:
+    file = tmp_path / "places.geojson"
+    write(file, Harbor=box(0, 0, 1, 1))
+    matcher = matcher_of(file, "locIn(Harbor)")
+    with matcher.refreshing(0.01):
+        write(file, Harbor=box(10, 10, 11, 11))
+        ends = time.monotonic() + 30
+        while not verdicts(matcher.match(THERE)) and time.monotonic() < ends:
+            time.sleep(0.01)
+    assert verdicts(matcher.match(THERE)) == ["locIn(Harbor)"]
+    assert "tamis-refresh" not in [each.name for each in threading.enumerate()]
