@@ -59,6 +59,8 @@ def test_the_wheel_holds_the_packages_and_the_licence(built: Path) -> None:
     assert any(name.endswith("dist-info/licenses/LICENSE") for name in names)
     for template in ("project.toml", "readme.md", "measure.py", "image_edge.py"):
         assert f"tamis/scaffold/templates/{template}" in names
+    for part in ("index.html", "page.css", "main.js", "outlines.geojson"):
+        assert f"tamis/server/page/{part}" in names
     assert not [name for name in names if name.endswith((".nbi", ".nbc", ".pyc"))]
 
 

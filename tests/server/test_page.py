@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import tamis
+from tamis.server import page
 from tamis.server.page.assets import assets
 from tests.server.conftest import Client, Serving, served
 from tests.server.test_subscriptions import ADMIN, problem
@@ -32,6 +33,8 @@ def test_all_of_it_is_here_typed_and_known_again(client: Client) -> None:
         again = client.get(f"/page/{name}", headers={"If-None-Match": answer.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
     assert client.get("/").content == assets()["index.html"].content
+    others = {each.name for each in Path(page.__file__).parent.iterdir() if each.is_file()}
+    assert {name.rpartition(".")[2] for name in others - assets().keys()} == {"py"}
     problem(client.get("/page/assets.py"), 404, "not-found")
     problem(client.get("/page/..%2Fapp.py"), 404, "not-found")
 

@@ -223,6 +223,26 @@ def test_it_tells_a_wrong_key_and_forgets_a_right_one(tab: Tab) -> None:
     assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_a_place_of_the_map_opens_its_event(tab: Tab) -> None:
+    page = tab("now")
+    page.wait_for_selector(".map[aria-label='Map of 1 event; 1 of them matched']")
+    place = page.evaluate(
+        """async () => {
+          const canvas = document.querySelector(".map"), { width, height } = canvas;
+          const data = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+          for (let at = 0; at < data.length; at += 4) {
+            if (data[at] === 179 && data[at + 1] === 38 && data[at + 2] === 30) {
+              const scale = canvas.clientWidth / width, pixel = at / 4;
+              return { x: (pixel % width) * scale, y: Math.floor(pixel / width) * scale };
+            }
+          }
+          return null;
+        }"""
+    )
+    page.click(".map", position=place)
+    _has_text(page, "h1", "Event seen")
+
+
 def test_operators_and_health_add_up(tab: Tab) -> None:
     page = tab("operators")
     _has_text(page, "#conservation", "✓")
@@ -312,21 +332,23 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_labels_and_contrast_by_axe(tab: Tab, axe: str, width: int, scheme: str) -> None:
     page = tab("now", width=width, scheme=scheme)
     page.evaluate(axe)
-    found = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for view in VIEWS:
         _look_at(page, view)
-        result = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        for each in result["violations"]:
-            places = [node["html"][:120] for node in each["nodes"][:3]]
-            found[view, each["id"]] = places
+        found |= {(view, name): places for name, places in _violations(page).items()}
+    _look_at(page, "subscriptions")
+    page.fill("#new-where", "peopelCount(?n)")
+    page.wait_for_selector(".error")
+    found |= {("error", name): places for name, places in _violations(page).items()}
+    page.click("#keys")
+    found |= {("key", name): places for name, places in _violations(page).items()}
     assert found == {}
 
 
-def test_the_folder_is_in_the_wheel() -> None:
-    """All files of the page are of a kind that the page serves, or Python."""
-    from tamis.server.page import assets
-
-    folder = Path(assets.__file__).parent
-    served_names = set(assets.assets())
-    others = {each.name for each in folder.iterdir() if each.is_file()} - served_names
-    assert all(name.endswith(".py") for name in others)
+def _violations(page: Any) -> dict[str, list[str]]:
+    """What axe finds wrong: rules, and where they are broken."""
+    result = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return {
+        each["id"]: [node["html"][:120] for node in each["nodes"][:3]]
+        for each in result["violations"]
+    }

@@ -37,9 +37,11 @@ function show({ focus = true } = {}) {
 
 const tell = paced(() => {
   const words = { "no key": "no key", connecting: "connecting", live: "live", paused: "paused", refused: "wrong key", away: "no answer" };
-  document.getElementById("state").textContent = words[follower.state];
-  document.getElementById("state").dataset.state = follower.state;
   document.getElementById("keys").textContent = adminKey() ? "Key ✓" : "Key …";
+  const state = document.getElementById("state");
+  if (state.dataset.state === follower.state) return;
+  state.textContent = words[follower.state]; // said aloud, so only where it is another one
+  state.dataset.state = follower.state;
 });
 
 function takeKey(key) {

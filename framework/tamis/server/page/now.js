@@ -7,21 +7,22 @@ import { contentOf, frameOf } from "./frames.js";
 import { PlaceMap } from "./places.js";
 import { Sieve } from "./sieve.js";
 
-const LISTED = 12, FRAMES = 4;
+const LISTED = 12, FRAMES = 4, FRAMES_EVERY = 1000;
 
 export const title = "Now";
 
 export function render(root) {
   const toggle = h("button", { type: "button", id: "pause", class: "main", onclick: () => (follower.paused ? follower.resume() : follower.pause()) });
-  const state = h("p", { class: "quiet", id: "now-state", role: "status" });
+  const state = h("p", { class: "quiet", id: "now-state" });
   const sums = h("div");
   const canvas = h("canvas", { class: "sieve", tabindex: "0", role: "slider", "aria-label": "Events of the sieve", "aria-orientation": "horizontal" });
   const land = h("canvas", { class: "map", role: "img", "aria-label": "Map" });
   const feed = h("ol", { class: "feed", id: "feed" });
   const frames = h("div", { class: "frames" });
   const draw = paced(() => update());
-  const sieve = new Sieve(canvas, (each) => { location.hash = `#event/${encodeURIComponent(each.id)}`; });
-  const map = new PlaceMap(land, draw);
+  const open = (each) => { location.hash = `#event/${encodeURIComponent(each.id)}`; };
+  const sieve = new Sieve(canvas, open);
+  const map = new PlaceMap(land, draw, open);
   root.append(
     h("div", { class: "title" }, h("h1", {}, "Now"), toggle),
     state, sums,
@@ -37,7 +38,7 @@ export function render(root) {
       h("section", { "aria-labelledby": "map-title" }, h("h2", { id: "map-title" }, "Where"), land)),
     h("section", { "aria-labelledby": "frames-title", class: "frames-section" }, h("h2", { id: "frames-title" }, "Frames"), frames),
   );
-  const shown = { frames: "" };
+  const shown = { frames: "", at: -Infinity };
 
   function update() {
     const { events } = follower;
@@ -56,8 +57,10 @@ export function render(root) {
     }
     frames.parentElement.hidden = !imaged.length;
     const names = imaged.map((each) => each.id).join("\n");
-    if (names !== shown.frames) {
+    if (names !== shown.frames && performance.now() - shown.at < FRAMES_EVERY) draw();
+    else if (names !== shown.frames) {
       shown.frames = names;
+      shown.at = performance.now();
       showFrames(frames, imaged, () => shown.frames === names);
     }
   }

@@ -1,6 +1,8 @@
 // Finds where an event is, and draws a quiet map: bundled outlines, no tiles.
 
-import { token } from "./dom.js";
+import { count, counted, token } from "./dom.js";
+
+const REACH = 12;
 
 // [longitude, latitude] of an event: of its `position` as the spatial operators read it, or lon and lat
 export function positionOf(event) {
@@ -33,9 +35,14 @@ async function loadOutlines() {
 
 export class PlaceMap {
   #land = [];
+  #near = () => null;
 
-  constructor(canvas, redraw) {
+  constructor(canvas, redraw, open) {
     this.canvas = canvas;
+    canvas.addEventListener("click", (event) => {
+      const found = this.#near(event.offsetX, event.offsetY);
+      if (found) open(found);
+    });
     outlines ??= loadOutlines();
     outlines.then((found) => { this.#land = found; redraw(); }, () => undefined);
   }
@@ -45,10 +52,11 @@ export class PlaceMap {
     const there = events.filter((each) => each.place);
     const context = sized(canvas, width, height);
     canvas.setAttribute("aria-label", there.length
-      ? `Map of ${there.length} events; ${there.filter((each) => each.matches).length} of them matched`
+      ? `Map of ${counted(there.length, "event")}; ${count(there.filter((each) => each.matches).length)} of them matched`
       : "Map: no event says where it is");
     if (!width) return;
     const project = this.#projection(there, width, height);
+    this.#near = (x, y) => nearest(there, project, x, y);
     this.#drawLand(context, project);
     const dots = { none: [token("--bound"), 1.5], some: [token("--match"), 3.2] };
     for (const [kind, [color, size]] of Object.entries(dots)) {
@@ -108,6 +116,16 @@ export class PlaceMap {
       context.fillText(name, ...project([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2]));
     }
   }
+}
+
+// the last one of the events next to a place of the map, those that matched first
+function nearest(there, project, x, y) {
+  let found = null, least = REACH;
+  for (const each of there) {
+    const at = project(each.place), far = Math.hypot(at[0] - x, at[1] - y) + (each.matches ? 0 : REACH / 2);
+    if (far <= least) [found, least] = [each, far];
+  }
+  return found;
 }
 
 function bounds(points) {

@@ -96,7 +96,7 @@ async function open(id, about, signal, left, fail) {
   const first = await json(address, { key: keyTo(id), signal });
   const section = (name, words, ...parts) => h("section", { "aria-labelledby": `${name}-title` }, h("h2", { id: `${name}-title` }, words), parts);
   put(about, h("pre", { tabindex: "0", "aria-label": "Its text" }, first.where), sums,
-    ...(ticket ? [actions(id, address, ticket, refresh, fail)] : [h("p", { class: "quiet" }, "It is changed with its ticket."), ticketForm(id)]),
+    ...(ticket ? [actions(id, address, ticket, first, refresh, fail)] : [h("p", { class: "quiet" }, "It is changed with its ticket."), ticketForm(id)]),
     section("deliveries", "Deliveries, from what is acknowledged on", deliveries),
     section("dead", "Dead letters", dead), section("open", "What operators left open", undecided));
   if (ticket) about.append(edit(id, address, ticket, first, left, refresh));
@@ -121,7 +121,7 @@ function summary(now) {
     h("p", { class: "quiet" }, `${now.live ? "Live" : "Ended"}, ${now.expires ? `until ${now.expires}` : "without an end"}; acknowledged up to ${now.cursor}.${now.deliver ? ` Delivers by ${JSON.stringify(now.deliver)}.` : ""}`), ...webhook];
 }
 
-function actions(id, address, ticket, refresh, fail) {
+function actions(id, address, ticket, first, refresh, fail) {
   const act = (words, run) => h("button", { type: "button", onclick: () => run().catch(fail) }, words);
   return h("p", { class: "actions" },
     act("Acknowledge all", async () => {
@@ -130,7 +130,7 @@ function actions(id, address, ticket, refresh, fail) {
       await refresh();
     }),
     act("Renew for a day", async () => { await json(`${address}/renew`, { method: "POST", key: ticket, body: {} }); await refresh(); }),
-    act("Enable the webhook", async () => { await ask(`${address}/webhook/enable`, { method: "POST", key: ticket }); await refresh(); }),
+    first.webhook ? act("Enable the webhook", async () => { await ask(`${address}/webhook/enable`, { method: "POST", key: ticket }); await refresh(); }) : null,
     act("Unsubscribe", async () => {
       await ask(address, { method: "DELETE", key: ticket });
       keepTicket(id, null);
