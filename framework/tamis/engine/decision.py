@@ -22,8 +22,20 @@ from tamis.engine.opening import views_of
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.engine.state import (
-    ALTERNATIVE, DECIDED, HOW, IN_KNOWN, KILLER, KNOWN, LEFT, OPEN, OUTCOME, RESCUED, SOURCE,
-    TEST, VERDICT, WAITING,
+    ALTERNATIVE,
+    DECIDED,
+    HOW,
+    IN_KNOWN,
+    KILLER,
+    KNOWN,
+    LEFT,
+    OPEN,
+    OUTCOME,
+    RESCUED,
+    SOURCE,
+    TEST,
+    VERDICT,
+    WAITING,
 )  # fmt: skip
 from tamis.engine.wider import WiderAnswer
 from tamis.event import Event
