@@ -36,7 +36,7 @@ from tamis.engine.state import (
     TEST,
     VERDICT,
     WAITING,
-)  # fmt: skip
+)
 from tamis.engine.wider import WiderAnswer
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
@@ -195,9 +195,7 @@ class Decision:
             outcome = TRUE if answer.truth else FALSE
             self._form.settle_and_follow(self._handle, test, outcome, code)
             return tuple.__new__(Taken, (tests, [outcome], self._newly_decided()))
-        narrower: list[int] = []
-        if self.skeleton.narrower:
-            tests, narrower = self._asked_of(call, tests)
+        tests, narrower = self._asked_of(call, tests) if self.skeleton.narrower else (tests, [])
         queue: list[int] = []
         for test in tests:
             if test not in self.excluded:
@@ -206,8 +204,8 @@ class Decision:
         if narrower:
             wider = WiderAnswer(answer)
             for test in narrower:
-                given = wider.narrowed(self.skeleton.narrower[test])
-                self._imply(tests[0], test, self._outcome(test, given), queue)
+                outcome = self._outcome(test, wider.narrowed(self.skeleton.narrower[test]))
+                self._imply(tests[0], test, outcome, queue)
         return self._concluded(queue)
 
     def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
