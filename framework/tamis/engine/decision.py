@@ -210,10 +210,8 @@ class Decision:
 
     def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
         """The tests of the call itself, and open ones of narrower calls that it answers."""
-        own = self.skeleton.own_tests(call)
-        return own, [
-            each for each in tests if self._tests[each, OUTCOME] == OPEN and each not in own
-        ]
+        own, known = self.skeleton.own_tests(call), self._tests
+        return own, [at for at in tests if known[at, OUTCOME] == OPEN and at not in own]
 
     def _concluded(self, queue: list[int]) -> Taken:
         """What follows from tests whose outcomes are new."""
