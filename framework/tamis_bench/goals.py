@@ -162,6 +162,13 @@ _OTHERS = (
     most("policies", "over_one", 1.5, subscriptions=100_000),
     least("server", "of_bare", 0.9, batch=128),
     most("server", "p99_ms", 100, what=_begins("one", "the closest")),
+    least("image", "recall", 0.95, model="yolov8n", workload="pedestrians, from a mast"),
+    least("image", "recall", 0.85, 0.95, model="ssd-mobilenet-v2", workload=_begins("pedestrians")),
+    least(
+        "image", "precision", 0.95, model=("yolov8n", "yolo11n", "ssd-mobilenet-v2"), label="person"
+    ),
+    least("image", "recall", 0.95, model="yunet", label="face"),
+    least("image", "precision", 0.95, model="yunet", label="face"),
     most("forms", "seconds", 1, what="first answer"),
     most("forms", "numba", 0, what="first answer"),
     most("isolation", "over_inline_us", 60, what=_begins("same", "new")),

@@ -29,6 +29,7 @@ BENCHES = {
     "spark": "Measure learning and matching on Spark beside one process.",
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
     "places": "Measure spatial operators: what answers cost, what one query for many saves.",
+    "image": "Measure detectors on photographs and films of packages, by model.",
     "pictures": "Measure detectors on frames of known truth: precision, recall, seconds.",
     "facts": "Measure reasoning: closing events over ontologies, queries.",
     "policies": "Measure delivery policies: memory of a key, microseconds of an event.",

@@ -20,7 +20,7 @@ class Domain(NamedTuple):
     """What pip has to install for it."""
 
 
-_FRAME = '{"image": "data:image/x-portable-graymap;base64,UDUgMSAxIDI1NQ%s"}'
+_FRAME = '{"image": "data:image/webp;base64,%s"}'
 
 DOMAINS = {
     "measure": Domain(
@@ -41,7 +41,10 @@ DOMAINS = {
     "image": Domain(
         "how bright a frame is",
         "newOperator(?value), ?value > 100",
-        (_FRAME % "rI", _FRAME % "oU"),
+        (
+            _FRAME % "UklGRh4AAABXRUJQVlA4TBEAAAAvAAAAAAdQ5CIXuf+BiOh/AAA=",
+            _FRAME % "UklGRh4AAABXRUJQVlA4TBEAAAAvAAAAAAdQilKUov+BiOh/AAA=",
+        ),
         "tamis[image]",
     ),
 }

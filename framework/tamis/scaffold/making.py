@@ -25,7 +25,7 @@ _LONGEST, _LONGEST_SNAKE = 30, 40
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _USED = frozenset(
     {"annotations", "Mapping", "Any", "OperatorConformance", "EVENTS", "FIJI", "MANHATTAN"}
-    | {"BRIGHT", "DARK", "FRAME", "Path", "RADIUS_M", "SAMPLES", "base64", "decoded"}
+    | {"BRIGHT", "DARK", "RADIUS_M", "SAMPLES", "image"}
     | {"WORD", "math", "on_earth", "one_word", "pytest", "re", "tamis", "tamis_operators", "test"}
     | {"bool", "float", "int", "isinstance", "len", "list", "min", "str", "tuple"}
     | {"ValueError"}

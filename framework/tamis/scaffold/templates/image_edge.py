@@ -10,4 +10,4 @@ def test_what_is_no_frame_is_undetermined() -> None:
     matcher = tamis.Matcher(operators=[newOperator])
     matcher.subscribe("newOperator(?value)", id="s1")
     result = matcher.match({"image": b"no frame at all"})
-    assert "no frame that OpenCV can decode" in result.undetermined[0].reason
+    assert "no image of a known format" in result.undetermined[0].reason
