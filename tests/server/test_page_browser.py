@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from tamis.server.service import Settings
+from tamis.server.serving import Server
 from tests.browsing import opened
-from tests.server.conftest import Client, served
+from tests.server.conftest import Client, matcher, served
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 VIEWS = {
@@ -154,6 +156,31 @@ def test_pausing_is_a_cursor_and_nothing_is_dropped(tab: Tab, client: Client) ->
     _has_text(page, "#feed", "paused-249")
     _has_text(page, "[data-figure=events]", str(before + 250))
     assert page.get_attribute("#state", "data-state") == "live"
+
+
+def test_a_server_that_starts_again_is_followed_from_where_it_was(
+    browser: Any, tmp_path: Path
+) -> None:
+    settings = Settings(tmp_path, admin_key="the admin key")
+
+    def publish(server: Server, *ids: str) -> None:
+        server.wait_ready()
+        with Client(base_url=server.url) as client:
+            client.published(*({"id": id, "people": 1} for id in ids))
+
+    page = browser.new_page()
+    with Server(settings, matcher) as server:
+        publish(server, "first")
+        page.goto(server.url)
+        _give_key(page, "the admin key")
+        _has_text(page, "[data-figure=events]", "1")
+    page.wait_for_selector("#state[data-state=away]")
+    _has_text(page, "#now-state", "resumed from position 1")
+    with Server(settings, matcher, port=server.port) as server:
+        publish(server, "second", "third")
+        _has_text(page, "[data-figure=events]", "3")
+        page.wait_for_selector("#state[data-state=live]")
+        page.close()
 
 
 def test_an_event_shows_its_calls_and_its_closest_misses(tab: Tab) -> None:
