@@ -18,7 +18,7 @@ from tests.framework.language.reading import read_atom
 from tests.showing import run_shown
 
 ROOT = Path(__file__).resolve().parents[1]
-LANGUAGE = (ROOT / "framework" / "LANGUAGE.md").read_text(encoding="utf-8")
+SEMANTICS = (ROOT / "framework" / "SEMANTICS.md").read_text(encoding="utf-8")
 INDEXES = (ROOT / "framework" / "INDEXES.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.+`) \| `(\{.*\})` \| (matches|does not|undetermined) \|$", re.MULTILINE)
 CANONICAL = re.compile(r"^\| `(.+?)` \| `(.+?)` \|$", re.MULTILINE)
@@ -44,8 +44,8 @@ def broken(event: object) -> bool:
     raise RuntimeError("broken")
 
 
-@pytest.mark.parametrize(("written", "event", "answer"), ROW.findall(LANGUAGE))
-def test_what_the_language_says_of_an_event_is_so(written: str, event: str, answer: str) -> None:
+@pytest.mark.parametrize(("written", "event", "answer"), ROW.findall(SEMANTICS))
+def test_what_the_semantics_say_of_an_event_is_so(written: str, event: str, answer: str) -> None:
     where = re.sub(r"^(`+) ?(.*?) ?\1$", r"\2", written)
     matcher = tamis.Matcher(operators=[level, count, early, broken])
     matcher.subscribe(where, id="s1")
@@ -57,8 +57,8 @@ def test_what_the_language_says_of_an_event_is_so(written: str, event: str, answ
 POLICY = re.compile(r"^\| `([\[{].+)` \| `([-+?. ]+)` \| `(.+)` \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("deliver", "letters", "expected"), POLICY.findall(LANGUAGE))
-def test_what_the_language_says_of_policies_is_so(
+@pytest.mark.parametrize(("deliver", "letters", "expected"), POLICY.findall(SEMANTICS))
+def test_what_the_semantics_say_of_policies_is_so(
     deliver: str, letters: str, expected: str
 ) -> None:
     matcher = tamis.Matcher(operators=[broken])
@@ -75,18 +75,18 @@ def test_what_the_language_says_of_policies_is_so(
     assert ", ".join(" ".join([each.kind, *each.events]) for each in found) == expected
 
 
-def test_the_language_is_shown_by_many_examples() -> None:
-    assert len(ROW.findall(LANGUAGE)) >= 45
-    assert len(POLICY.findall(LANGUAGE)) >= 7
-    canonical = LANGUAGE.partition("## Canonical text")[2].partition("##")[0]
+def test_the_semantics_are_shown_by_many_examples() -> None:
+    assert len(ROW.findall(SEMANTICS)) >= 45
+    assert len(POLICY.findall(SEMANTICS)) >= 7
+    canonical = SEMANTICS.partition("## Canonical text")[2].partition("##")[0]
     rows = CANONICAL.findall(canonical)
     assert len(rows) >= 5
     for written, text in rows:
         assert read_atom(written).text() == read_atom(text).text() == text
 
 
-def test_the_code_of_the_language_reference_gives_what_it_shows() -> None:
-    assert run_shown(LANGUAGE, {}) == 2
+def test_the_code_of_the_semantics_gives_what_it_shows() -> None:
+    assert run_shown(SEMANTICS, {}) == 2
 
 
 def test_the_index_of_the_guide_matches_as_others_do() -> None:
