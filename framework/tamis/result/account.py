@@ -61,7 +61,7 @@ class Account(_Fields):
     rejected: int = 0
     subscriptions: int = 0
     """Live subscriptions; over several events, those of the last."""
-    index: str = ""
+    chosen_index: str = ""
     """Which index it was, and why, where `auto` chose; over several events, that of the last."""
     checked: int = 0
     """Rows (alternatives) that the index checked against the event."""
@@ -125,7 +125,7 @@ class Account(_Fields):
         for name in _COUNTS:
             mine[name] += theirs[name]
         if other.events:
-            self.subscriptions, self.index = other.subscriptions, other.index
+            self.subscriptions, self.chosen_index = other.subscriptions, other.chosen_index
         if other.naive_expected is not None:
             self.naive_expected = (self.naive_expected or 0.0) + other.naive_expected
         for stage, seconds in other.seconds.items():

@@ -295,7 +295,7 @@ class Result:
         account = Account(
             events=1,
             subscriptions=seen.subscriptions,
-            index=seen.index,
+            chosen_index=seen.index,
             checked=seen.checked,
             page_reads=seen.page_reads,
             candidates=len(np.unique(seen.owners)),

@@ -86,14 +86,14 @@ def test_a_matcher_says_which_it_is_and_follows_its_events() -> None:
             {"id": f"s{n}", "where": f"a = {n} and b = {n % 7} and c = 1"} for n in range(120)
         )
         account = matcher.match({"a": 3, "b": 3}).account
-        assert account.index.startswith("pstbloom: 120 rows")
+        assert account.chosen_index.startswith("pstbloom: 120 rows")
         for n in range(300):
             account = matcher.match({"a": n, "b": 3, **({"c": 1} if n == 3 else {})}).account
-        assert account.index.startswith("lanes: ")
+        assert account.chosen_index.startswith("lanes: ")
         found = matcher.match({"a": 3, "b": 3, "c": 1})
         assert [each.subscription for each in found.matches] == ["s3"]
-        assert found.account["index"] == found.account.index
-    assert tamis.Matcher([]).match({}).account.index == ""
+        assert found.account["chosen_index"] == found.account.chosen_index
+    assert tamis.Matcher([]).match({}).account.chosen_index == ""
 
 
 def test_the_same_changes_lead_to_the_same_index() -> None:
