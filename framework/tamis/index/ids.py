@@ -89,7 +89,7 @@ class Ids:
 
     def add(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
         """Rows for new ids, all or none; `ValueError` if one is taken."""
-        if not self._count and _ascends(ids):
+        if len(ids) and not self._count and _ascends(ids):
             self._sorted = np.array(ids, np.int64)
             self._gapless = bool(self._sorted[-1] - self._sorted[0] + 1 == len(ids))
             self._integers = Growing(np.int64, self._sorted.copy())

@@ -302,3 +302,14 @@ def test_a_folder_of_other_things_is_not_written_into(tmp_path: Path) -> None:
         with pytest.raises(IndexFolderError, match="is no saved index"):
             index.save(folder)
         assert [path.name for path in folder.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["pstbloom", "lanes", "scan", "auto"])
+def test_columns_without_rows_make_an_empty_index(name: str) -> None:
+    nothing = np.zeros(0, np.int64)
+    columns = tamis.index.Columns(nothing, ["a"], np.zeros(1, np.int64), nothing, nothing, nothing)
+    index = tamis.index.build(name, columns)
+    assert len(index) == 0
+    assert len(index.match({"a": 1})) == 0
+    index.insert(3, [("a", "=", 1)])
+    assert list(index.match({"a": 1})) == [3]
