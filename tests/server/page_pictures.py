@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import json
 import os
 import random
 import struct
@@ -46,12 +47,13 @@ def carCount(event: Mapping[str, Any], count: object) -> list[int]:
 
 
 @tamis.operator(inputs=("frame",), outputs=("thing",))
-def thingSeen(event: Mapping[str, Any], thing: object) -> list[list[object]]:
+def thingSeen(event: Mapping[str, Any], thing: object) -> list[str]:
     time.sleep(0.008)
-    found: list[list[object]] = []
+    found = []
     for label, x, y in things_of(event):
         wide, tall = _SIZES[label]
-        found.append([label, [[x, y], [x + wide, y], [x + wide, y + tall], [x, y + tall]]])
+        corners = [[x, y], [x + wide, y], [x + wide, y + tall], [x, y + tall]]
+        found.append(json.dumps([label, corners]))
     return found
 
 
@@ -117,7 +119,7 @@ def subscriptions() -> Iterator[dict[str, Any]]:
         }
     yield {
         "id": "things",
-        "where": "altitude < 110 and carCount(?n) and ?n > 2 and thingSeen(?thing)",
+        "where": "carCount(?n) and ?n > 1 and thingSeen(?thing)",
     }
 
 

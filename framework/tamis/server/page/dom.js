@@ -45,6 +45,8 @@ export const clock = (time) => {
 export const ratio = (some, least) => (least > 0 ? (some / least).toFixed(2) : "–");
 
 export function shown(value) {
+  const outline = typeof value === "string" && /^\["([^"\\]+)", ?\[\[/.exec(value);
+  if (outline) return `${outline[1]} (outlined)`;
   if (typeof value === "string") return value.length > 60 ? `${value.slice(0, 57)}…` : value;
   const text = JSON.stringify(value);
   return text === undefined ? "absent" : text.length > 60 ? `${text.slice(0, 57)}…` : text;

@@ -1,5 +1,5 @@
-// Shows the image of an event with what is outlined on it. An outline is an answer, a binding or an
-// entry of the event's `outlines` of the form [label, [[x, y], …]] in pixels, also as JSON text.
+// Shows the image of an event with what is outlined on it. An outline is [label, [[x, y], …]] in pixels:
+// an entry of the event's `outlines`, or the JSON text of one as an answer or a binding.
 
 import { ask, path } from "./api.js";
 import { h, svg } from "./dom.js";
