@@ -32,7 +32,7 @@ SUBSCRIPTIONS = 150
 
 
 @dataclass
-class Taken:
+class StreamCost:
     """What it took to match a stream."""
 
     calls: dict[str, int] = field(default_factory=dict)
@@ -92,9 +92,9 @@ def match(
     statistics: tamis.Statistics | None = None,
     *,
     learning: bool = False,
-) -> Taken:
+) -> StreamCost:
     """Matches a stream with what is known; `learning` also learns from the stream itself."""
-    taken = Taken()
+    taken = StreamCost()
     with tamis.Matcher(
         senses.OPERATORS,
         index_options={"scan_up_to": 0},
@@ -116,7 +116,7 @@ def match(
 
 def compare(
     asked: Path, stream: Sequence[Mapping[str, Any]], statistics: tamis.Statistics
-) -> dict[str, tuple[Taken, Taken]]:
+) -> dict[str, tuple[StreamCost, StreamCost]]:
     """What each planner takes without statistics, and with them; the answers are the same."""
     found = {}
     answers = None
@@ -130,7 +130,7 @@ def compare(
     return found
 
 
-def table(found: Mapping[str, tuple[Taken, Taken]]) -> str:
+def table(found: Mapping[str, tuple[StreamCost, StreamCost]]) -> str:
     """Calls and their cost, before and after."""
     lines = [f"{'planner':12}{'calls':>8}{'learned':>9}{'seconds':>10}{'learned':>9}{'saved':>7}"]
     for planner, (before, after) in found.items():
@@ -142,7 +142,7 @@ def table(found: Mapping[str, tuple[Taken, Taken]]) -> str:
     return "\n".join(lines)
 
 
-class Picture(Figure):
+class NotebookFigure(Figure):
     """A figure that notebooks show."""
 
     def _repr_png_(self) -> bytes:
@@ -151,9 +151,9 @@ class Picture(Figure):
         return content.getvalue()
 
 
-def plot_selectivities(statistics: tamis.Statistics, asked: Path) -> Picture:
+def plot_selectivities(statistics: tamis.Statistics, asked: Path) -> NotebookFigure:
     """A figure: what was learned of each predicate, beside what is so."""
-    figure = Picture(figsize=(5, 4), layout="constrained")
+    figure = NotebookFigure(figsize=(5, 4), layout="constrained")
     axes = figure.add_subplot()
     learned = expected(statistics, asked)
     axes.plot([0, 1], [0, 1], color="lightgray")
@@ -163,9 +163,9 @@ def plot_selectivities(statistics: tamis.Statistics, asked: Path) -> Picture:
     return figure
 
 
-def plot_calls(found: Mapping[str, tuple[Taken, Taken]]) -> Picture:
+def plot_calls(found: Mapping[str, tuple[StreamCost, StreamCost]]) -> NotebookFigure:
     """A figure: what calls cost by planner, before and after."""
-    figure = Picture(figsize=(5, 4), layout="constrained")
+    figure = NotebookFigure(figsize=(5, 4), layout="constrained")
     axes = figure.add_subplot()
     for at, name in enumerate(("without statistics", "learned from history")):
         places = [place + 0.4 * at for place in range(len(found))]

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from examples.uav.live import feed, subscribers
 from examples.uav.live.history import History, loaded
-from examples.uav.live.record import Run
-from examples.uav.live.stopping import Stopping
+from examples.uav.live.record import DemoRun
+from examples.uav.live.stopping import StopSignal
 from examples.uav.live.view import View, view_for
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def main(given: Sequence[str] | None = None) -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     history = History(options.output, options.history)
     try:
-        with Stopping() as stopping, view_for(options.seconds) as view:
+        with StopSignal() as stopping, view_for(options.seconds) as view:
             words = demonstrate(options, history, stopping, view)
         print(words)  # when the live page is gone
         return 0
@@ -66,7 +66,7 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def demonstrate(
-    options: argparse.Namespace, history: History, stopping: Stopping, view: View
+    options: argparse.Namespace, history: History, stopping: StopSignal, view: View
 ) -> str:
     """All stages, one after the other; what came of them, in words."""
     view.stage("history", "flights of another day")
@@ -82,22 +82,22 @@ def demonstrate(
     subscriptions = subscribers.subscriptions()
     with matcher_of(subscriptions) as matcher:
         matcher.match(feed.first_of(history.events))  # kernels and closures are made once
-        run = Run(options.seed, PLANNER, INDEX, subscriptions)
-        lesson = Lesson(history, matcher, run, view)
+        run = DemoRun(options.seed, PLANNER, INDEX, subscriptions)
+        lesson = LearnedLater(history, matcher, run, view)
         history.wait(stopping, options.patience)
         if stopping.asked:
             raise KeyboardInterrupt
         lesson.take()
         view.stage("matching", f"live frames against {len(matcher):,} subscriptions")
         stopping.after(options.seconds)
-        flights = feed.Flights(options.seed, options.minutes, options.seconds)
+        flights = feed.LiveFrames(options.seed, options.minutes, options.seconds)
         match_live(matcher, flights, run, view, stopping, lesson.take)
         history.stop()
         path = write_report(run, options.output, view)
     return summary(run, path)
 
 
-def summary(run: Run, path: Path) -> str:
+def summary(run: DemoRun, path: Path) -> str:
     """What came of it, in a few lines."""
     account = run.account
     found = [id for id in ("S1", "S2", "S3", "S4", "S5") if run.by_subscription[id]]
@@ -110,10 +110,10 @@ def summary(run: Run, path: Path) -> str:
     )
 
 
-class Lesson:
+class LearnedLater:
     """What is learned, handed to the matcher as soon as it is there: matching may begin before."""
 
-    def __init__(self, history: History, matcher: Matcher, run: Run, view: View) -> None:
+    def __init__(self, history: History, matcher: Matcher, run: DemoRun, view: View) -> None:
         self._history, self._matcher, self._run, self._view = history, matcher, run, view
         self._began = time.perf_counter()
         self._taken = self._waits = False
@@ -141,7 +141,7 @@ class Lesson:
         )
 
 
-def write_report(run: Run, folder: Path, view: View) -> Path:
+def write_report(run: DemoRun, folder: Path, view: View) -> Path:
     """Writes `report.html`, and the run in plain values beside it."""
     from examples.uav.live.looking import explanations, pictures
     from examples.uav.report import page

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from examples.uav.palette import PALETTE, Color, Thing
+from examples.uav.palette import PALETTE, Color, ThingKind
 from examples.uav.shades import Array, Pixels, logs
 from tamis_operators.image.vision import opencv
 
@@ -36,10 +36,10 @@ _HUES = np.array([1.0, 0.35, 0.35], np.float32)
 """Hues of paints are far apart, and codecs blur them."""
 
 
-class Drawing(NamedTuple):
+class ThingDrawing(NamedTuple):
     """A thing as it would look, and whether its front is to the left."""
 
-    thing: Thing
+    thing: ThingKind
     marks: frozenset[str]
     turned: bool
 
@@ -61,7 +61,7 @@ class Size(NamedTuple):
 
     length: float
     breadth: float
-    drawings: tuple[Drawing, ...]
+    drawings: tuple[ThingDrawing, ...]
     fine: Lattice
     coarse: Lattice
 
@@ -74,13 +74,13 @@ class Fit(NamedTuple):
     angle: float
     score: float
     size: Size
-    drawing: Drawing
+    drawing: ThingDrawing
 
 
 @functools.lru_cache(maxsize=32)
 def sizes_of(cell_m: float, on_water: bool, blur_m: float) -> tuple[Size, ...]:
     """The sizes of things on water or on land, largest first; people are too small for drawings."""
-    found: dict[tuple[float, float], list[Thing]] = {}
+    found: dict[tuple[float, float], list[ThingKind]] = {}
     for thing in PALETTE.things:
         if thing.on_water == on_water and thing.length_m >= 1.5:
             found.setdefault((thing.length_m, thing.breadth_m), []).append(thing)
@@ -90,7 +90,7 @@ def sizes_of(cell_m: float, on_water: bool, blur_m: float) -> tuple[Size, ...]:
     )
 
 
-def _size(things: list[Thing], cell_m: float, blur_m: float) -> Size:
+def _size(things: list[ThingKind], cell_m: float, blur_m: float) -> Size:
     length, breadth = things[0].length_m / cell_m, things[0].breadth_m / cell_m
     margin = 2 * _MARGIN_M / cell_m
     columns, rows = round(length + margin), round(breadth + margin)
@@ -101,7 +101,7 @@ def _size(things: list[Thing], cell_m: float, blur_m: float) -> Size:
             for count in range(len(thing.marks) + 1):
                 for marks in map(frozenset, combinations(thing.marks, count)):
                     for turned in (False, True):
-                        drawings.append(Drawing(thing, marks, turned))
+                        drawings.append(ThingDrawing(thing, marks, turned))
                         drawn = _drawn(drawings[-1], body, cell_m, (columns, rows), blur_m)
                         colors.append(drawn[0])
                         covers.append(drawn[1])
@@ -128,7 +128,7 @@ def _lattice(points: Array, colors: Array, covers: Array, half: tuple[float, flo
 
 
 def _drawn(
-    drawing: Drawing, body: Color, cell_m: float, size: tuple[int, int], blur_m: float
+    drawing: ThingDrawing, body: Color, cell_m: float, size: tuple[int, int], blur_m: float
 ) -> tuple[Array, Array]:
     """The picture of a thing, and where it is."""
     fine = cell_m / _OVERSAMPLED

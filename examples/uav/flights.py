@@ -72,7 +72,7 @@ class Camera(NamedTuple):
         return shifted
 
 
-class Flights:
+class DroneFlights:
     """The drones."""
 
     def __init__(self, seed: int, director: Director) -> None:

@@ -26,7 +26,7 @@ _FORWARD_M = 10.0
 _QUEUE = ["car"] * 10 + ["taxi"] * 4 + ["bus", "truck"]
 
 
-class Cleared(NamedTuple):
+class ClearArea(NamedTuple):
     """A rectangle without other vehicles."""
 
     x: float
@@ -54,7 +54,7 @@ class Incident(ABC):
     def things(self, seconds: float) -> Iterator[Thing]:
         """Who takes part."""
 
-    def cleared(self, seconds: float) -> Iterator[Cleared]:
+    def cleared(self, seconds: float) -> Iterator[ClearArea]:
         """Where nobody else drives."""
         return iter(())
 
@@ -94,13 +94,13 @@ class Chase(Incident):
             x, y = points[at].tolist()
             yield Thing(label, x, y, float(headings[at]) + turn, body, marks, part, self.number)
 
-    def cleared(self, seconds: float) -> Iterator[Cleared]:
+    def cleared(self, seconds: float) -> Iterator[ClearArea]:
         """Their lane, before and behind: others make way."""
         for off in range(-75, 80, 15):
             along = np.array([self._along(seconds) - self.way * self.gap / 2 + off])
             points, headings = self.highway.at(along, self.way * highway_lane(self.lane))
             x, y = points[0].tolist()
-            yield Cleared(x, y, float(headings[0]), 16.0, 2.2)
+            yield ClearArea(x, y, float(headings[0]), 16.0, 2.2)
 
 
 @dataclass(frozen=True)
@@ -234,10 +234,10 @@ class Jam(Incident):
                 "policeCar", x, y, self.heading + 180 + askew, 0, LIGHTS, "police", self.number
             )
 
-    def cleared(self, seconds: float) -> Iterator[Cleared]:
+    def cleared(self, seconds: float) -> Iterator[ClearArea]:
         """The lanes of its direction, from the next block before to the last one behind."""
         x, y = self._at((self.length - 20) / 2, LANE)
-        yield Cleared(x, y, self.heading, self.length + 105, 2 * LANE)
+        yield ClearArea(x, y, self.heading, self.length + 105, 2 * LANE)
 
 
 @functools.lru_cache(maxsize=64)
@@ -327,12 +327,12 @@ class Boats(Incident):
             yield Thing(label, x, y, heading + 4 * math.sin(seconds / 31), 0, NO_MARKS, "waiting",
                         self.number)  # fmt: skip
 
-    def cleared(self, seconds: float) -> Iterator[Cleared]:
+    def cleared(self, seconds: float) -> Iterator[ClearArea]:
         """The water around."""
-        yield Cleared(self.x, self.y, 0.0, 240.0, 220.0)
+        yield ClearArea(self.x, self.y, 0.0, 240.0, 220.0)
 
 
-def without(things: list[Thing], cleared: list[Cleared]) -> list[Thing]:
+def without(things: list[Thing], cleared: list[ClearArea]) -> list[Thing]:
     """The vehicles that are not where others are kept away, and all who walk."""
     if not cleared or not things:
         return things

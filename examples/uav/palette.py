@@ -47,7 +47,7 @@ def hull(length: float, breadth: float) -> Outline:
 
 
 @dataclass(frozen=True)
-class Part:
+class PaintedPart:
     """Something painted on a thing; one with a `mark` is there only where the mark is."""
 
     name: str
@@ -57,7 +57,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Thing:
+class ThingKind:
     """What a kind of thing looks like."""
 
     label: str
@@ -65,7 +65,7 @@ class Thing:
     breadth_m: float
     outline: Outline
     bodies: tuple[Color, ...]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PaintedPart, ...] = ()
     on_water: bool = False
 
     @property
@@ -89,60 +89,60 @@ GLASS, HAIR = (22, 30, 40), (52, 38, 30)
 TAXI, ORANGE, NAVY = (242, 196, 52), (242, 96, 22), (26, 44, 112)
 
 
-def _car(label: str, bodies: tuple[Color, ...], *more: Part) -> Thing:
+def _car(label: str, bodies: tuple[Color, ...], *more: PaintedPart) -> ThingKind:
     windows = (
-        Part("windshield", GLASS, rectangle(0.65, 0.0, 0.7, 1.5)),
-        Part("rear window", GLASS, rectangle(-1.45, 0.0, 0.45, 1.4)),
+        PaintedPart("windshield", GLASS, rectangle(0.65, 0.0, 0.7, 1.5)),
+        PaintedPart("rear window", GLASS, rectangle(-1.45, 0.0, 0.45, 1.4)),
     )
-    return Thing(label, 4.6, 1.9, rectangle(0.0, 0.0, 4.6, 1.9), bodies, (*windows, *more))
+    return ThingKind(label, 4.6, 1.9, rectangle(0.0, 0.0, 4.6, 1.9), bodies, (*windows, *more))
 
 
 _POLICE = (
-    Part("hood", NAVY, rectangle(1.75, 0.0, 0.8, 1.9)),
-    Part("trunk", NAVY, rectangle(-2.0, 0.0, 0.6, 1.9)),
-    Part("light bar, off", GLASS, rectangle(-0.3, 0.0, 0.45, 1.5)),
-    Part("light bar, red", (255, 30, 30), rectangle(-0.3, -0.4, 0.6, 0.8), LIGHT_BAR),
-    Part("light bar, blue", (40, 90, 255), rectangle(-0.3, 0.4, 0.6, 0.8), LIGHT_BAR),
+    PaintedPart("hood", NAVY, rectangle(1.75, 0.0, 0.8, 1.9)),
+    PaintedPart("trunk", NAVY, rectangle(-2.0, 0.0, 0.6, 1.9)),
+    PaintedPart("light bar, off", GLASS, rectangle(-0.3, 0.0, 0.45, 1.5)),
+    PaintedPart("light bar, red", (255, 30, 30), rectangle(-0.3, -0.4, 0.6, 0.8), LIGHT_BAR),
+    PaintedPart("light bar, blue", (40, 90, 255), rectangle(-0.3, 0.4, 0.6, 0.8), LIGHT_BAR),
 )
 _SHIRTS = ((24, 150, 160), RED, BLUE, TAXI, (122, 44, 130), (238, 120, 150), BLACK)
 THINGS = (
-    Thing(
+    ThingKind(
         PERSON, 0.45, 0.6, ellipse(0.0, 0.0, 0.45, 0.6), _SHIRTS,
-        (Part("head", HAIR, ellipse(0.0, 0.0, 0.24, 0.2, 10)),),
+        (PaintedPart("head", HAIR, ellipse(0.0, 0.0, 0.24, 0.2, 10)),),
     ),
     _car(CAR, (WHITE, SILVER, BLACK, RED, BLUE, GREEN)),
     _car("taxi", (TAXI,)),
     _car(POLICE_CAR, (WHITE,), *_POLICE),
-    Thing(
+    ThingKind(
         "bus", 12.0, 2.6, rectangle(0.0, 0.0, 12.0, 2.6), (WHITE, BLUE),
         (
-            Part("windshield", GLASS, rectangle(5.8, 0.0, 0.4, 2.3)),
-            Part("front hatch", SILVER, rectangle(2.8, 0.0, 1.4, 1.4)),
-            Part("rear hatch", SILVER, rectangle(-3.2, 0.0, 2.2, 1.8)),
+            PaintedPart("windshield", GLASS, rectangle(5.8, 0.0, 0.4, 2.3)),
+            PaintedPart("front hatch", SILVER, rectangle(2.8, 0.0, 1.4, 1.4)),
+            PaintedPart("rear hatch", SILVER, rectangle(-3.2, 0.0, 2.2, 1.8)),
         ),
     ),
-    Thing(
+    ThingKind(
         "truck", 8.5, 2.5, rectangle(0.0, 0.0, 8.5, 2.5), (WHITE, RED),
         (
-            Part("gap", BLACK, rectangle(2.1, 0.0, 0.4, 2.5)),
-            Part("windshield", GLASS, rectangle(3.6, 0.0, 0.5, 2.2)),
-            Part("tarpaulin", (120, 126, 60), rectangle(-1.2, 0.0, 5.8, 2.3)),
+            PaintedPart("gap", BLACK, rectangle(2.1, 0.0, 0.4, 2.5)),
+            PaintedPart("windshield", GLASS, rectangle(3.6, 0.0, 0.5, 2.2)),
+            PaintedPart("tarpaulin", (120, 126, 60), rectangle(-1.2, 0.0, 5.8, 2.3)),
         ),
     ),
-    Thing(
+    ThingKind(
         TOUR_BOAT, 34.0, 9.5, hull(34.0, 9.5), (WHITE,),
         (
-            Part("deck", TAXI, rectangle(-4.5, 0.0, 20.0, 6.6)),
-            Part("bridge", GLASS, rectangle(9.0, 0.0, 2.2, 5.0)),
+            PaintedPart("deck", TAXI, rectangle(-4.5, 0.0, 20.0, 6.6)),
+            PaintedPart("bridge", GLASS, rectangle(9.0, 0.0, 2.2, 5.0)),
         ),
         on_water=True,
     ),
-    Thing(
+    ThingKind(
         COAST_GUARD_BOAT, 14.0, 4.6, hull(14.0, 4.6), (ORANGE,),
         (
-            Part("deck", SILVER, hull(11.4, 2.9)),
-            Part("cabin", WHITE, rectangle(-1.0, 0.0, 4.0, 2.2)),
-            Part("windows", GLASS, rectangle(1.2, 0.0, 0.8, 2.0)),
+            PaintedPart("deck", SILVER, hull(11.4, 2.9)),
+            PaintedPart("cabin", WHITE, rectangle(-1.0, 0.0, 4.0, 2.2)),
+            PaintedPart("windows", GLASS, rectangle(1.2, 0.0, 0.8, 2.0)),
         ),
         on_water=True,
     ),
@@ -167,7 +167,7 @@ class Palette:
     )
     shadow: float = 0.55
     """How much of its light a place in the shadow has."""
-    things: tuple[Thing, ...] = THINGS
+    things: tuple[ThingKind, ...] = THINGS
 
     @property
     def labels(self) -> frozenset[str]:

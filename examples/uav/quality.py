@@ -20,7 +20,7 @@ from typing import Any
 import tamis
 from examples.uav.chance import stream
 from examples.uav.operators import DETECTOR
-from examples.uav.scores import PATTERNS, SUBSCRIPTIONS, THRESHOLDS, Scores
+from examples.uav.scores import PATTERNS, SUBSCRIPTIONS, THRESHOLDS, QuestionScores
 from examples.uav.simulation import Observation, Simulation
 from tamis_bench.report import progress
 from tamis_operators import image, spatial
@@ -72,9 +72,9 @@ def chosen(frames: int, first_seed: int) -> Iterator[tuple[int, list[int]]]:
         seed += 1
 
 
-def scored(seed: int, numbers: list[int], misses: bool = False) -> Scores:
+def scored(seed: int, numbers: list[int], misses: bool = False) -> QuestionScores:
     """The scores of some observations of a seed; on request, what went wrong goes to stderr."""
-    simulation, asked, scores = Simulation(seed), matcher(), Scores()
+    simulation, asked, scores = Simulation(seed), matcher(), QuestionScores()
     for number in numbers:
         observation = simulation.observation(number)
         started = time.perf_counter()
@@ -93,7 +93,7 @@ def scored(seed: int, numbers: list[int], misses: bool = False) -> Scores:
 
 def measured(frames: int, seed: int, workers: int, *, misses: bool) -> Iterator[dict[str, Any]]:
     """The rows of `tamis bench uav`."""
-    total = Scores()
+    total = QuestionScores()
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures = [
             pool.submit(scored, each, numbers, misses) for each, numbers in chosen(frames, seed)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from examples.uav.truth import Truth
+from examples.uav.truth import FrameTruth
 from tamis_bench.scores import Score
 
 THRESHOLDS: dict[str, tuple[int, ...]] = {
@@ -52,7 +52,7 @@ class Numbers:
 
 
 @dataclass
-class Scores:
+class QuestionScores:
     """Of all questions."""
 
     asked: dict[str, Score] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Scores:
     seconds: float = 0.0
     """What all answers took."""
 
-    def add(self, answers: Mapping[str, Any], truth: Truth) -> None:
+    def add(self, answers: Mapping[str, Any], truth: FrameTruth) -> None:
         """One more frame: what was said of it, by operator and subscription."""
         self.frames += 1
         self.unknown += sum(answer is None for answer in answers.values())
@@ -83,7 +83,7 @@ class Scores:
     def _of(self, question: str) -> Score:
         return self.asked.setdefault(question, Score())
 
-    def merge(self, other: Scores) -> None:
+    def merge(self, other: QuestionScores) -> None:
         """The frames of others too."""
         self.frames += other.frames
         self.unknown += other.unknown

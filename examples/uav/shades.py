@@ -124,7 +124,7 @@ def in_daylight(frame: Pixels) -> Pixels:
     return lit
 
 
-class Seen(NamedTuple):
+class ShadedPixels(NamedTuple):
     """What is no ground, and what of it is water: 1 a pixel."""
 
     things: Pixels
@@ -134,7 +134,7 @@ class Seen(NamedTuple):
     water: Pixels
 
 
-def seen(lit: Pixels, meters_per_pixel: float) -> Seen:
+def seen(lit: Pixels, meters_per_pixel: float) -> ShadedPixels:
     """What a frame in daylight shows."""
     table = grounds()
     codes = codes_of(lit)
@@ -150,7 +150,7 @@ def seen(lit: Pixels, meters_per_pixel: float) -> Seen:
     is_ground = ground < len(table.distances)
     water = np.take((table.needed & table.water) != 0, ground)
     masks = ~is_ground, foreign & is_ground, water
-    return Seen(*(each.astype(np.uint8) for each in masks))
+    return ShadedPixels(*(each.astype(np.uint8) for each in masks))
 
 
 def _near(ground: Pixels, plain: int, meters_per_pixel: float) -> NDArray[np.uint32]:

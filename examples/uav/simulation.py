@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from examples.uav.chance import key_of
 from examples.uav.facts import NEAR_M, Radio
-from examples.uav.flights import Camera, Flights
+from examples.uav.flights import Camera, DroneFlights
 from examples.uav.rendering import encoded, rendered
-from examples.uav.truth import Truth, truth_of
+from examples.uav.truth import FrameTruth, truth_of
 from examples.uav.weather import Weather, weather_of
-from examples.uav.world import World
+from examples.uav.world import CityWorld
 
 DRONES, INTERVAL_SECONDS = 6, 4.0
 
@@ -31,7 +31,7 @@ class Observation(NamedTuple):
     """As in the contract; `image` is the frame's JPEG file, as bytes."""
     frame: NDArray[np.uint8]
     """Before it was encoded."""
-    truth: Truth
+    truth: FrameTruth
     camera: Camera
     weather: Weather
 
@@ -50,8 +50,8 @@ class Simulation:
         if drones < 1 or interval <= 0:
             raise ValueError("there is a drone at least, and an interval above 0 seconds")
         self.seed, self.drones, self.interval = seed, drones, interval
-        self.world = World(seed, start, drones)
-        self._flights = Flights(seed, self.world.director)
+        self.world = CityWorld(seed, start, drones)
+        self._flights = DroneFlights(seed, self.world.director)
         self._radio = Radio(seed, self.world.director)
 
     def count(self, seconds: float) -> int:

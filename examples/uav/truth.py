@@ -27,7 +27,7 @@ NEAR_M, NEIGHBORS, LEAST = 1.6, 3, 5
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisibleThing:
     """A thing on the frame, in pixels: the middle, which may be outside, and its size."""
 
     label: str
@@ -44,7 +44,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Truth:
+class FrameTruth:
     """What holds of one frame."""
 
     event: str
@@ -63,14 +63,14 @@ class Truth:
     statue_m: float
     subscriptions: tuple[str, ...]
     """Which of S1 to S5 hold."""
-    things: tuple[Seen, ...] = ()
+    things: tuple[VisibleThing, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
         """For a line of JSON."""
         return asdict(self)
 
 
-def seen_on(things: list[Thing], camera: Camera) -> list[tuple[Thing, Seen]]:
+def seen_on(things: list[Thing], camera: Camera) -> list[tuple[Thing, VisibleThing]]:
     """The things of which something is on the frame."""
     if not things:
         return []
@@ -87,7 +87,7 @@ def seen_on(things: list[Thing], camera: Camera) -> list[tuple[Thing, Seen]]:
         if visible <= 0:
             continue
         heading = (each.heading + camera.turn) % 360
-        seen = Seen(
+        seen = VisibleThing(
             each.label, round(x, 1), round(y, 1), round(kind.length_m / scale, 1),
             round(kind.breadth_m / scale, 1), round(heading, 1), round(visible, 3),
             tuple(sorted(each.marks)), each.part,
@@ -138,7 +138,7 @@ def mobs_of(people: Points) -> tuple[int, ...]:
 
 def truth_of(
     event: str, name: str, time: str, light: str, city: City, things: list[Thing], camera: Camera
-) -> Truth:
+) -> FrameTruth:
     """What is true of a frame."""
     pairs = seen_on(things, camera)
     counted = [(thing, seen) for thing, seen in pairs if seen.visible >= COUNTED]
@@ -170,7 +170,7 @@ def truth_of(
         "S4": bronx and congestion and accident and labels["policeCar"] < 2,
         "S5": statue < 1000 and labels["tourBoat"] > 2 * labels["coastGuardBoat"],
     }
-    return Truth(
+    return FrameTruth(
         event, name, time, light, borough, counts, mobs, chase, congestion, accident,
         round(square, 1), round(statue, 1),
         tuple(each for each, true in holds.items() if true),

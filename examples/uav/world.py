@@ -13,7 +13,7 @@ from examples.uav.chance import stream
 from examples.uav.city import City, city
 from examples.uav.director import Director
 from examples.uav.harbor import Harbor
-from examples.uav.incidents import Cleared, Incident, without
+from examples.uav.incidents import ClearArea, Incident, without
 from examples.uav.thing import Thing
 from examples.uav.traffic import Traffic
 
@@ -27,7 +27,7 @@ class Snapshot(NamedTuple):
     incidents: list[Incident]
 
 
-class World:
+class CityWorld:
     """A city with people in it, from a start on."""
 
     def __init__(self, seed: int = 1, start: datetime | None = None, drones: int = 6) -> None:
@@ -52,7 +52,7 @@ class World:
         things = self.traffic.things(seconds, self.hour(seconds), x, y, reach)
         things += self.harbor.things(seconds, x, y, reach)
         near: list[Incident] = []
-        cleared: list[Cleared] = []
+        cleared: list[ClearArea] = []
         taking_part: list[Thing] = []
         for each in self.director.incidents(seconds):
             at = each.place(seconds)

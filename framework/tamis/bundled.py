@@ -66,9 +66,9 @@ def _psthash(
 
 def _lanes(vector: bool | None = None, scan_up_to: int = MOST_SCANNED) -> Index:
     def large() -> Index:
-        from tamis.index.lanes import Lanes
+        from tamis.index.lanes import LanesIndex
 
-        return Lanes(vector=vector)
+        return LanesIndex(vector=vector)
 
     return _scan_first(large, scan_up_to)
 
@@ -103,13 +103,13 @@ def _counting(
     form: str = "best", most_values: int = 4_096, domains: Mapping[str, Any] | None = None
 ) -> Index:
     from tamis.index.associations import BEST, FORMS
-    from tamis.index.counting import Counting
+    from tamis.index.counting import CountingIndex
 
     if form not in (BEST, *FORMS):
         raise ValueError(f"form is one of {', '.join((BEST, *FORMS))}, not {form!r}")
     if most_values < 0:
         raise ValueError(f"most_values is 0 or more, not {most_values}")
-    return Counting(form, most_values, domains)
+    return CountingIndex(form, most_values, domains)
 
 
 def _dbms(database: str = "sqlite", path: str | None = None, method: str = "grouping") -> Index:

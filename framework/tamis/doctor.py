@@ -263,7 +263,7 @@ checks: list[Callable[[], Iterable[Finding]]] = [python, extras, plugins, kernel
 # operators
 
 
-class Timed(NamedTuple):
+class OperatorTiming(NamedTuple):
     """An operator on its samples: how it stands, how many calls were made and what they took."""
 
     name: str
@@ -284,13 +284,13 @@ class Timed(NamedTuple):
         return max(self.median_seconds, floor) / max(self.declared_seconds, floor)
 
 
-def timed(record: OperatorRecord) -> Timed:
+def timed(record: OperatorRecord) -> OperatorTiming:
     """Times an operator; its first call is not counted, for that loads what it needs."""
     known = record.specification
     declared = None
     if known.cost_seconds is not None:
         declared = known.cost_seconds + sum(each.cost_seconds for each in known.preparations)
-    base = Timed(known.name, OK, declared_seconds=declared)
+    base = OperatorTiming(known.name, OK, declared_seconds=declared)
     if known.missing is not None:
         needs, _, install = known.missing.partition(": ")
         words = "optional, not set" if needs == known.name else needs
@@ -327,7 +327,7 @@ def timed(record: OperatorRecord) -> Timed:
     return _judged(base._replace(calls=len(seconds), median_seconds=statistics.median(seconds)))
 
 
-def _judged(base: Timed) -> Timed:
+def _judged(base: OperatorTiming) -> OperatorTiming:
     factor = base.factor
     if factor is None:
         return base._replace(words="declares no cost", mend="say cost_seconds=…")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tamis.indexing import Found
     from tamis.language.values import NUMBER, STRING, Scalar, kind_of
     from tamis.nearest import did_you_mean
-    from tamis.numeric.growing import Growing
+    from tamis.numeric.growing import GrowingArray
     from tamis.numeric.kernels import (
         compiled,
         inlined,
@@ -35,7 +35,7 @@ _HOMES = {
     "Found": "indexing",
     **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
     "did_you_mean": "nearest",
-    "Growing": "numeric.growing",
+    "GrowingArray": "numeric.growing",
     **dict.fromkeys(
         ("compiled", "inlined", "kernel", "portable", "portable_parts", "view_of"),
         "numeric.kernels",
@@ -58,7 +58,7 @@ __all__ = [
     "Flags",
     "Floats",
     "Found",
-    "Growing",
+    "GrowingArray",
     "Ints",
     "Lanes",
     "Needles",

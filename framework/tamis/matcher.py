@@ -25,19 +25,19 @@ from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import executor_of
 from tamis.calling.gateway import Gateway
 from tamis.calling.memo import DEFAULT_BYTES, Memo
-from tamis.catalog import Catalog, Subscribed
+from tamis.catalog import Catalog, CatalogSubscription
 from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import end_of
-from tamis.catalog.intake import Accepted, Intake, entry_of
+from tamis.catalog.intake import Intake, NewSubscription, entry_of
 from tamis.catalog.keeping import KeptExpiry
 from tamis.catalog.renewal import rebound, renewal, repeated, swap
-from tamis.catalog.resolve import Asked
+from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
 from tamis.engine.decision import Decision
-from tamis.engine.following import Following
+from tamis.engine.following import PlannerHolder
 from tamis.engine.forecasting import Forecast, Forecaster
-from tamis.engine.learned import Learned
+from tamis.engine.learned import OnlineStatistics
 from tamis.engine.lessons import Lessons
 from tamis.engine.paying import checked_budget, checked_seconds
 from tamis.engine.problem import Problems
@@ -57,10 +57,10 @@ from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators.asking import Operators
 from tamis.planning import Planner, PlannerRecord
 from tamis.plugins.loader import installed, operators_of
-from tamis.result import Result, Seen
+from tamis.result import Result, ResultParts
 from tamis.result.explain import explain
 from tamis.result.graphs import chain_graph, subscription_graph
-from tamis.result.pending import Pending
+from tamis.result.pending import PendingResult
 from tamis.result.plan import Plan, plan_of
 from tamis.statistics import Statistics, checked_statistics
 from tamis.words import counted, without_passwords
@@ -120,9 +120,9 @@ class Matcher:
         self.limits = checked_limits(limits)
         self._gateway = Gateway(limits, timer, clock, records)
         self.operators = Operators(records, self._gateway.expect)
-        self._learned = Learned(self._statistics) if learning else None
+        self._learned = OnlineStatistics(self._statistics) if learning else None
         self._catalog = Catalog(limits.implications)
-        self._following = Following(
+        self._following = PlannerHolder(
             plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
         )
         self._index_name = spelled(index, index_options or {})
@@ -217,8 +217,8 @@ class Matcher:
             self._following.warn_of_troubles()
         return [each.id for each in accepted]
 
-    def _add(self, accepted: Iterable[Accepted], ends: Iterable[float]) -> None:
-        entries: list[tuple[int, Asked]] = []
+    def _add(self, accepted: Iterable[NewSubscription], ends: Iterable[float]) -> None:
+        entries: list[tuple[int, ResolvedAlternative]] = []
         for each, end in zip(accepted, ends, strict=False):
             if each.id in self._catalog.rows:
                 self._remove(each.id, replaced=True)
@@ -301,7 +301,7 @@ class Matcher:
             self._statistics = checked_statistics(statistics)
             self._problems.forget()
             self._sieve.inform(statistics)
-            self._learned = None if self._learned is None else Learned(statistics)
+            self._learned = None if self._learned is None else OnlineStatistics(statistics)
             self._following.reset(statistics)
 
     def learned(self) -> Statistics:
@@ -341,7 +341,7 @@ class Matcher:
         self._notice_time()
         return id in self._catalog.rows
 
-    def subscription(self, id: str) -> Subscribed:
+    def subscription(self, id: str) -> CatalogSubscription:
         """A subscription as it was handed in; `KeyError` if there is none of that id."""
         self._notice_time()
         with self._lock.reading():
@@ -411,7 +411,7 @@ class Matcher:
         default_id: str | None = None,
         deadline_seconds: float | None = None,
         budget: Budget | None = None,
-    ) -> Pending:
+    ) -> PendingResult:
         """Begins to match an event: reads it, finds its candidates, and what they ask first."""
         stages = StageClock(self._timer)
         seconds, budget = checked_seconds(deadline_seconds), checked_budget(budget)
@@ -433,7 +433,7 @@ class Matcher:
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
         plain = np.unique(owners[~asks])
-        seen = Seen(
+        seen = ResultParts(
             event=taken,
             catalog=catalog,
             lease=lease,
@@ -452,9 +452,9 @@ class Matcher:
             underway = self._decider.begin(planner, decision, event_calls, needless, budget=budget)
         else:
             stages.end("problem")
-        return Pending(self._end, seen, stages, underway)
+        return PendingResult(self._end, seen, stages, underway)
 
-    def _end(self, pending: Pending) -> Result:
+    def _end(self, pending: PendingResult) -> Result:
         """Learns from an event that is decided, and makes its result."""
         seen, stages, underway = pending.seen, pending.stages, pending.underway
         decision = None if underway is None else underway.decision

@@ -22,7 +22,7 @@ __all__ = [
     "FALSE",
     "TRUE",
     "UNKNOWN",
-    "Expected",
+    "Expectations",
     "FollowingPlanner",
     "Planner",
     "PlannerRecord",
@@ -136,7 +136,7 @@ class Problem:
             or self.alternative_key.max(initial=-1) >= MOST_SUBSCRIBED
         )
 
-    def expecting(self, expected: Expected) -> Problem:
+    def expecting(self, expected: Expectations) -> Problem:
         """The same problem with other expectations; what was derived from its shape is kept."""
         other = replace(self, **vars(expected))
         for name in ("edge_alternative", "alternative_calls", "call_alternatives"):
@@ -151,7 +151,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Expected:
+class Expectations:
     """What is expected of the tests and calls of a problem; the fields are the problem's."""
 
     test_selectivity: Floats

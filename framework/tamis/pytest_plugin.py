@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
     from tamis.plugins.loader import PluginRecord
-    from tamis.testing.conformance import Law, Subject
+    from tamis.testing.conformance import Law, LawSubject
 
 OPTION = "--tamis-operators"
 _INSTALLED = ""
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(
 def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]:
     from tamis.errors import PluginWarning, TamisError
     from tamis.plugins.loader import found_plugins, installed, operators_in
-    from tamis.testing.conformance import LAWS, Subject
+    from tamis.testing.conformance import LAWS, LawSubject
 
     if _INSTALLED in targets:
         with warnings.catch_warnings():
@@ -75,7 +75,7 @@ def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]
         ]
     except TamisError as bad:
         raise pytest.UsageError(f"{OPTION}: {bad}") from bad
-    subjects = [Subject(record) for record in records]
+    subjects = [LawSubject(record) for record in records]
     for subject in subjects:
         for law in LAWS:
             yield LawItem.from_parent(
@@ -117,7 +117,9 @@ class PluginItem(_Item):
 class LawItem(_Item):
     """One law, and the operator that is held to it."""
 
-    def __init__(self, *, law: Law, subject: Subject, all: list[Subject], **more: Any) -> None:
+    def __init__(
+        self, *, law: Law, subject: LawSubject, all: list[LawSubject], **more: Any
+    ) -> None:
         super().__init__(**more)
         self.law = law
         self.subject = subject

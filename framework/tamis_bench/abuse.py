@@ -128,15 +128,15 @@ CONDITIONS = (
 )
 
 
-class Everything:
+class CallsAtOnce:
     """A planner that asks for every call, as many at once as it may, in order."""
 
     def begin(self, problem: tamis.Problem) -> Any:
         """Starts on the problem of one event."""
-        return _Everything(problem.calls)
+        return _AllCalls(problem.calls)
 
 
-class _Everything:
+class _AllCalls:
     def __init__(self, calls: int) -> None:
         self.left = list(range(calls))
 
@@ -151,7 +151,7 @@ class _Everything:
 def matcher_of(*, isolated: bool, workers: int = 1) -> Matcher:
     """Returns a matcher whose bad operators do their worst, or just raise."""
     bad = [hanging, crashing, swelling, stuck] if isolated else [_raising(each) for each in BAD]
-    matcher = Matcher([*SOUND, *bad], planner=Everything(), workers=workers, limits=PATIENT)
+    matcher = Matcher([*SOUND, *bad], planner=CallsAtOnce(), workers=workers, limits=PATIENT)
     for at, condition in enumerate(CONDITIONS):
         matcher.subscribe(condition, id=f"s{at:02}")
     return matcher

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis_bench.coded import Coded
+from tamis_bench.coded import CodedWorkload
 from tamis_bench.kernels import (
     DIFFERENT,
     RANGE,
@@ -36,7 +36,7 @@ _DEEP = 1 << 16
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def be_tree(codes: Coded, capacity: int = CAPACITY) -> Scan:
+def be_tree(codes: CodedWorkload, capacity: int = CAPACITY) -> Scan:
     """Returns the tree, what hangs in a node one behind the other."""
     from tamis_bench.rivals import chosen
 

@@ -17,7 +17,7 @@ from tamis_bench.kernels import Codes, Extra, Floats, Ints, Sets, Starts
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedWorkload:
     """Some of the subscriptions of a workload, and its events, in codes."""
 
     ids: Ints
@@ -41,7 +41,7 @@ class Coded:
         return len(self.ids)
 
 
-def coded(boxes: Boxes, rows: Ints) -> Coded:
+def coded(boxes: Boxes, rows: Ints) -> CodedWorkload:
     """Returns the codes of some subscriptions."""
     start, places = selected(boxes, rows)
     attribute, low, high = boxes.attribute[places], boxes.low[places], boxes.high[places]
@@ -58,7 +58,9 @@ def coded(boxes: Boxes, rows: Ints) -> Coded:
     extra = None if extra is None else extra[order]
     low, high, events, spaces = _codes(boxes, attribute, low, high)
     small = np.min_scalar_type(max(0, len(boxes.names) - 1))
-    return Coded(rows, start, attribute.astype(small), low, high, extra, boxes.sets, events, spaces)
+    return CodedWorkload(
+        rows, start, attribute.astype(small), low, high, extra, boxes.sets, events, spaces
+    )
 
 
 def selected(boxes: Boxes, rows: Ints) -> tuple[Starts, slice | Ints]:

@@ -21,7 +21,7 @@ from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 
 from tamis.index.buckets.bits import has_vectors, lowest_bit
-from tamis_bench.coded import Coded
+from tamis_bench.coded import CodedWorkload
 from tamis_bench.kernels import RANGE, Codes, Ints, kernel, scanned
 from tamis_bench.scans import Scan
 
@@ -106,7 +106,7 @@ def _let_through(
     return count
 
 
-def _columns(codes: Coded) -> Bytes:
+def _columns(codes: CodedWorkload) -> Bytes:
     """Lays out the first places of all subscriptions."""
     length, rows = np.diff(codes.start), len(codes)
     places = min(max(int(length.max(initial=1)), _FEWEST_PLACES), _MOST_PLACES)
@@ -136,7 +136,7 @@ def _bytes(code: Codes, spaces: Ints) -> Ints:
     return np.where(spaces <= _ABSENT, wide, wide * _ABSENT // spaces)
 
 
-def _tables(codes: Coded, event: Codes) -> tuple[Bytes, Bytes | None]:
+def _tables(codes: CodedWorkload, event: Codes) -> tuple[Bytes, Bytes | None]:
     """Returns the event as a table of codes by slot, and where several of its attributes share a
     slot a table that is 0 for those and 255 for others."""
     there = np.flatnonzero(event != codes.absent)
@@ -149,7 +149,7 @@ def _tables(codes: Coded, event: Codes) -> tuple[Bytes, Bytes | None]:
     return table, wild if times.max(initial=0) > 1 else None
 
 
-def column_scan(codes: Coded, *, vectors: bool | None = None) -> Scan:
+def column_scan(codes: CodedWorkload, *, vectors: bool | None = None) -> Scan:
     """Returns the scan of byte columns, with vectors where the processor has them."""
     vectors = has_vectors() if vectors is None else vectors
     columns = _columns(codes)

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tamis_bench.coded import Coded
+from tamis_bench.coded import CodedWorkload
 from tamis_bench.kernels import DIFFERENT, RANGE, Ints
 from tamis_bench.scans import Scan
 
 _NOWHERE = -1
 
 
-def duckdb_scan(codes: Coded) -> Scan:
+def duckdb_scan(codes: CodedWorkload) -> Scan:
     """Returns the scan; `ModuleNotFoundError` where there is no DuckDB."""
     import duckdb
 
@@ -43,7 +43,7 @@ def duckdb_scan(codes: Coded) -> Scan:
     return scan
 
 
-def _fill(connection: Any, codes: Coded) -> None:
+def _fill(connection: Any, codes: CodedWorkload) -> None:
     length = np.diff(codes.start)
     nothing = len(codes.spaces)
     table: dict[str, Any] = {"row": np.arange(len(codes), dtype=np.int32)}
@@ -70,7 +70,7 @@ def _fill(connection: Any, codes: Coded) -> None:
         _fill_others(connection, codes, codes.extra)
 
 
-def _fill_others(connection: Any, codes: Coded, extra: Any) -> None:
+def _fill_others(connection: Any, codes: CodedWorkload, extra: Any) -> None:
     """Fills in the predicates that are no boxes, as lists of values."""
     at = np.flatnonzero(extra != RANGE)
     rows = np.searchsorted(codes.start, at, side="right") - 1

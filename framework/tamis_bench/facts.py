@@ -24,7 +24,7 @@ from tamis_bench.options import Quick, Seed, count, several
 from tamis_bench.report import Row, progress
 from tamis_operators.reasoner.facts import Facts, prepared_facts
 from tamis_operators.reasoner.knowledge import Knowledge, knowledge, visible
-from tamis_operators.reasoner.settings import Settings, settings_of
+from tamis_operators.reasoner.settings import ReasonerSettings, settings_of
 from tamis_operators.reasoner.vocabulary import OWL, RDFS
 
 _EX = "http://example.org/bench#"
@@ -133,7 +133,7 @@ def _of_ontology(
         yield row
 
 
-def _made(settings: Settings, event: dict[str, str], made: list[Facts]) -> None:
+def _made(settings: ReasonerSettings, event: dict[str, str], made: list[Facts]) -> None:
     made.append(prepared_facts(settings, event))
 
 

@@ -20,13 +20,13 @@ from tamis_bench.one_dimension import Asked, closed
 Interval = tuple[float, float]
 
 
-class _Node:
+class _IbsNode:
     __slots__ = ("at", "key", "left", "marks", "priority", "right", "uses")
 
     def __init__(self, key: float, priority: float) -> None:
         self.key, self.priority, self.uses = key, priority, 0
-        self.left: _Node | None = None
-        self.right: _Node | None = None
+        self.left: _IbsNode | None = None
+        self.right: _IbsNode | None = None
         self.at: set[int] = set()
         self.marks: tuple[set[int], set[int]] = (set(), set())
         """Of the intervals that cover all that is left of it, and right."""
@@ -38,7 +38,7 @@ class IbsTree:
     def __init__(self, seed: int = 1) -> None:
         self.steps = 0
         self._chance = random.Random(seed)
-        self._root: _Node | None = None
+        self._root: _IbsNode | None = None
         self._everywhere: set[int] = set()
         self._intervals: dict[int, Interval] = {}
         self._count = self._marks = 0
@@ -75,10 +75,10 @@ class IbsTree:
             node = node.right if right else node.left
         return found
 
-    def _with(self, node: _Node | None, key: float) -> _Node:
+    def _with(self, node: _IbsNode | None, key: float) -> _IbsNode:
         self.steps += 1
         if node is None:
-            node = _Node(key, self._chance.random())
+            node = _IbsNode(key, self._chance.random())
             self._count += 1
         if key == node.key:
             node.uses += 1
@@ -92,7 +92,7 @@ class IbsTree:
                 return self._raised_right(node)
         return node
 
-    def _without(self, node: _Node | None, key: float) -> _Node | None:
+    def _without(self, node: _IbsNode | None, key: float) -> _IbsNode | None:
         """Returns a tree with one use of an end less; one without uses sinks to a leaf."""
         assert node is not None
         self.steps += 1
@@ -105,7 +105,7 @@ class IbsTree:
             return self._sunk(node) if not node.uses else node
         return node
 
-    def _sunk(self, node: _Node) -> _Node | None:
+    def _sunk(self, node: _IbsNode) -> _IbsNode | None:
         self.steps += 1
         left, right = node.left, node.right
         if left is None and right is None:
@@ -119,21 +119,21 @@ class IbsTree:
             top.left = self._sunk(node)
         return top
 
-    def _raised_left(self, node: _Node) -> _Node:
+    def _raised_left(self, node: _IbsNode) -> _IbsNode:
         top = node.left
         assert top is not None
         node.left, top.right = top.right, node
         self._moved(node, top, 0)
         return top
 
-    def _raised_right(self, node: _Node) -> _Node:
+    def _raised_right(self, node: _IbsNode) -> _IbsNode:
         top = node.right
         assert top is not None
         node.right, top.left = top.left, node
         self._moved(node, top, 1)
         return top
 
-    def _moved(self, node: _Node, top: _Node, side: int) -> None:
+    def _moved(self, node: _IbsNode, top: _IbsNode, side: int) -> None:
         """Moves marks after a node's child of a side took its place.
 
         What covered that whole side is marked at the child now, on both sides of it and at itself;
@@ -152,7 +152,7 @@ class IbsTree:
         self._marks += self._held(node, top) - held
 
     @staticmethod
-    def _held(*nodes: _Node) -> int:
+    def _held(*nodes: _IbsNode) -> int:
         return sum(len(each.at) + len(each.marks[0]) + len(each.marks[1]) for each in nodes)
 
     def _mark(self, row: int, interval: Interval, adds: bool) -> None:

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from tamis_bench.packages import UnavailableError, fetch
-from tamis_bench.pictures import Scores
+from tamis_bench.pictures import DetectorScores
 from tamis_bench.report import Row, progress
 from tamis_bench.scores import Score
 from tamis_operators.image.configuration import DetectorConfiguration
@@ -87,7 +87,7 @@ def _rows(part: str, name: str, frames: Sequence[tuple[dict[str, Any], Any]]) ->
     if not any(_labels(line) & detector.labels for line, _ in frames):
         return
     detector.detect(frames[0][1])
-    scores = Scores()
+    scores = DetectorScores()
     for line, frame in frames:
         began = time.process_time()
         found = detector.detect(frame)
@@ -118,7 +118,7 @@ def _told(line: dict[str, Any], detector: Detector) -> set[str]:
     return _labels(line) & detector.labels
 
 
-def _count(scores: Scores, there: dict[str, int], found: Iterable[str]) -> None:
+def _count(scores: DetectorScores, there: dict[str, int], found: Iterable[str]) -> None:
     """Adds a frame of which the numbers of things are known, and not their places."""
     labels = list(found)
     scores.frames += 1

@@ -26,7 +26,7 @@ from tamis_bench.kernels import Ints
 from tamis_bench.options import Passes, Scale, Seed, count, names, several
 from tamis_bench.report import Row, progress
 from tamis_bench.scans import COMPILED, SCANS, chosen_scans, compiled_scan
-from tamis_bench.subjects import Source, Subject, source
+from tamis_bench.subjects import BuiltIndex, Source, source
 from tamis_bench.timing import Method, beyond, check, compare, time_all
 from tamis_bench.uses import USES, dicts, filled
 
@@ -45,7 +45,7 @@ _SLOW, _MOST_FOR_SLOW = ("scan", "counting", "dbms", "pbtree"), 100_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class IndexWorkload:
     """A workload to measure."""
 
     name: str
@@ -55,22 +55,24 @@ class Plan:
     def draw(self, seed: int, events: int) -> Boxes:
         """Draws the workload itself."""
         if self.name == mixed.NAME:
-            return mixed.Mixed(self.shape, seed, events)
+            return mixed.MixedWorkload(self.shape, seed, events)
         return Boxes(self.name, self.shape, seed, events)
 
 
 def plans(
     names: Sequence[str], table_1: Mapping[str, Sequence[float] | None], scale: float
-) -> Iterator[Plan]:
+) -> Iterator[IndexWorkload]:
     """Yields named workloads, and for `begen` those with the parameters of Table 1."""
     suffix = "" if scale == 1 else f" at {scale:g}"
     for name in names:
         if name == begen.NAME:
             for title, parameters in begen.combinations(table_1):
-                yield Plan(name, title + suffix, _scaled(begen.shape_of(parameters), scale))
+                yield IndexWorkload(
+                    name, title + suffix, _scaled(begen.shape_of(parameters), scale)
+                )
         else:
             shape = {**SHAPES, **USES, mixed.NAME: mixed.SHAPE}[name]
-            yield Plan(name, name + suffix, _scaled(shape, scale))
+            yield IndexWorkload(name, name + suffix, _scaled(shape, scale))
 
 
 def _scaled(shape: BoxShape, scale: float) -> BoxShape:
@@ -81,7 +83,7 @@ def _scaled(shape: BoxShape, scale: float) -> BoxShape:
 class _Run:
     """A workload while it is measured."""
 
-    plan: Plan
+    plan: IndexWorkload
     boxes: Boxes
     passes: int
     events: list[dict[str, Any]] = field(init=False)
@@ -272,12 +274,12 @@ def _check_by_hand(run: _Run) -> None:
                 )
 
 
-def _built(run: _Run, names: Sequence[str]) -> tuple[dict[str, Subject], dict[str, Row]]:
+def _built(run: _Run, names: Sequence[str]) -> tuple[dict[str, BuiltIndex], dict[str, Row]]:
     """Builds the indexes, each after everything it runs was compiled; returns what it took, too."""
     boxes = run.boxes
     first = np.arange(boxes.count)
     given = source(boxes, first)
-    subjects: dict[str, Subject] = {}
+    subjects: dict[str, BuiltIndex] = {}
     rows: dict[str, Row] = {}
     for name in names:
         run.say(f"building {name}")
@@ -291,7 +293,7 @@ def _built(run: _Run, names: Sequence[str]) -> tuple[dict[str, Subject], dict[st
             row["build_over_quarter"] = row["build_us"] / (1e6 * seconds / len(quarter))
         if name == LANES and _has_vectors():
             _warm(run, name, vector=False)
-            subjects[PORTABLE] = Subject(name, given, vector=False)
+            subjects[PORTABLE] = BuiltIndex(name, given, vector=False)
     return subjects, rows
 
 
@@ -304,13 +306,13 @@ def _has_vectors() -> bool:
     return has_vectors()
 
 
-def _fastest(name: str, given: Source) -> tuple[Subject, float]:
+def _fastest(name: str, given: Source) -> tuple[BuiltIndex, float]:
     """Returns the index, and the seconds of the faster of two builds where that is not long."""
-    subject = Subject(name, given)
+    subject = BuiltIndex(name, given)
     seconds = subject.build_seconds
     if seconds < _LONG_SECONDS:
         del subject
-        subject = Subject(name, given)
+        subject = BuiltIndex(name, given)
     return subject, min(seconds, subject.build_seconds)
 
 
@@ -318,7 +320,7 @@ def _warm(run: _Run, name: str, **options: Any) -> None:
     """Compiles what the index runs, on a few subscriptions."""
     boxes = run.boxes
     few = np.arange(min(_WARM, boxes.count))
-    subject = Subject(name, source(boxes, few), **options)
+    subject = BuiltIndex(name, source(boxes, few), **options)
     subject.insert(source(boxes, np.arange(boxes.count, len(boxes))[:_WARM]))
     subject.delete(few[::2])
     subject.method(run.events).match(0)
@@ -326,7 +328,7 @@ def _warm(run: _Run, name: str, **options: Any) -> None:
 
 
 def _first_round(
-    run: _Run, scans: Sequence[str], subjects: Mapping[str, Subject], costs: Mapping[str, Row]
+    run: _Run, scans: Sequence[str], subjects: Mapping[str, BuiltIndex], costs: Mapping[str, Row]
 ) -> dict[str, Row]:
     """Times the workload as built, all methods side by side."""
     codes = coded(run.boxes, np.arange(run.boxes.count))
@@ -355,7 +357,7 @@ def _first_round(
 
 def _second_round(
     run: _Run,
-    subjects: Mapping[str, Subject],
+    subjects: Mapping[str, BuiltIndex],
     before: Mapping[str, Row],
     costs: Mapping[str, Row],
 ) -> dict[str, Row]:
@@ -377,7 +379,7 @@ def _second_round(
     return rows
 
 
-def _replaced(run: _Run, subjects: Mapping[str, Subject], costs: Mapping[str, Row]) -> Any:
+def _replaced(run: _Run, subjects: Mapping[str, BuiltIndex], costs: Mapping[str, Row]) -> Any:
     """Replaces a tenth of the subscriptions, in batches; returns which are there in the end."""
     boxes, alive = run.boxes, run.first
     spare = np.flatnonzero(~alive)

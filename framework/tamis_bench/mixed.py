@@ -27,7 +27,7 @@ _SMALLEST_SET, _MEAN_SET, _LARGEST_SET = 2, 8, 40
 _CHUNK = 100_000
 
 
-class Mixed(Boxes):
+class MixedWorkload(Boxes):
     """Subscriptions of several kinds of predicates, all of them numbers to the scans."""
 
     def __init__(self, shape: BoxShape, seed: int, events: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import tamis
 from tamis.event import Event
 from tamis.index.pbtree.index import PBTree
-from tamis.index.pbtree.store import Tally
+from tamis.index.pbtree.store import PageTally
 from tamis_bench.options import Seed, count
 from tamis_bench.report import Row, progress
 
@@ -78,12 +78,12 @@ def _one(folder: Path, predicates: int, megabytes: int, seed: int) -> Row:
     index = PBTree(folder, pool)
     opened = time.perf_counter() - start
     events = [Event.of(each, str, {}) for each in documents]
-    tally, matches = Tally(), 0
+    tally, matches = PageTally(), 0
     start = time.perf_counter()
     for event in events:
         matches += len(index.find(event, tally).rows)
     seconds = time.perf_counter() - start
-    again = Tally()
+    again = PageTally()
     for event in events:
         index.find(event, again)
     start = time.perf_counter()

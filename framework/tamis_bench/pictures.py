@@ -28,7 +28,7 @@ OVERLAP = 0.4
 
 
 @dataclass
-class Scores:
+class DetectorScores:
     """The scores of a detector on many frames."""
 
     labels: dict[str, Score] = field(default_factory=lambda: defaultdict(Score))
@@ -106,12 +106,12 @@ def measured(
 
 def scored(
     configuration: DetectorConfiguration, lines: Iterable[dict[str, Any]], folder: Path
-) -> Scores:
+) -> DetectorScores:
     """Returns the scores of a detector on the frames of a truth."""
     from tamis_operators.image.detectors import detector_of
     from tamis_operators.image.frames import frame_of
 
-    scores = Scores()
+    scores = DetectorScores()
     detector = detector_of(configuration)
     for line in lines:
         frame = frame_of(folder / line["image"])

@@ -116,7 +116,7 @@ class _Planner:
 
 
 @dataclass
-class _Seen:
+class _SharedFigures:
     """What does not depend on the planner."""
 
     matches: list[int] = field(default_factory=list)
@@ -216,7 +216,7 @@ def measure(shape: Shape, planners: Sequence[str], effort: Effort) -> list[Row]:
     """Returns the rows of a workload: all planners on the same events, then the bounds; where there
     are very many subscriptions, on fewer events."""
     measured = [_Planner(planner) for planner in planners]
-    seen = _Seen()
+    seen = _SharedFigures()
     fewer = max(1.0, shape.subscriptions / _LARGE)
     parts = effort.share(1 / fewer).parts()
     for seed, events in parts:
@@ -241,7 +241,7 @@ def measure(shape: Shape, planners: Sequence[str], effort: Effort) -> list[Row]:
 
 
 def _measure_one(
-    workload: Workload, planners: list[_Planner], events: int, bounded: int, seen: _Seen
+    workload: Workload, planners: list[_Planner], events: int, bounded: int, seen: _SharedFigures
 ) -> None:
     """Measures one workload with each planner in turn; the answers must be the same."""
     seen.distinct.append(float(workload.costs[workload.distinct()].sum()))

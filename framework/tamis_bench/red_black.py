@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from tamis_bench.one_dimension import OPERATORS, Asked
 
 
-class _Node:
+class _RedBlackNode:
     __slots__ = ("is_red", "key", "left", "parent", "right", "rows")
 
-    def __init__(self, key: float, nothing: _Node | None) -> None:
+    def __init__(self, key: float, nothing: _RedBlackNode | None) -> None:
         self.key = key
         self.left = self.right = self.parent = nothing or self
         self.is_red = nothing is not None
         self.rows: dict[str, list[int]] = {op: [] for op in OPERATORS}
 
-    def child(self, right: bool) -> _Node:
+    def child(self, right: bool) -> _RedBlackNode:
         """Returns the child of a side."""
         return self.right if right else self.left
 
-    def take(self, child: _Node, right: bool) -> None:
+    def take(self, child: _RedBlackNode, right: bool) -> None:
         """Takes a child at a side."""
         if right:
             self.right = child
@@ -38,7 +38,7 @@ class RedBlackTree:
 
     def __init__(self) -> None:
         self.steps = 0
-        self._nothing = _Node(0.0, None)
+        self._nothing = _RedBlackNode(0.0, None)
         self._root = self._nothing
         self._nodes: dict[int, tuple[float, str]] = {}
         self._count = 0
@@ -57,7 +57,7 @@ class RedBlackTree:
             self.steps += 1
             parent, node = node, node.child(asked > node.key)
         if node is self._nothing:
-            node = _Node(asked, self._nothing)
+            node = _RedBlackNode(asked, self._nothing)
             self._count += 1
             node.parent = parent
             if parent is self._nothing:
@@ -92,9 +92,9 @@ class RedBlackTree:
                 found += node.rows[op]
         return found
 
-    def _walk(self) -> Iterator[_Node]:
+    def _walk(self) -> Iterator[_RedBlackNode]:
         node = self._root
-        above: list[_Node] = []
+        above: list[_RedBlackNode] = []
         while above or node is not self._nothing:
             while node is not self._nothing:
                 above.append(node)
@@ -104,7 +104,7 @@ class RedBlackTree:
             yield node
             node = node.right
 
-    def _rotate(self, node: _Node, right: bool) -> None:
+    def _rotate(self, node: _RedBlackNode, right: bool) -> None:
         """Lets a node sink to a side; its child of the other side takes its place."""
         child = node.child(not right)
         node.take(child.child(right), not right)
@@ -114,7 +114,7 @@ class RedBlackTree:
         child.take(node, right)
         node.parent = child
 
-    def _replace(self, node: _Node, other: _Node) -> None:
+    def _replace(self, node: _RedBlackNode, other: _RedBlackNode) -> None:
         """Puts another node in the place of one."""
         other.parent = node.parent
         if node.parent is self._nothing:
@@ -122,7 +122,7 @@ class RedBlackTree:
         else:
             node.parent.take(other, node.parent.right is node)
 
-    def _balance(self, node: _Node) -> None:
+    def _balance(self, node: _RedBlackNode) -> None:
         """Sees to it that no red node has a red child."""
         while node.parent.is_red:
             self.steps += 1
@@ -142,7 +142,7 @@ class RedBlackTree:
             break
         self._root.is_red = False
 
-    def _remove(self, node: _Node) -> None:
+    def _remove(self, node: _RedBlackNode) -> None:
         lost_black, below = not node.is_red, node.right
         if node.left is self._nothing:
             self._replace(node, node.right)
@@ -167,7 +167,7 @@ class RedBlackTree:
         if lost_black:
             self._blacken(below)
 
-    def _blacken(self, node: _Node) -> None:
+    def _blacken(self, node: _RedBlackNode) -> None:
         """Gives the ways through a node back the black one that they lost."""
         while node is not self._root and not node.is_red:
             self.steps += 1

@@ -16,12 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from tamis_bench.coded import Coded
+from tamis_bench.coded import CodedWorkload
 from tamis_bench.kernels import RANGE, Codes, Extra, Ints, Sets, Starts, holds, kernel, scanned
 from tamis_bench.scans import Scan
 
 
-def propagation(codes: Coded) -> Scan:
+def propagation(codes: CodedWorkload) -> Scan:
     """Returns the clusters, each with its subscriptions one behind the other."""
     counts = np.diff(codes.start)
     owner = np.repeat(np.arange(len(codes)), counts)
@@ -51,7 +51,7 @@ def propagation(codes: Coded) -> Scan:
     return scan
 
 
-def chosen(codes: Coded, order: Ints) -> Coded:
+def chosen(codes: CodedWorkload, order: Ints) -> CodedWorkload:
     """Returns the same subscriptions in another order."""
     counts = np.diff(codes.start)[order]
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
@@ -121,7 +121,7 @@ def _run_through(at: Ints, ends: Ints, posts: Starts, size: int, found: Ints, co
             at[each] = first if posts[at[each]] < wanted else at[each]
 
 
-def k_index(codes: Coded) -> Scan:
+def k_index(codes: CodedWorkload) -> Scan:
     """Returns posting lists by size, attribute and value.
 
     Subscriptions with two predicates of one attribute are no subscriptions of its paper: here they

@@ -24,7 +24,7 @@ NAP_SECONDS = 0.002
 _TIMED_PART = 0.02
 
 
-class Counted:
+class RoundCounter:
     """A planner whose rounds are counted."""
 
     def __init__(self, planner: Planner) -> None:
@@ -41,7 +41,7 @@ class Counted:
 
 
 class _CountedRun:
-    def __init__(self, counted: Counted, run: Run) -> None:
+    def __init__(self, counted: RoundCounter, run: Run) -> None:
         self._counted = counted
         self._run = run
         self.observe = run.observe
@@ -62,7 +62,7 @@ def measured(effort: Effort) -> Iterator[Row]:
         answers = Answers(f"rounds of {shape}")
         for workers in WORKERS:
             progress(f"rounds: {shape}, {workers} workers")
-            counted = Counted(installed().planner(JUDGED).factory())
+            counted = RoundCounter(installed().planner(JUDGED).factory())
             matcher = workload.matcher(planner=counted, workers=workers)
             for event in workload.events(events):
                 counted.rounds = 0

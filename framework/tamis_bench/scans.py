@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis_bench.boxes import Boxes
-from tamis_bench.coded import Coded
+from tamis_bench.coded import CodedWorkload
 from tamis_bench.kernels import (
     DIFFERENT,
     RANGE,
@@ -41,7 +41,7 @@ _MOST_WRITTEN_OUT = 1_000_000
 _ATTRIBUTE, _LOW, _HIGH, _EXTRA = range(4)
 
 
-def compiled_scan(codes: Coded) -> Scan:
+def compiled_scan(codes: CodedWorkload) -> Scan:
     """Returns the flat loop."""
     found = np.empty(len(codes) + 1, np.int64)
     columns = (codes.start, codes.attribute, codes.low, codes.high, codes.extra, codes.sets)
@@ -78,7 +78,7 @@ def _scattered(
     return count
 
 
-def naive_scan(boxes: Boxes, codes: Coded) -> Scan:
+def naive_scan(boxes: Boxes, codes: CodedWorkload) -> Scan:
     """Returns the loop over scattered objects: a pointer to each subscription, which has a pointer
     to each of its predicates, as they were written."""
     count, length = len(codes), np.diff(codes.start)
@@ -104,7 +104,7 @@ def naive_scan(boxes: Boxes, codes: Coded) -> Scan:
     return scan
 
 
-def numpy_scan(codes: Coded) -> Scan:
+def numpy_scan(codes: CodedWorkload) -> Scan:
     """Returns a column compared as a whole, then what is left of subscriptions place by place."""
     length, columns = np.diff(codes.start), [codes.attribute, codes.low, codes.high]
     if codes.extra is not None:
@@ -129,7 +129,7 @@ def numpy_scan(codes: Coded) -> Scan:
 
 
 def _held(
-    codes: Coded,
+    codes: CodedWorkload,
     event: Codes,
     attribute: Codes,
     low: Codes,
@@ -150,37 +150,37 @@ def _held(
     return true
 
 
-def _column_scan(boxes: Boxes, codes: Coded) -> Scan:
+def _column_scan(boxes: Boxes, codes: CodedWorkload) -> Scan:
     from tamis_bench.column_scan import column_scan
 
     return column_scan(codes)
 
 
-def _duckdb_scan(boxes: Boxes, codes: Coded) -> Scan:
+def _duckdb_scan(boxes: Boxes, codes: CodedWorkload) -> Scan:
     from tamis_bench.duck import duckdb_scan
 
     return duckdb_scan(codes)
 
 
-def _propagation(boxes: Boxes, codes: Coded) -> Scan:
+def _propagation(boxes: Boxes, codes: CodedWorkload) -> Scan:
     from tamis_bench.rivals import propagation
 
     return propagation(codes)
 
 
-def _k_index(boxes: Boxes, codes: Coded) -> Scan:
+def _k_index(boxes: Boxes, codes: CodedWorkload) -> Scan:
     from tamis_bench.rivals import k_index
 
     return k_index(codes)
 
 
-def _be_tree(boxes: Boxes, codes: Coded) -> Scan:
+def _be_tree(boxes: Boxes, codes: CodedWorkload) -> Scan:
     from tamis_bench.be_tree import be_tree
 
     return be_tree(codes)
 
 
-SCANS: dict[str, Callable[[Boxes, Coded], Scan]] = {
+SCANS: dict[str, Callable[[Boxes, CodedWorkload], Scan]] = {
     COMPILED: lambda boxes, codes: compiled_scan(codes),
     "naive": naive_scan,
     "column": _column_scan,

@@ -26,7 +26,7 @@ from tamis.server.log import Log
 from tamis.server.schema import lay_out
 from tamis_bench.options import count, several
 from tamis_bench.report import Row, progress
-from tamis_bench.serving import SITE_SHARE, Serving, load_rows
+from tamis_bench.serving import SITE_SHARE, RunningServer, load_rows
 
 BATCHES = (1, 16, 128, 1_024)
 _FLUSHES = 200
@@ -57,7 +57,7 @@ def measured(
         data = Path(folder) / "data"
         _subscribe(data, subscriptions)
         wrote = time.perf_counter() - began
-        with Serving(data) as server:
+        with RunningServer(data) as server:
             yield {
                 "part": "The server",
                 "subscriptions": subscriptions,

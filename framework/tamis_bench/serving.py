@@ -34,7 +34,7 @@ _EXPLAINED = 200
 _KEY = "the key of the bench"
 
 
-class Serving:
+class RunningServer:
     """A match server that serves a folder, as `tamis serve` does; for `with`."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,7 @@ class Serving:
                 raise AssertionError("the server does not come to the end of its log")
             time.sleep(0.1)
 
-    def __enter__(self) -> Serving:
+    def __enter__(self) -> RunningServer:
         return self
 
     def __exit__(
@@ -209,7 +209,7 @@ def _quantile(values: list[float], share: float) -> float | None:
 
 
 async def load_rows(
-    server: Serving, subscriptions: int, seconds: int, loads: list[int]
+    server: RunningServer, subscriptions: int, seconds: int, loads: list[int]
 ) -> list[Row]:
     """What the server does under each load, and how fast it explains."""
     client = Client(server.url, admin_key=_KEY)

@@ -135,7 +135,7 @@ def measured(
                 progress(f"learning: writing {count:,} events as {format_}")
                 files = write(columns, folder)
                 countings = {
-                    size: _Counting(spark, files, each, cores) for size, each in asked.items()
+                    size: _HistoryCount(spark, files, each, cores) for size, each in asked.items()
                 }
                 for row in _rows(countings, columns, cores, passes):
                     words = f"{format_}, {count:,} events, {row['predicates']:,} predicates"
@@ -143,7 +143,7 @@ def measured(
                     yield {"part": part, "workload": words, "format": format_, **row}
 
 
-class _Counting:
+class _HistoryCount:
     """Counting a history for some predicates, in this process and on Spark."""
 
     def __init__(
@@ -190,7 +190,7 @@ class _Counting:
 
 
 def _rows(
-    countings: dict[int, _Counting], columns: Columns, cores: int, passes: int
+    countings: dict[int, _HistoryCount], columns: Columns, cores: int, passes: int
 ) -> Iterator[Row]:
     works: dict[tuple[int, str], Any] = {}
     for size, each in countings.items():

@@ -45,7 +45,7 @@ def compiled(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return {"scan_up_to": 0, **options}
 
 
-class Subject:
+class BuiltIndex:
     """An index with subscriptions of a workload, and what it took to build."""
 
     def __init__(self, name: str, given: Source, **options: Any) -> None:

@@ -18,14 +18,14 @@ _MOST = 64
 """Points of a leaf, and children of a node."""
 
 
-class _Node:
+class _TimeNode:
     __slots__ = ("children", "following", "keys")
 
-    def __init__(self, keys: list[float], children: list[_Node] | None) -> None:
+    def __init__(self, keys: list[float], children: list[_TimeNode] | None) -> None:
         self.keys = keys
         """Of a node the first ones of its children, of a leaf its points."""
         self.children = children
-        self.following: _Node | None = None
+        self.following: _TimeNode | None = None
 
 
 class TimeIndex:
@@ -33,7 +33,7 @@ class TimeIndex:
 
     def __init__(self) -> None:
         self.steps = 0
-        self._root = _Node([-math.inf], None)
+        self._root = _TimeNode([-math.inf], None)
         self._buckets: dict[float, set[int]] = {-math.inf: set()}
         self._uses: dict[float, int] = {-math.inf: 1}
         self._intervals: dict[int, tuple[float, float]] = {}
@@ -67,7 +67,7 @@ class TimeIndex:
         leaf = self._leaf(value)
         return list(self._buckets[leaf.keys[bisect_right(leaf.keys, value) - 1]])
 
-    def _leaf(self, value: float) -> _Node:
+    def _leaf(self, value: float) -> _TimeNode:
         node = self._root
         self.steps += 1
         while node.children is not None:
@@ -77,7 +77,7 @@ class TimeIndex:
 
     def _between(self, interval: tuple[float, float]) -> Iterator[set[int]]:
         """Yields the buckets from where an interval begins until it has ended."""
-        leaf: _Node | None = self._leaf(interval[0])
+        leaf: _TimeNode | None = self._leaf(interval[0])
         at = bisect_left(leaf.keys, interval[0]) if leaf is not None else 0
         while leaf is not None:
             for point in leaf.keys[at:]:
@@ -98,9 +98,9 @@ class TimeIndex:
         self.steps += len(self._buckets[before])
         if (more := self._put(self._root, point)) is not None:
             old = self._root
-            self._root = _Node([old.keys[0], more.keys[0]], [old, more])
+            self._root = _TimeNode([old.keys[0], more.keys[0]], [old, more])
 
-    def _put(self, node: _Node, point: float) -> _Node | None:
+    def _put(self, node: _TimeNode, point: float) -> _TimeNode | None:
         """Writes a point into a tree; returns what had to be cut off."""
         if node.children is None:
             insort(node.keys, point)
@@ -114,7 +114,7 @@ class TimeIndex:
             return None
         half = len(node.keys) // 2
         children = None if node.children is None else node.children[half:]
-        other = _Node(node.keys[half:], children)
+        other = _TimeNode(node.keys[half:], children)
         del node.keys[half:]
         if node.children is not None:
             del node.children[half:]
@@ -122,7 +122,7 @@ class TimeIndex:
             other.following, node.following = node.following, other
         return other
 
-    def _is_removed(self, node: _Node, point: float) -> bool:
+    def _is_removed(self, node: _TimeNode, point: float) -> bool:
         """Takes a point out of its leaf, but the first one, which parts the leaf from others: where
         nothing begins or ends any more, a bucket is still right."""
         while node.children is not None:

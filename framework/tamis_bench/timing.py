@@ -28,7 +28,7 @@ _QUICK_SECONDS, _MOST_REPEATS = 0.02, 5
 """A pass that is quicker than this is repeated, so that more runs find the machine undisturbed."""
 
 
-class Timed(NamedTuple):
+class PassTimes(NamedTuple):
     """The seconds of every pass of something, and what it gave."""
 
     seconds: list[float]
@@ -42,7 +42,7 @@ class Timed(NamedTuple):
 
 def alternating(
     works: Mapping[Name, Callable[[], object]], passes: int, *, warm: bool = False
-) -> dict[Name, Timed]:
+) -> dict[Name, PassTimes]:
     """Times works in turns; where they are not warm yet, after a pass that does not count."""
     taken: dict[Name, list[float]] = {name: [] for name in works}
     results: dict[Name, object] = {}
@@ -54,7 +54,7 @@ def alternating(
                 seconds = time.perf_counter() - begun
             if number:
                 taken[name].append(seconds)
-    return {name: Timed(taken[name], results[name]) for name in works}
+    return {name: PassTimes(taken[name], results[name]) for name in works}
 
 
 @contextmanager

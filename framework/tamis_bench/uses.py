@@ -23,7 +23,7 @@ from tamis_bench.goals import BLOOM, DICTS, FILLED, INDEXES, LANES
 from tamis_bench.kernels import Ints
 from tamis_bench.report import Row, progress
 from tamis_bench.scans import COMPILED, compiled_scan
-from tamis_bench.subjects import Subject, compiled, source
+from tamis_bench.subjects import BuiltIndex, compiled, source
 from tamis_bench.timing import Method, beyond, check, compare, time_all
 
 _EACH = 100
@@ -40,7 +40,7 @@ def dicts(boxes: Boxes, title: str, names: Sequence[str] | None, passes: int) ->
     methods, kernels = {f"{COMPILED} scan": scan}, {}
     for name in names or (LANES, BLOOM):
         progress(f"{title}: building {name}")
-        subject = Subject(name, _with_strings(source(boxes, first)))
+        subject = BuiltIndex(name, _with_strings(source(boxes, first)))
         methods[name] = Method(subject.whole(events).match, _numbers)
         kernels[name] = _kernel(subject, events)
     expected = [np.sort(scan.match(at)) for at in range(len(events))]
@@ -59,7 +59,7 @@ def dicts(boxes: Boxes, title: str, names: Sequence[str] | None, passes: int) ->
         yield row
 
 
-def _kernel(subject: Subject, events: Sequence[dict[str, Any]]) -> Method:
+def _kernel(subject: BuiltIndex, events: Sequence[dict[str, Any]]) -> Method:
     ids = subject.index._ids
     return Method(subject.method(events).match, lambda rows: _numbers(ids.of(rows)))
 

@@ -14,8 +14,8 @@ from tamis.kit import COMPILING, waiting_for
 from tamis.planning import Problem, Run
 
 if TYPE_CHECKING:
-    from tamis_planners.adaptive_form import Form
-    from tamis_planners.adaptive_run import Prepared
+    from tamis_planners.adaptive_form import PlannerForm
+    from tamis_planners.adaptive_run import PreparedProblem
 
 
 class Adaptive:
@@ -24,23 +24,23 @@ class Adaptive:
     weighted: bool
 
     def __init__(self) -> None:
-        self._prepared: Prepared | None = None
+        self._prepared: PreparedProblem | None = None
         self._is_large = False
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
         known = self._prepared
         if known is None or known.problem is not problem:
-            from tamis_planners.adaptive_run import Prepared
+            from tamis_planners.adaptive_run import PreparedProblem
 
             self._is_large = self._is_large or problem.is_large
             form = form_for(self._is_large)
-            known = self._prepared = Prepared(problem, self.weighted, form, known)
+            known = self._prepared = PreparedProblem(problem, self.weighted, form, known)
         return known.run()
 
 
 @cache
-def form_for(is_large: bool) -> Form:
+def form_for(is_large: bool) -> PlannerForm:
     """Returns the form for large or for small problems, ready to be used."""
     from tamis_planners.adaptive_form import INTERPRETED, compiled_form
     from tamis_planners.adaptive_run import exercise

@@ -6,14 +6,14 @@ import numpy as np
 
 from tamis.kit import Ints, bare, bare_at, bare_table_at, inlined, kernel, portable_parts
 from tamis_planners.adaptive_kernels import advance
-from tamis_planners.adaptive_state import State, weigh_all
+from tamis_planners.adaptive_state import WorthState, weigh_all
 
 portable_parts()
 
 
 @inlined
-def _views(places: Ints) -> State:
-    return State(
+def _views(places: Ints) -> WorthState:
+    return WorthState(
         bare_table_at(places, 0, np.int32),  # needs
         bare_table_at(places, 1, np.int32),  # edges
         bare_at(places, 2, np.int32),  # need_start

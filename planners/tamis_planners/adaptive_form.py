@@ -16,17 +16,17 @@ from tamis.kit import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
 from tamis_planners.adaptive_shape import FIXED, needs_and_edges
-from tamis_planners.adaptive_state import State, weigh_all
+from tamis_planners.adaptive_state import WorthState, weigh_all
 
 
-class Form(NamedTuple):
+class PlannerForm(NamedTuple):
     """The functions of adaptive planners in one form."""
 
     view: Callable[[Any], Any]
     """Makes what the functions take of an array; both share the memory."""
-    handle: Callable[[State], Any]
+    handle: Callable[[WorthState], Any]
     """Makes what they take of a state."""
-    handle_again: Callable[[Any, State], Any]
+    handle_again: Callable[[Any, WorthState], Any]
     """Makes that of a state which shares what never changes with another one."""
     needs_and_edges: Callable[..., Any]
     weigh_all: Callable[..., Any]
@@ -35,22 +35,22 @@ class Form(NamedTuple):
     is_compiled: bool
 
 
-CHANGING = tuple(at for at, name in enumerate(State._fields) if name not in FIXED)
+CHANGING = tuple(at for at, name in enumerate(WorthState._fields) if name not in FIXED)
 """The places of the arrays of a state that outcomes change."""
 
 
-def _views(state: State) -> State:
-    return State(*(view_of(each) for each in state))
+def _views(state: WorthState) -> WorthState:
+    return WorthState(*(view_of(each) for each in state))
 
 
-def _views_again(views: State, state: State) -> State:
+def _views_again(views: WorthState, state: WorthState) -> WorthState:
     found = [*views]
     for at in CHANGING:
         found[at] = view_of(state[at])
-    return State._make(found)
+    return WorthState._make(found)
 
 
-INTERPRETED = Form(
+INTERPRETED = PlannerForm(
     view_of,
     _views,
     _views_again,
@@ -62,12 +62,12 @@ INTERPRETED = Form(
 )
 
 
-def compiled_form() -> Form:
+def compiled_form() -> PlannerForm:
     """Returns the compiled form; each function is compiled with its first call."""
     from tamis.kit import places_of
     from tamis_planners.adaptive_compiled import advance_compiled, weigh_all_compiled
 
-    return Form(
+    return PlannerForm(
         np.asarray,
         places_of,
         lambda handle, state: places_of(state),

@@ -38,7 +38,7 @@ from tamis_planners.adaptive_state import (
     UNIT,
     UNSEEN,
     WASTED,
-    State,
+    WorthState,
     affect,
     await_answer,
     benefit,
@@ -59,7 +59,7 @@ _SMALL = 1e-12
 
 
 @portable
-def certain_call(state: State) -> int:
+def certain_call(state: WorthState) -> int:
     """A call that every planner must make, -1 when none is known."""
     while state.numbers[CERTAIN] > 0:
         state.numbers[CERTAIN] -= 1
@@ -79,7 +79,7 @@ def certain_call(state: State) -> int:
 
 
 @portable
-def best_call(state: State) -> int:
+def best_call(state: WorthState) -> int:
     """The best call of the best unit, -1 when nobody needs any."""
     unit = best_unit(state)
     if unit < len(state.calls):
@@ -95,7 +95,7 @@ def best_call(state: State) -> int:
 
 
 @portable
-def needless_chance(state: State, call: int) -> float:
+def needless_chance(state: WorthState, call: int) -> float:
     """The chance that what is asked already ends every open alternative that needs a call.
 
     Alternatives that the same call is likeliest to end are taken to end together."""
@@ -126,7 +126,7 @@ def needless_chance(state: State, call: int) -> float:
 
 
 @portable
-def is_worth_adding(state: State, call: int) -> bool:
+def is_worth_adding(state: WorthState, call: int) -> bool:
     """Whether a call of a batch is cheaper with the others now than perhaps later by itself."""
     wanted = state.worth[call, OWN] / state.worth[call, COST]
     if wanted >= 1.0:
@@ -155,7 +155,7 @@ def is_worth_adding(state: State, call: int) -> bool:
 
 
 @portable
-def full_cost(state: State, call: int) -> float:
+def full_cost(state: WorthState, call: int) -> float:
     """What a call costs now, with its preparation when that is not paid."""
     cost, group = state.worth[call, COST], state.calls[call, GROUP]
     if group >= 0 and not state.units[group, PAID]:
@@ -164,7 +164,7 @@ def full_cost(state: State, call: int) -> float:
 
 
 @portable
-def ask(state: State, call: int, cost: float, picks: Ints, asked: int) -> int:
+def ask(state: WorthState, call: int, cost: float, picks: Ints, asked: int) -> int:
     """Puts a call on the list of what is asked for."""
     state.calls[call, ASKED] = 1
     touch(state, state.calls[call, UNIT])
@@ -180,7 +180,7 @@ def ask(state: State, call: int, cost: float, picks: Ints, asked: int) -> int:
 
 
 @portable
-def list_affected(state: State, told: Ints, outcomes: int, end: int) -> None:
+def list_affected(state: WorthState, told: Ints, outcomes: int, end: int) -> None:
     """Lists the alternatives that what was told and what was asked is going to change."""
     for at in range(outcomes):
         test = told[at]
@@ -210,7 +210,7 @@ def list_affected(state: State, told: Ints, outcomes: int, end: int) -> None:
 
 
 @portable
-def update(state: State, told: Ints, outcomes: int, end: int) -> None:
+def update(state: WorthState, told: Ints, outcomes: int, end: int) -> None:
     """Takes in what was told, and that calls are asked; weights and scores follow."""
     list_affected(state, told, outcomes, end)
     for at in range(state.numbers[LISTED]):
@@ -238,7 +238,7 @@ def update(state: State, told: Ints, outcomes: int, end: int) -> None:
 
 
 @portable
-def advance(state: State, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
+def advance(state: WorthState, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
     """Takes in what was observed and picks the next calls; how many they are."""
     end, asked, first = len(told), 0, NEVER
     for made in range(limit):

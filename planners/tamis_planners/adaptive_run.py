@@ -14,9 +14,9 @@ import numpy as np
 
 from tamis.kit import Floats
 from tamis.planning import Problem, Scenes
-from tamis_planners.adaptive_form import CHANGING, INTERPRETED, Form
+from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm
 from tamis_planners.adaptive_scenes import Belief, Likelihood
-from tamis_planners.adaptive_shape import FIXED, Shape, has_same_shape, shape_of
+from tamis_planners.adaptive_shape import FIXED, ProblemShape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import (
     BATCH,
     BLOCK,
@@ -36,23 +36,23 @@ from tamis_planners.adaptive_state import (
     SURVIVAL,
     UNIT,
     WEIGHTED,
-    State,
+    WorthState,
     benefit,
 )
 
 _FREE_OF_COST = 1e-9
 
 
-class Prepared:
+class PreparedProblem:
     """A problem made ready: good for every event that has the same problem."""
 
     def __init__(
-        self, problem: Problem, weighted: bool, form: Form, before: Prepared | None
+        self, problem: Problem, weighted: bool, form: PlannerForm, before: PreparedProblem | None
     ) -> None:
         self.problem = problem
         self._form = form
         is_known = before is not None and has_same_shape(before.problem, problem)
-        self.shape: Shape = before.shape if before and is_known else shape_of(problem, form)
+        self.shape: ProblemShape = before.shape if before and is_known else shape_of(problem, form)
         self._likelihood = None if problem.scenes is None else Likelihood(problem.scenes)
         expected = problem.test_selectivity
         if self._likelihood is not None:
@@ -60,10 +60,10 @@ class Prepared:
         self._expected, self._weighted = expected, weighted
         self._first = [self._opened()]
         """What the first run takes: most problems are those of one event."""
-        self._copied: tuple[State, Any] | None = None
+        self._copied: tuple[WorthState, Any] | None = None
         """What later runs copy."""
 
-    def _opened(self) -> tuple[State, Any]:
+    def _opened(self) -> tuple[WorthState, Any]:
         state = opened(self.problem, self.shape, self._expected, self._weighted)
         handle = self._form.handle(state)
         self._form.weigh_all(handle)
@@ -77,20 +77,22 @@ class Prepared:
             state, handle = self._copy()
         return AdaptiveRun(state, handle, self._likelihood, self._form)
 
-    def _copy(self) -> tuple[State, Any]:
+    def _copy(self) -> tuple[WorthState, Any]:
         """The state before anything is known of an event, once more."""
         before, handle = self._copied = self._copied or self._opened()
         arrays: list[Any] = [*before]
         for at in CHANGING:
             arrays[at] = arrays[at].copy()
-        state = State._make(arrays)
+        state = WorthState._make(arrays)
         return state, self._form.handle_again(handle, state)
 
 
-def opened(problem: Problem, shape: Shape, selectivity: Floats, weighted: bool) -> State:
+def opened(
+    problem: Problem, shape: ProblemShape, selectivity: Floats, weighted: bool
+) -> WorthState:
     """Returns the state before anything is known, without weights."""
     calls, units = problem.calls, shape.units
-    state = State(
+    state = WorthState(
         **{name: getattr(shape, name) for name in FIXED},
         alternatives=np.zeros((problem.alternatives, 9), np.int32),
         calls=np.zeros((calls, 8), np.int32),
@@ -122,7 +124,7 @@ def opened(problem: Problem, shape: Shape, selectivity: Floats, weighted: bool) 
     return state
 
 
-def _set_costs(problem: Problem, shape: Shape, state: State) -> None:
+def _set_costs(problem: Problem, shape: ProblemShape, state: WorthState) -> None:
     """Costs of calls and prices of units; what is paid together only where that saves."""
     calls, batches = problem.calls, shape.batches
     dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
@@ -155,7 +157,7 @@ class AdaptiveRun:
     """One event being decided."""
 
     def __init__(
-        self, state: State, handle: Any, likelihood: Likelihood | None, form: Form
+        self, state: WorthState, handle: Any, likelihood: Likelihood | None, form: PlannerForm
     ) -> None:
         self._form = form
         self._state = state
@@ -189,7 +191,7 @@ class AdaptiveRun:
         return benefit(state, call) / float(state.worth[call, COST])
 
 
-def exercise(form: Form) -> None:
+def exercise(form: PlannerForm) -> None:
     """Does with a form what is ever done with it, so that it is compiled."""
     one, none, half = np.zeros(1, np.int64), np.full(1, -1), np.full(1, 0.5)
     problem = Problem(
@@ -210,7 +212,7 @@ def exercise(form: Form) -> None:
         implications=np.zeros((0, 4), np.int64),
         scenes=Scenes(np.ones(1), np.full((1, 1), 0.5)),
     )
-    run = Prepared(problem, True, form, None).run()
+    run = PreparedProblem(problem, True, form, None).run()
     run.next(1)
     run.observe([0], [1], [])
     run.next(1)

@@ -14,10 +14,10 @@ import numpy as np
 
 from tamis.kit import Floats, Ints, TinyInts, portable
 from tamis.planning import Scenes
-from tamis_planners.adaptive_state import State
+from tamis_planners.adaptive_state import WorthState
 
 if TYPE_CHECKING:
-    from tamis_planners.adaptive_form import Form
+    from tamis_planners.adaptive_form import PlannerForm
 
 NOTICEABLE = 0.05
 _RARE = 1e-6
@@ -38,7 +38,7 @@ class Likelihood:
 class Belief:
     """The posterior of one event."""
 
-    def __init__(self, likelihood: Likelihood, form: Form) -> None:
+    def __init__(self, likelihood: Likelihood, form: PlannerForm) -> None:
         self._form = form
         self._selectivity = likelihood.selectivity
         with np.errstate(divide="ignore"):
@@ -46,7 +46,7 @@ class Belief:
         self._used = likelihood.prior.copy()
         self._views = [*map(form.view, (self._selectivity, log, self._used))]
 
-    def hear(self, state: State, handle: Any, told: Ints, outcomes: int) -> None:
+    def hear(self, state: WorthState, handle: Any, told: Ints, outcomes: int) -> None:
         """Learns from outcomes that the state has not taken in; tells it when much has changed."""
         known = self._form.view(state.known)
         if self._form.learn_scene(*self._views, known, told, outcomes):

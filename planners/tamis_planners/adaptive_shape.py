@@ -18,14 +18,14 @@ from tamis.kit import Ints, SmallInts, TinyInts, lists_by_number, portable
 from tamis.planning import Problem
 
 if TYPE_CHECKING:
-    from tamis_planners.adaptive_form import Form
+    from tamis_planners.adaptive_form import PlannerForm
 
 
 ALTERNATIVE, CALL, FIRST = 0, 1, 2
 NEED, TEST, WANTED = 0, 1, 2
 
 
-class Shape(NamedTuple):
+class ProblemShape(NamedTuple):
     """What depends neither on expectations nor on outcomes.
 
     Lists are those of `lists_by_number`."""
@@ -50,7 +50,7 @@ class Shape(NamedTuple):
     """The most needs that an alternative has."""
 
 
-FIXED = frozenset(Shape._fields) - {"units", "batches", "widest"}
+FIXED = frozenset(ProblemShape._fields) - {"units", "batches", "widest"}
 
 
 _SHAPED_BY = (
@@ -64,7 +64,7 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
     return all(getattr(problem, name) is getattr(other, name) for name in _SHAPED_BY)
 
 
-def shape_of(problem: Problem, form: Form) -> Shape:
+def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
     """Returns the shape of a problem."""
 
     given_arrays = (
@@ -82,7 +82,7 @@ def shape_of(problem: Problem, form: Form) -> Shape:
     groups = int(problem.call_group.max(initial=-1)) + 1
     subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
     units = calls + batches + groups
-    return Shape(
+    return ProblemShape(
         needs,
         edges,
         need_start,

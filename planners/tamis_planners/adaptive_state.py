@@ -50,7 +50,7 @@ _STALE = 1e-7
 NEVER = -1.0
 
 
-class State(NamedTuple):
+class WorthState(NamedTuple):
     """One event: what never changes first, then what does."""
 
     needs: SmallInts
@@ -87,7 +87,7 @@ class State(NamedTuple):
 
 
 @portable
-def touch(state: State, unit: int) -> None:
+def touch(state: WorthState, unit: int) -> None:
     """Notes that the key of a unit is to be computed anew."""
     if not state.units[unit, DIRTY]:
         state.units[unit, DIRTY] = 1
@@ -96,7 +96,7 @@ def touch(state: State, unit: int) -> None:
 
 
 @portable
-def share(state: State, alternative: int, sign: float) -> None:
+def share(state: WorthState, alternative: int, sign: float) -> None:
     """Gives the weight of an open alternative to its calls and their units, or takes it back."""
     weight, push = (
         sign * state.weights[alternative, WEIGHT],
@@ -128,7 +128,7 @@ def share(state: State, alternative: int, sign: float) -> None:
 
 
 @portable
-def put_in_order(state: State, items: int, expense: float, passes: float) -> None:
+def put_in_order(state: WorthState, items: int, expense: float, passes: float) -> None:
     """One more thing to pay for, before those that end less for their expense."""
     ratio = expense / (1.0 - passes + _SMALL)
     at = items
@@ -144,7 +144,7 @@ def put_in_order(state: State, items: int, expense: float, passes: float) -> Non
 
 
 @portable
-def weigh(state: State, alternative: int) -> None:
+def weigh(state: WorthState, alternative: int) -> None:
     """What an open alternative weighs by itself: R^1.6 · 0.75^(units left - 1), R the expected cost
     of deciding it alone from here, times the chance that it survives what is asked already."""
     survives, true = 1.0, 1.0
@@ -194,7 +194,7 @@ def weigh(state: State, alternative: int) -> None:
 
 
 @portable
-def temper(state: State, alternative: int) -> None:
+def temper(state: WorthState, alternative: int) -> None:
     """The weight of an open alternative among its siblings.
 
     It counts with the chance that none of them makes it needless; that it is true itself is worth
@@ -219,7 +219,7 @@ def temper(state: State, alternative: int) -> None:
 
 
 @portable
-def affect(state: State, alternative: int) -> None:
+def affect(state: WorthState, alternative: int) -> None:
     """Lists an open alternative that is about to change, with siblings that depend on it."""
     if not state.alternatives[alternative, OPEN]:
         return
@@ -236,7 +236,7 @@ def affect(state: State, alternative: int) -> None:
 
 
 @portable
-def may_be_implied(state: State, alternative: int) -> bool:
+def may_be_implied(state: WorthState, alternative: int) -> bool:
     """Whether another call may decide one that an alternative needs."""
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] == IS_OPEN and state.calls[state.needs[need, CALL], IMPLICABLE]:
@@ -245,7 +245,7 @@ def may_be_implied(state: State, alternative: int) -> bool:
 
 
 @portable
-def notice(state: State, alternative: int) -> None:
+def notice(state: WorthState, alternative: int) -> None:
     """Queues an alternative whose last call must be made by every planner: none may imply it."""
     if (
         state.alternatives[alternative, OPEN]
@@ -264,7 +264,7 @@ def notice(state: State, alternative: int) -> None:
 
 
 @portable
-def close(state: State, alternative: int) -> None:
+def close(state: WorthState, alternative: int) -> None:
     """What is decided needs nothing."""
     state.alternatives[alternative, OPEN] = 0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
@@ -278,7 +278,7 @@ def close(state: State, alternative: int) -> None:
 
 
 @portable
-def move_on(state: State, need: int, stage: int) -> None:
+def move_on(state: WorthState, need: int, stage: int) -> None:
     """An open alternative's need is asked now, or settled without ending it."""
     alternative = state.needs[need, ALTERNATIVE]
     if state.stage[need] == IS_OPEN:
@@ -292,7 +292,7 @@ def move_on(state: State, need: int, stage: int) -> None:
 
 
 @portable
-def chance_to_end(state: State, need: int) -> float:
+def chance_to_end(state: WorthState, need: int) -> float:
     """The chance that a need's call ends its alternative, over the tests that are not known."""
     passes = 1.0
     for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
@@ -304,7 +304,7 @@ def chance_to_end(state: State, need: int) -> float:
 
 
 @portable
-def learn(state: State, test: int, outcome: int) -> None:
+def learn(state: WorthState, test: int, outcome: int) -> None:
     """Takes one outcome; an unknown one ends nothing."""
     if state.known[test]:
         return
@@ -329,7 +329,7 @@ def learn(state: State, test: int, outcome: int) -> None:
 
 
 @portable
-def await_answer(state: State, call: int) -> None:
+def await_answer(state: WorthState, call: int) -> None:
     """Whoever needs a call that is asked counts from now on with the chance to survive it."""
     for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
@@ -339,7 +339,7 @@ def await_answer(state: State, call: int) -> None:
 
 
 @portable
-def split_up(state: State, unit: int) -> None:
+def split_up(state: WorthState, unit: int) -> None:
     """A preparation is paid: its calls are units of their own now, or batches."""
     touch(state, unit)
     singles = len(state.calls)
@@ -352,7 +352,7 @@ def split_up(state: State, unit: int) -> None:
 
 
 @portable
-def score(state: State, call: int) -> float:
+def score(state: WorthState, call: int) -> float:
     """The benefit of a call; summed anew when so little is left that rounding would show."""
     found = state.worth[call, SCORE]
     if state.calls[call, NEEDED] == 0:
@@ -373,7 +373,7 @@ def score(state: State, call: int) -> float:
 
 
 @portable
-def benefit(state: State, call: int) -> float:
+def benefit(state: WorthState, call: int) -> float:
     """The score of a call with what its outcomes end by what they imply."""
     found = max(0.0, score(state, call))
     if state.numbers[IMPLYING]:
@@ -393,13 +393,13 @@ def benefit(state: State, call: int) -> float:
 
 
 @portable
-def is_wanted(state: State, call: int) -> bool:
+def is_wanted(state: WorthState, call: int) -> bool:
     """Whether an open alternative needs a call that was not asked for."""
     return state.calls[call, NEEDED] > 0 and not state.calls[call, ASKED]
 
 
 @portable
-def key_of(state: State, unit: int) -> float:
+def key_of(state: WorthState, unit: int) -> float:
     """The benefit of a unit for its cost: of all that is wanted of it, or of the best call."""
     singles = len(state.calls)
     if unit < singles:
@@ -430,7 +430,7 @@ def key_of(state: State, unit: int) -> float:
 
 
 @portable
-def best_unit(state: State) -> int:
+def best_unit(state: WorthState) -> int:
     """The unit of the highest key, -1 when nobody needs anything: two levels, only what changed."""
     units = len(state.units)
     for at in range(state.numbers[CHANGED]):
@@ -464,7 +464,7 @@ def best_unit(state: State) -> int:
 
 
 @portable
-def give(state: State, alternative: int) -> None:
+def give(state: WorthState, alternative: int) -> None:
     """Shares out the weight that an open alternative has now."""
     temper(state, alternative)
     share(state, alternative, 1.0)
@@ -472,7 +472,7 @@ def give(state: State, alternative: int) -> None:
 
 
 @portable
-def weigh_all(state: State) -> None:
+def weigh_all(state: WorthState) -> None:
     """Computes all weights and scores anew, from selectivities and stages."""
     for call in range(len(state.calls)):
         state.worth[call, SCORE] = state.worth[call, PEAK] = 0.0

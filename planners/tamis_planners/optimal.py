@@ -38,7 +38,7 @@ class Left(NamedTuple):
     needs: tuple[tuple[int, Wanted], ...]
 
 
-class State(NamedTuple):
+class OpenTests(NamedTuple):
     """What is left to decide."""
 
     open: frozenset[Left]
@@ -70,14 +70,14 @@ class Solver:
         self._price: list[float] = problem.group_price.tolist()
         self._batch: list[int] = problem.call_batch.tolist()
         self._selectivity: list[float] = problem.test_selectivity.tolist()
-        self._known: dict[State, tuple[float, tuple[int, ...]]] = {}
+        self._known: dict[OpenTests, tuple[float, tuple[int, ...]]] = {}
         self._steps = 0
 
-    def expected_cost(self, state: State) -> float:
+    def expected_cost(self, state: OpenTests) -> float:
         """The expected cost of deciding all that is open, at best."""
         return sum(self._best(part)[0] for part in self._parts(state))
 
-    def first(self, state: State) -> tuple[int, ...]:
+    def first(self, state: OpenTests) -> tuple[int, ...]:
         """The calls of the first invocation of a best policy; none when nothing is open."""
         try:
             return next((self._best(part)[1] for part in self._parts(state)), ())
@@ -88,7 +88,7 @@ class Solver:
                 f"that hang together to try all orders: use the planner savings"
             ) from None
 
-    def _parts(self, state: State) -> Iterator[State]:
+    def _parts(self, state: OpenTests) -> Iterator[OpenTests]:
         """What hangs together: by calls, subscriptions, unpaid preparations and batches."""
         apart: list[tuple[set[object], set[Left]]] = []
         for left in state.open:
@@ -107,9 +107,9 @@ class Solver:
             apart.append((ties, mine))
         for _, mine in sorted(apart, key=lambda each: min(each[1])):
             groups = {self._group[call] for left in mine for call, _ in left.needs}
-            yield State(frozenset(mine), state.paid & groups)
+            yield OpenTests(frozenset(mine), state.paid & groups)
 
-    def _best(self, state: State) -> tuple[float, tuple[int, ...]]:
+    def _best(self, state: OpenTests) -> tuple[float, tuple[int, ...]]:
         found = self._known.get(state)
         if found is None:
             if len(calls_of(state)) > CALLS:
@@ -124,7 +124,7 @@ class Solver:
             self._known[state] = found
         return found
 
-    def _invocations(self, state: State) -> Iterator[tuple[int, ...]]:
+    def _invocations(self, state: OpenTests) -> Iterator[tuple[int, ...]]:
         """What can be asked now; only what everybody must ask, where that is known."""
         calls = sorted(calls_of(state))
         for left in sorted(state.open):
@@ -145,7 +145,7 @@ class Solver:
             for count in range(1, len(members) + 1):
                 yield from combinations(members, count)
 
-    def _expected_after(self, state: State, calls: tuple[int, ...], ceiling: float) -> float:
+    def _expected_after(self, state: OpenTests, calls: tuple[int, ...], ceiling: float) -> float:
         """What is expected from these calls on; infinity once it is no less than a ceiling."""
         cost = sum(self._marginal[call] for call in calls)
         cost += min(self._cost[call] - self._marginal[call] for call in calls)
@@ -178,7 +178,7 @@ class Solver:
                 self._steps += 1
                 if self._steps > STEPS:
                     raise _TooLargeError
-                cost += chance * self.expected_cost(State(after(state.open, outcomes), paid))
+                cost += chance * self.expected_cost(OpenTests(after(state.open, outcomes), paid))
         return cost
 
     def _outcomes(self, call: int, tests: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
@@ -239,7 +239,7 @@ def settled(alternatives: Iterator[Left] | Sequence[Left]) -> frozenset[Left]:
     )
 
 
-def calls_of(state: State) -> set[int]:
+def calls_of(state: OpenTests) -> set[int]:
     """The calls that are left to ask."""
     return {call for left in state.open for call, _ in left.needs}
 
@@ -258,7 +258,7 @@ class _OptimalRun:
 
     def next(self, limit: int) -> Sequence[int]:
         left = settled([each for each in map(self._unasked, self._open.values()) if each.needs])
-        calls = self._solver.first(State(left, self._paid))
+        calls = self._solver.first(OpenTests(left, self._paid))
         self._asked.update(calls)
         self._paid |= {self._group[call] for call in calls} - {-1}
         return calls

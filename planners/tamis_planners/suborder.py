@@ -22,7 +22,7 @@ class SubOrder:
 
     def __init__(self) -> None:
         self.order = ChainOrder()
-        self._prepared: tuple[Problem, object, _Prepared] | None = None
+        self._prepared: tuple[Problem, object, _ChainedProblem] | None = None
 
     def reset(self, standing: Standing) -> None:
         self.order.reset(standing)
@@ -42,11 +42,11 @@ class SubOrder:
         known, stamp = self._prepared, self.order.rebuilds
         if known is None or known[0] is not problem or known[1] != stamp:
             ranks = self.order.rank.view[problem.alternative_key]
-            known = self._prepared = (problem, stamp, _Prepared(problem, ranks))
+            known = self._prepared = (problem, stamp, _ChainedProblem(problem, ranks))
         return _SubOrderRun(known[2])
 
 
-class _Prepared:
+class _ChainedProblem:
     """A problem with its chains in order: good for every event that has the same problem."""
 
     def __init__(self, problem: Problem, ranks: NDArray[Any]) -> None:
@@ -69,7 +69,7 @@ class _Prepared:
 
 
 class _SubOrderRun:
-    def __init__(self, prepared: _Prepared) -> None:
+    def __init__(self, prepared: _ChainedProblem) -> None:
         self._order = prepared.order
         self._chains = prepared.chains
         self._open = bytearray(b"\1") * prepared.alternatives

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tamis.kit import Floats, Growing, Ints
+from tamis.kit import Floats, GrowingArray, Ints
 from tamis.planning import Standing
 from tamis_planners.suborder_kernels import Chains, ordered, saved_before
 
@@ -36,7 +36,7 @@ class ChainOrder:
         self._lock = threading.Lock()
         self._chance = random.Random(0)
         self.rebuilds = 0
-        self.rank = Growing(np.float64)
+        self.rank = GrowingArray(np.float64)
         """By the key of the alternative: smaller is earlier."""
         self._rebuilding: threading.Thread | None = None
         self._is_large = False
@@ -44,17 +44,17 @@ class ChainOrder:
 
     def _clear(self) -> None:
         self._nodes: dict[tuple[int, int], int] = {}
-        self._passes = Growing(np.float64)
-        self._costs = Growing(np.float64)
+        self._passes = GrowingArray(np.float64)
+        self._costs = GrowingArray(np.float64)
         self._holders: list[list[int]] = []
         self._held: list[int] = []
         self._slots: dict[int, int] = {}
         self._keys: list[int] = []
-        self._start = Growing(np.int64)
-        self._length = Growing(np.int64)
-        self._chain = Growing(np.int64)
-        self._following = Growing(np.int64)
-        self._preceding = Growing(np.int64)
+        self._start = GrowingArray(np.int64)
+        self._length = GrowingArray(np.int64)
+        self._chain = GrowingArray(np.int64)
+        self._following = GrowingArray(np.int64)
+        self._preceding = GrowingArray(np.int64)
         self._last = _NONE
         self._neighborly = 0.0
         self._fresh = 0.0

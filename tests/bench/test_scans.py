@@ -11,7 +11,7 @@ from tamis.index.buckets.bits import has_vectors
 from tamis.testing import satisfies
 from tamis_bench import mixed
 from tamis_bench.boxes import Boxes, BoxShape
-from tamis_bench.coded import Coded, coded
+from tamis_bench.coded import CodedWorkload, coded
 from tamis_bench.column_scan import column_scan
 from tamis_bench.duck import duckdb_scan
 from tamis_bench.scans import SCANS, Scan
@@ -35,11 +35,11 @@ SHAPES = {
 def workload(name: str) -> Boxes:
     shape = SHAPES[name]
     if name == mixed.NAME:
-        return mixed.Mixed(shape, 4, EVENTS)
+        return mixed.MixedWorkload(shape, 4, EVENTS)
     return Boxes(name, shape, 4, EVENTS)
 
 
-def scans() -> dict[str, Callable[[Boxes, Coded], Scan]]:
+def scans() -> dict[str, Callable[[Boxes, CodedWorkload], Scan]]:
     everything = dict(SCANS)
     everything["column, portable"] = lambda boxes, codes: column_scan(codes, vectors=False)
     return everything

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tamis import doctor
-from tamis.doctor import BROKEN, MISSING, OK, Finding, Timed, checks, timed
+from tamis.doctor import BROKEN, MISSING, OK, Finding, OperatorTiming, checks, timed
 from tamis.errors import SparkError
 from tamis.plugins.loader import installed, operators_in
 from tamis.spark.java import Java
@@ -62,14 +62,14 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def times(folder: Path) -> dict[str, Timed]:
+def times(folder: Path) -> dict[str, OperatorTiming]:
     """What the doctor makes of operators, by name."""
     (folder / "timed_operators.py").write_text(TIMED)
     records = operators_in(str(folder / "timed_operators.py"))
     return {record.specification.name: timed(record) for record in records}
 
 
-def test_operators_are_timed_on_their_samples(times: dict[str, Timed]) -> None:
+def test_operators_are_timed_on_their_samples(times: dict[str, OperatorTiming]) -> None:
     statuses = {name: each.status for name, each in times.items()}
     assert statuses == {
         **dict.fromkeys(("quick", "slow", "free", "untried", "uncalled"), OK),
@@ -99,7 +99,7 @@ def test_what_is_broken_makes_the_status_1(tamis: Tamis, folder: Path) -> None:
     assert listed["well"] is False
     by_name = {each["name"]: each for each in listed["operators"]}
     assert by_name["wrong"]["status"] == "broken"
-    assert by_name["quick"].keys() == {*Timed._fields, "factor"}
+    assert by_name["quick"].keys() == {*OperatorTiming._fields, "factor"}
     assert {each["status"] for each in listed["findings"]} <= {OK, MISSING, BROKEN}
     assert {"Python", "kernels", "index"} <= {each["subject"] for each in listed["findings"]}
 

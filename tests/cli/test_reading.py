@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tamis.files.reading import Events, Line, ReadingError, read_whole
+from tamis.files.reading import Events, FileLine, ReadingError, read_whole
 
 from .running import write_lines
 
@@ -67,7 +67,7 @@ def test_standard_input_may_be_packed(folder: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(packed))
     events = Events(["-"])
     assert events.live
-    assert list(events) == [Line("standard input", 1, {"n": 2}, None, '{"n": 2}')]
+    assert list(events) == [FileLine("standard input", 1, {"n": 2}, None, '{"n": 2}')]
     assert events.share is None
 
 

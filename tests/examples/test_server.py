@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.examples.running import EXAMPLES, run
 
@@ -75,7 +75,7 @@ def test_the_client_reads_what_is_due(tmp_path: Path) -> None:
     import tamis
     from examples.server.operators import louderThan
 
-    settings = Settings(tmp_path)
+    settings = ServerSettings(tmp_path)
     with Server(settings, lambda: tamis.Matcher(operators=[louderThan])) as server:
         ended = run("client.py", server.url, folder=FOLDER)
     assert (ended.status, ended.out) == (0, "match event-2\n"), ended.err

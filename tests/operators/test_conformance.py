@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tamis.plugins.loader import installed
-from tamis.testing.conformance import LAWS, Law, Subject, travel_together
+from tamis.testing.conformance import LAWS, Law, LawSubject, travel_together
 
 BUNDLED = {
-    name: Subject(record)
+    name: LawSubject(record)
     for name, record in sorted(installed().operators.items())
     if installed().sources[("operator", name)].startswith("tamis (")
 }

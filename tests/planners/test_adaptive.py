@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis
-from tamis.planning import FALSE, TRUE, UNKNOWN, Expected, Problem, Run, Scenes
+from tamis.planning import FALSE, TRUE, UNKNOWN, Expectations, Problem, Run, Scenes
 from tamis.plugins.loader import installed
 from tamis.testing import truth_table
 
@@ -168,7 +168,7 @@ def test_other_expectations_of_the_same_shape(planner: str, seed: int) -> None:
     problem = random_problem(chance, 6, costs=True, shared=True, groups=True)
     cost = np.exp(chance.normal(0.0, 1.0, problem.calls))
     other = problem.expecting(
-        Expected(
+        Expectations(
             chance.random(problem.tests),
             cost,
             np.zeros(problem.calls),

@@ -17,7 +17,7 @@ from typing import Any
 
 from tamis.errors import TamisError
 from tamis.server.log import Log
-from tamis.server.matching import Matching
+from tamis.server.matching import MatchThread
 from tests.server.conftest import Client, matcher, served
 
 _SHARED_MEMORY = Path("/dev/shm")
@@ -66,7 +66,7 @@ def answers(folder: Path) -> list[Any]:
     """All that a server would answer from a folder."""
     with Log(folder) as log:
         reading = log.reading
-        matching = Matching(log, matcher())
+        matching = MatchThread(log, matcher())
         entries = reading.entries(0, 1_000_000)
         events = [reading.event_of(entry) for entry in entries if entry.kind == "publish"]
         known = [

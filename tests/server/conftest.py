@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import tamis
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 
 
@@ -50,7 +50,7 @@ Serving = Callable[..., contextlib.AbstractContextManager[Client]]
 def served(
     folder: Path, make: Callable[[], tamis.Matcher] = matcher, **settings: Any
 ) -> Iterator[Client]:
-    with Server(Settings(folder, **settings), make) as server:
+    with Server(ServerSettings(folder, **settings), make) as server:
         server.wait_ready()
         with Client(base_url=server.url, timeout=30) as client:
             yield client

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client, matcher
 
@@ -28,7 +28,7 @@ _LEFT_OUT += ["unsubscribe_subscriptions__id__delete"]  # the one that the other
 def described(examples: int, seed: int, command: tuple[str, ...] = ()) -> tuple[int, str]:
     """Runs schemathesis against a server; its status, and what it said."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(Path(folder), admin_key="k")
+        settings = ServerSettings(Path(folder), admin_key="k")
         with Server(settings, matcher) as server:
             server.wait_ready()
             with Client(base_url=server.url) as client:

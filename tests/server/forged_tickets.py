@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client, matcher
 
@@ -100,7 +100,7 @@ def attack(times: int, seed: int) -> Counter[int]:
     """Tries so many tickets; the answers by status, of which none is a success."""
     statuses: Counter[int] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(Path(folder), admin_key="the admin key")
+        settings = ServerSettings(Path(folder), admin_key="the admin key")
         with Server(settings, matcher) as server:
             server.wait_ready()
             with Client(base_url=server.url, timeout=60) as client:

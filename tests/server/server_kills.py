@@ -28,7 +28,7 @@ import httpx
 
 import tamis
 from tamis.server.reading import delivery_id
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tamis.server.webhooks.addresses import networks_of
 from tamis.server.webhooks.dispatch import WebhookSettings
@@ -218,7 +218,7 @@ def audit(folder: Path, said: list[dict[str, Any]], receiver: Receiver) -> int:
     """Compares what is delivered with the model; how many deliveries."""
     matcher = tamis.Matcher(operators=[peopleCount])
     hooks = WebhookSettings(networks=networks_of(["127.0.0.0/8"]), delays=(0.01,))
-    settings = Settings(folder, admin_key="admin", webhooks=hooks)
+    settings = ServerSettings(folder, admin_key="admin", webhooks=hooks)
     with Server(settings, lambda: matcher) as server:
         server.wait_ready()
         reading = server.service.log.reading

@@ -15,7 +15,7 @@ import pytest
 
 from tamis.errors import SubscriptionError
 from tamis.server.webhooks.addresses import Network, is_open, literal_address, networks_of
-from tamis.server.webhooks.sending import Outcome, Sender
+from tamis.server.webhooks.sending import Sender, SendOutcome
 from tamis.server.webhooks.targets import webhook_of
 from tests.server.receivers import Receiver, receiving
 
@@ -41,8 +41,8 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
-def sent(url: str, networks: tuple[Network, ...] = (), seconds: float = 5.0) -> Outcome:
-    async def send() -> Outcome:
+def sent(url: str, networks: tuple[Network, ...] = (), seconds: float = 5.0) -> SendOutcome:
+    async def send() -> SendOutcome:
         sender = Sender(networks, seconds, 4)
         try:
             return await sender.send(url, {"webhook-id": "1-1"}, b"{}")
@@ -79,7 +79,7 @@ def test_what_is_open_to_everybody_is_open(host: str) -> None:
 
 
 def test_what_is_allowed_is_reached(receiver: Receiver) -> None:
-    assert sent(receiver.url, HERE) == Outcome(status=204)
+    assert sent(receiver.url, HERE) == SendOutcome(status=204)
     assert sent(receiver.url.replace("127.0.0.1", "2130706433"), HERE).status == 204
 
 
@@ -100,7 +100,7 @@ def test_the_connection_goes_to_what_was_checked(
 
     monkeypatch.setattr(socket, "getaddrinfo", rebinds)
     url = receiver.url.replace("127.0.0.1", "rebinds.example")
-    assert sent(url, HERE) == Outcome(status=204)
+    assert sent(url, HERE) == SendOutcome(status=204)
     assert asked == ["rebinds.example"]
     assert receiver.got[0].headers["host"] == url.split("/")[2]
     assert "does not call that address" in str(sent(url, HERE).reason)
@@ -143,7 +143,7 @@ def test_an_answer_without_end_is_not_read() -> None:
             sizes[0] += connection.send(b"x" * 65_536)
 
     with raw(endless) as url:
-        assert sent(url, HERE) == Outcome(status=200)
+        assert sent(url, HERE) == SendOutcome(status=200)
     assert sizes[0] < 50_000_000
 
 

@@ -10,14 +10,14 @@ import httpx
 import pytest
 
 import tamis
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import matcher
 
 
 def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
     with (
-        Server(Settings(tmp_path, publish_key="p", admin_key="a"), matcher) as server,
+        Server(ServerSettings(tmp_path, publish_key="p", admin_key="a"), matcher) as server,
         tamis.Client(server.url, publish_key="p") as client,
     ):
         fast = client.subscribe("speed > 3", id="fast er", data={"team": "x"}, validity="1h")
@@ -48,7 +48,7 @@ def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
 
 def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
     seen: list[str | None] = []
-    with Server(Settings(tmp_path), matcher) as server:
+    with Server(ServerSettings(tmp_path), matcher) as server:
         port = server.port
         client = tamis.Client(server.url)
         slow = client.subscribe("level > 3")
@@ -64,7 +64,7 @@ def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
         thread.start()
         while len(seen) < 2:
             time.sleep(0.01)
-    with Server(Settings(tmp_path), matcher, port=port):
+    with Server(ServerSettings(tmp_path), matcher, port=port):
         client.publish({"id": "e3", "level": 9}, {"id": "last", "level": 9})
         thread.join(30)
     client.close()
@@ -74,7 +74,7 @@ def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
 def test_a_request_without_an_answer_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Server(Settings(tmp_path), matcher) as server, tamis.Client(server.url) as client:
+    with Server(ServerSettings(tmp_path), matcher) as server, tamis.Client(server.url) as client:
         server.wait_ready()
         real, lost = httpx.Client.request, [3]
 

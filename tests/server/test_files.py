@@ -15,7 +15,7 @@ import tamis
 from tamis.server import files
 from tamis.server.errors import LogError
 from tamis.server.journal import without_secrets
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client, Serving, matcher
 from tests.server.test_subscriptions import ADMIN
@@ -98,7 +98,7 @@ def test_a_secret_of_a_file_is_known_again(serving: Serving, tmp_path: Path) -> 
 
 
 def test_no_folder_is_told(tmp_path: Path) -> None:
-    settings = Settings(tmp_path / "log", subscriptions=tmp_path / "nowhere")
+    settings = ServerSettings(tmp_path / "log", subscriptions=tmp_path / "nowhere")
     with Server(settings, matcher) as server, pytest.raises(LogError, match="is no folder"):
         server.wait_ready()
 

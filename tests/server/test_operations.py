@@ -15,7 +15,7 @@ import tamis
 from tamis.server.changes import Subscribe
 from tamis.server.errors import LogError
 from tamis.server.log import Log
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client, Serving, matcher, served
 from tests.server.test_subscriptions import problem
@@ -26,7 +26,10 @@ def test_it_answers_at_once_and_is_ready_when_recovery_ended(tmp_path: Path) -> 
         time.sleep(1.0)
         return matcher()
 
-    with Server(Settings(tmp_path), slowly) as server, httpx.Client(base_url=server.url) as client:
+    with (
+        Server(ServerSettings(tmp_path), slowly) as server,
+        httpx.Client(base_url=server.url) as client,
+    ):
         assert client.get("/healthz").json() == {"status": "ok"}
         readiness = client.get("/readyz")
         assert (readiness.status_code, readiness.json()["reason"]) == (
@@ -45,7 +48,7 @@ def test_subscriptions_that_no_operator_can_answer_stop_the_start(tmp_path: Path
     with Log(tmp_path) as log:
         log.submit(Subscribe({"where": "boatCount(?n)"}, bytes(32), "boats")).result()
     cannot = pytest.raises(LogError, match="1 of 1 subscriptions of the log cannot be taken")
-    with Server(Settings(tmp_path), matcher) as server, cannot:
+    with Server(ServerSettings(tmp_path), matcher) as server, cannot:
         server.wait_ready()
     with Log(tmp_path) as log:
         assert [each.id for each in log.reading.standings()] == ["boats"]
@@ -174,7 +177,10 @@ def test_ending_finishes_what_was_accepted(tmp_path: Path) -> None:
     def made() -> tamis.Matcher:
         return tamis.Matcher(operators=[slow])
 
-    with Server(Settings(tmp_path), made) as server, httpx.Client(base_url=server.url) as client:
+    with (
+        Server(ServerSettings(tmp_path), made) as server,
+        httpx.Client(base_url=server.url) as client,
+    ):
         server.wait_ready()
         client.post("/subscriptions", json={"where": "slow()"})
         client.post("/events", json=[{"a": number} for number in range(50)])

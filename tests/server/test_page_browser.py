@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.browsing import opened
 from tests.server.conftest import Client, matcher, served
@@ -161,7 +161,7 @@ def test_pausing_is_a_cursor_and_nothing_is_dropped(tab: Tab, client: Client) ->
 def test_a_server_that_starts_again_is_followed_from_where_it_was(
     browser: Any, tmp_path: Path
 ) -> None:
-    settings = Settings(tmp_path, admin_key="the admin key")
+    settings = ServerSettings(tmp_path, admin_key="the admin key")
 
     def publish(server: Server, *ids: str) -> None:
         server.wait_ready()

@@ -13,7 +13,7 @@ import pytest
 
 import tamis
 from tamis.server import open_verdicts
-from tamis.server.service import Settings
+from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client
 from tests.server.test_subscriptions import ADMIN, problem
@@ -53,7 +53,7 @@ def camera() -> Camera:
 def serving(tmp_path: Path, camera: Camera) -> Callable[[], Any]:
     @contextlib.contextmanager
     def served() -> Iterator[Client]:
-        settings = Settings(tmp_path / "data", admin_key="the admin key")
+        settings = ServerSettings(tmp_path / "data", admin_key="the admin key")
         with Server(settings, camera.matcher) as server:
             server.wait_ready()
             with Client(base_url=server.url, timeout=30) as client:

@@ -18,7 +18,7 @@ from tamis import Matcher, Statistics
 from tamis.errors import SparkError
 from tamis.files.reading import ReadingError
 from tamis.learning.chunks import chunks_of, counts_of
-from tamis.learning.learner import Window
+from tamis.learning.learner import TimeStretch
 from tamis.learning.lesson import Lesson
 from tamis.plugins.loader import operators_in
 from tamis.spark import learn
@@ -110,7 +110,7 @@ def test_tables_are_counted_exactly(
 def test_a_sample_and_a_window(spark: SparkSession, tmp_path: Path, operators: list[Any]) -> None:
     file = str(tmp_path / "events.parquet")
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(flat(300)), file, row_group_size=64)
-    window = Window(1767744000.0, 1768608000.0)  # 2026-01-07 to 2026-01-17
+    window = TimeStretch(1767744000.0, 1768608000.0)  # 2026-01-07 to 2026-01-17
     lesson = Lesson(SUBSCRIPTIONS, operators, sample=0.5, window=window)
     counts = counts_of_files(spark, [file], lesson.task, chunk_bytes=1)
     whole = counts_of(chunks_of([file], 1 << 30), lesson.task)

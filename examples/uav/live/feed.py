@@ -37,7 +37,7 @@ def first_of(folder: Path) -> dict[str, Any]:
     return event | {"image": str((folder / event["image"]).resolve())}
 
 
-class Flights:
+class LiveFrames:
     """The live frames, one after the other."""
 
     def __init__(

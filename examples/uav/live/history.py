@@ -19,7 +19,7 @@ from typing import Any
 
 from examples.uav import operators
 from examples.uav.live import feed, subscribers
-from examples.uav.live.stopping import Stopping, wait
+from examples.uav.live.stopping import StopSignal, wait
 from tamis import Statistics
 
 _KEY = "key.json"
@@ -44,7 +44,7 @@ class History:
             *("--operators", operators.__name__),
         ]
 
-    def make(self, progress: Callable[[int, int], None], stopping: Stopping) -> bool:
+    def make(self, progress: Callable[[int, int], None], stopping: StopSignal) -> bool:
         """Draws the frames, unless they are there; whether they had to be drawn."""
         if _key_of(self.events) == self._made_of(self._sources()):
             return False
@@ -85,7 +85,7 @@ class History:
         """Whether there is more to wait for."""
         return self._learning is not None and self._learning.poll() is None
 
-    def wait(self, stopping: Stopping, patience: float) -> None:
+    def wait(self, stopping: StopSignal, patience: float) -> None:
         """Waits until all is learned, and no longer than so many seconds."""
         wait(lambda: not self.is_learning(), stopping, patience)
 

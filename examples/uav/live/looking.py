@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tamis
-from examples.uav.live.record import Frame, Kept, Run
+from examples.uav.live.record import DemoRun, Frame, KeptFrame
 from examples.uav.operators import DETECTOR
 from tamis_operators import image
 
@@ -23,7 +23,7 @@ PAPER = ("S1", "S2", "S3", "S4", "S5")
 
 
 @dataclass
-class Seen:
+class OutlinedThing:
     """One thing on a frame: its label, its outline in pixels, and what else is marked on it."""
 
     label: str
@@ -31,21 +31,21 @@ class Seen:
     marks: list[str]
 
     @classmethod
-    def of(cls, told: str) -> Seen:
+    def of(cls, told: str) -> OutlinedThing:
         """What the operator told of it."""
         label, corners, marks = json.loads(told)
         return cls(label, [(x, y) for x, y in corners], marks)
 
 
 @dataclass
-class Picture:
+class FramePicture:
     """A frame as the report shows it."""
 
     frame: Frame
     jpeg: bytes
     width: int
     height: int
-    things: list[Seen]
+    things: list[OutlinedThing]
     trouble: str = ""
 
 
@@ -71,7 +71,7 @@ def looker() -> tamis.Matcher:
     return matcher
 
 
-def pictures(kept: Sequence[Kept], told: Callable[[int, int], None]) -> list[Picture]:
+def pictures(kept: Sequence[KeptFrame], told: Callable[[int, int], None]) -> list[FramePicture]:
     """The frames that the report shows, with what is on them."""
     chosen = choose(kept)
     found = []
@@ -79,18 +79,20 @@ def pictures(kept: Sequence[Kept], told: Callable[[int, int], None]) -> list[Pic
         for at, each in enumerate(chosen, 1):
             result = matcher.match(each.event)
             things = [
-                Seen.of(str(one["thing"])) for match in result.matches for one in match.bindings
+                OutlinedThing.of(str(one["thing"]))
+                for match in result.matches
+                for one in match.bindings
             ]
             jpeg, width, height = jpeg_of(each.event)
             trouble = "; ".join(one.reason for one in result.undetermined)
-            found.append(Picture(each.frame, jpeg, width, height, things, trouble))
+            found.append(FramePicture(each.frame, jpeg, width, height, things, trouble))
             told(at, len(chosen))
     return found
 
 
-def choose(kept: Sequence[Kept], most: int = MOST_SHOWN) -> list[Kept]:
+def choose(kept: Sequence[KeptFrame], most: int = MOST_SHOWN) -> list[KeptFrame]:
     """The paper's matches first, two frames each; then those that most subscriptions matched."""
-    chosen: dict[str, Kept] = {}
+    chosen: dict[str, KeptFrame] = {}
     for id in PAPER:
         mine = [each for each in kept if id in each.frame.subscriptions]
         for each in sorted(mine, key=lambda each: each.frame.id in chosen)[:2]:
@@ -128,7 +130,7 @@ def jpeg_of(event: Mapping[str, Any]) -> tuple[bytes, int, int]:
 
 
 @dataclass
-class Explained:
+class FrameExplanations:
     """Two explanations: of a match, and of one that did not quite match."""
 
     match: dict[str, Any] | None = None
@@ -137,10 +139,10 @@ class Explained:
     miss_frame: Frame | None = None
 
 
-def explanations(run: Run) -> Explained:
+def explanations(run: DemoRun) -> FrameExplanations:
     """The paper's match with most predicates, and its miss with most of them true."""
     ids = [id for id in PAPER if id in run.teams]
-    best = Explained()
+    best = FrameExplanations()
     most, nearest = (0, 0.0), 0.0
     for each in run.kept:
         for id in ids:

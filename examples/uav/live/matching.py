@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import tamis
-from examples.uav.live.feed import Flights
-from examples.uav.live.record import Frame, Run, matched
-from examples.uav.live.stopping import Stopping
+from examples.uav.live.feed import LiveFrames
+from examples.uav.live.record import DemoRun, Frame, matched
+from examples.uav.live.stopping import StopSignal
 from examples.uav.live.view import View
 from examples.uav.operators import DETECTOR
 from tamis import Matcher, Result
@@ -41,10 +41,10 @@ def matcher_of(subscriptions: Iterable[Mapping[str, Any]]) -> Matcher:
     return matcher
 
 
-class Comparing:
+class PlannerComparison:
     """Runs other planners on what was matched, beside the matching; for `with`."""
 
-    def __init__(self, matcher: Matcher, run: Run) -> None:
+    def __init__(self, matcher: Matcher, run: DemoRun) -> None:
         self._run = run
         self._shadows = tamis.Shadows(matcher, PLANNERS)
         self._waiting: queue.Queue[Result | None] = queue.Queue(_WAITING)
@@ -83,7 +83,7 @@ class Comparing:
             comparison.needed_at_least += result.account.needed_at_least
             comparison.shadow = total.as_dict()
 
-    def __enter__(self) -> Comparing:
+    def __enter__(self) -> PlannerComparison:
         self._thread.start()
         return self
 
@@ -97,17 +97,17 @@ class Comparing:
 
 def match_live(
     matcher: Matcher,
-    flights: Flights,
-    run: Run,
+    flights: LiveFrames,
+    run: DemoRun,
     view: View,
-    stopping: Stopping,
+    stopping: StopSignal,
     between: Callable[[], None] = lambda: None,
 ) -> None:
     """Matches frames until there are no more, or it is time to stop; `between` them, calls that."""
     began = time.perf_counter()
     deliveries = tamis.Deliveries(matcher)
     with_policies = {each["id"] for each in run.subscriptions if "deliver" in each}
-    with Comparing(matcher, run) as comparing:
+    with PlannerComparison(matcher, run) as comparing:
         for event in flights:
             started = time.perf_counter()
             result = matcher.match(event)

@@ -19,7 +19,7 @@ KEPT = 160
 
 
 @dataclass
-class Matched:
+class ShownMatch:
     """A match as it is shown."""
 
     subscription: str
@@ -50,7 +50,7 @@ class Frame:
     camera: str
     position: tuple[float, float]
     altitude: float
-    matches: list[Matched]
+    matches: list[ShownMatch]
     alarms: list[str]
     """The subscriptions with delivery policies to which it is delivered."""
     undetermined: int
@@ -64,7 +64,7 @@ class Frame:
         cls,
         event: Mapping[str, Any],
         result: Result,
-        matches: list[Matched],
+        matches: list[ShownMatch],
         alarms: list[str],
         seconds: float,
     ) -> Frame:
@@ -96,7 +96,7 @@ class Frame:
 
 
 @dataclass
-class Kept:
+class KeptFrame:
     """A frame that the report may show or explain."""
 
     frame: Frame
@@ -105,7 +105,7 @@ class Kept:
 
 
 @dataclass
-class Comparison:
+class ComparedCalls:
     """What planners would have called on the frames that were compared, exactly."""
 
     frames: int = 0
@@ -116,7 +116,7 @@ class Comparison:
 
 
 @dataclass
-class Run:
+class DemoRun:
     """All of a run."""
 
     seed: int
@@ -124,9 +124,9 @@ class Run:
     index: str
     subscriptions: Sequence[Mapping[str, Any]]
     frames: list[Frame] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[KeptFrame] = field(default_factory=list)
     account: Account = field(default_factory=Account)
-    comparison: Comparison = field(default_factory=Comparison)
+    comparison: ComparedCalls = field(default_factory=ComparedCalls)
     learned: dict[str, Any] = field(default_factory=dict)
     """What the statistics say of the history: events, predicates, seconds, and some of them."""
     skipped: int = 0
@@ -142,7 +142,7 @@ class Run:
         fresh = [id for id in frame.subscriptions if self._shown[id] < 3]
         if len(self.kept) < KEPT and (fresh or len(self.frames) <= 6):
             self._shown.update(fresh)
-            self.kept.append(Kept(frame, event, result))
+            self.kept.append(KeptFrame(frame, event, result))
 
     @property
     def teams(self) -> dict[str, str]:
@@ -150,7 +150,7 @@ class Run:
         return {each["id"]: each.get("team", "") for each in self.subscriptions}
 
     @property
-    def matches(self) -> Iterator[tuple[Frame, Matched]]:
+    def matches(self) -> Iterator[tuple[Frame, ShownMatch]]:
         """All matches with their frames."""
         return ((frame, each) for frame in self.frames for each in frame.matches)
 
@@ -190,10 +190,10 @@ class Run:
         }
 
 
-def matched(result: Result) -> list[Matched]:
+def matched(result: Result) -> list[ShownMatch]:
     """The matches of a result as they are shown, the paper's first."""
     found = [
-        Matched(each.subscription, str(each.data.get("team", "")), each.bindings[:5])
+        ShownMatch(each.subscription, str(each.data.get("team", "")), each.bindings[:5])
         for each in result.matches
     ]
     return sorted(found, key=lambda each: (each.team != "paper", each.subscription))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 
 
-class Stopping:
+class StopSignal:
     """Asked to stop or not; for `with`, in the main thread."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Stopping:
         """Whether to stop."""
         return self.asked or (self._end is not None and time.monotonic() >= self._end)
 
-    def __enter__(self) -> Stopping:
+    def __enter__(self) -> StopSignal:
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before[number] = signal.signal(number, self._heard)
         return self
@@ -48,7 +48,7 @@ class Stopping:
         self.asked = True
 
 
-def wait(done: Callable[[], bool], stopping: Stopping, patience: float) -> None:
+def wait(done: Callable[[], bool], stopping: StopSignal, patience: float) -> None:
     """Waits until something is done, it is asked to stop, or so many seconds are over."""
     end = time.monotonic() + patience
     while not done() and not stopping.asked and time.monotonic() < end:

@@ -12,7 +12,7 @@ from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from examples.uav.live.record import Frame, Matched, Run
+from examples.uav.live.record import DemoRun, Frame, ShownMatch
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +30,7 @@ class View(Protocol):
     def stage(self, name: str, detail: str = "", share: float | None = None) -> None:
         """Says what is being done, and how much of it is done."""
 
-    def frame(self, frame: Frame, run: Run) -> None:
+    def frame(self, frame: Frame, run: DemoRun) -> None:
         """Shows a frame that was matched."""
 
     def say(self, words: str) -> None:
@@ -66,7 +66,7 @@ class LineView:
         self._stage, self._quarter = name, quarter
         print(f"{name:<10}{detail}", flush=True)
 
-    def frame(self, frame: Frame, run: Run) -> None:
+    def frame(self, frame: Frame, run: DemoRun) -> None:
         """A line for the frame, one for each of its first matches, and the totals now and then."""
         account = run.account
         print(
@@ -106,8 +106,8 @@ class LiveView:
         self._seconds = seconds
         self._stage, self._detail, self._share = "", "", None if seconds else 0.0
         self._frames: deque[Frame] = deque(maxlen=_RECENT)
-        self._matches: deque[tuple[Frame, Matched]] = deque(maxlen=_FEED)
-        self._run: Run | None = None
+        self._matches: deque[tuple[Frame, ShownMatch]] = deque(maxlen=_FEED)
+        self._run: DemoRun | None = None
         self._live: Live | None = None
         self._began = time.monotonic()
 
@@ -115,7 +115,7 @@ class LiveView:
         """Moves the line of stages on."""
         self._stage, self._detail, self._share = name, detail, share
 
-    def frame(self, frame: Frame, run: Run) -> None:
+    def frame(self, frame: Frame, run: DemoRun) -> None:
         """Puts the frame and its matches on top."""
         self._run = run
         self._frames.appendleft(frame)
@@ -243,7 +243,7 @@ def place(frame: Frame) -> str:
     return f"{lon:.4f}, {lat:.4f}"
 
 
-def totals(run: Run) -> str:
+def totals(run: DemoRun) -> str:
     """The totals so far, in a line."""
     account = run.account
     rate = account.events / run.seconds if run.seconds else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from examples.uav.live.looking import Explained
+from examples.uav.live.looking import FrameExplanations
 from examples.uav.live.record import Frame
 from examples.uav.report.markup import duration, text
 
@@ -23,7 +23,7 @@ _HOW = {
 }
 
 
-def drawn(explained: Explained) -> str:
+def drawn(explained: FrameExplanations) -> str:
     """Both explanations."""
     parts = []
     if explained.match is not None and explained.match_frame is not None:

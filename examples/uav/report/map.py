@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Any
 
-from examples.uav.live.record import Frame, Run
+from examples.uav.live.record import DemoRun, Frame
 from examples.uav.report.markup import text
 
 _WIDTH, _HEIGHT = 1000, 760
@@ -50,7 +50,7 @@ def features(file: str) -> list[dict[str, Any]]:
     return found
 
 
-def drawn(run: Run, shown: Iterable[str]) -> str:
+def drawn(run: DemoRun, shown: Iterable[str]) -> str:
     """The map as SVG."""
     linked = set(shown)
     squeeze = math.cos(math.radians((_SOUTH + _NORTH) / 2))
@@ -82,7 +82,7 @@ def drawn(run: Run, shown: Iterable[str]) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def flights(run: Run, shown: Iterable[str]) -> str:
+def flights(run: DemoRun, shown: Iterable[str]) -> str:
     """Each flight by itself, near enough to be seen, with a scale."""
     linked = set(shown)
     items = "".join(_flight(camera, frames, linked) for camera, frames in run.flights.items())

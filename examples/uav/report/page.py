@@ -10,8 +10,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from examples.uav.live.looking import Explained, Picture
-from examples.uav.live.record import Run
+from examples.uav.live.looking import FrameExplanations, FramePicture
+from examples.uav.live.record import DemoRun
 from examples.uav.report import explained as why
 from examples.uav.report import map as city
 from examples.uav.report import pictures, tables, timeline
@@ -32,7 +32,7 @@ SECTIONS = {
 }
 
 
-def of(run: Run, shown: Sequence[Picture], explained: Explained) -> str:
+def of(run: DemoRun, shown: Sequence[FramePicture], explained: FrameExplanations) -> str:
     """The report of a run."""
     ids = [picture.frame.id for picture in shown]
     wheres = {each["id"]: each["where"] for each in run.subscriptions}
@@ -79,7 +79,7 @@ def of(run: Run, shown: Sequence[Picture], explained: Explained) -> str:
     )
 
 
-def _head(run: Run) -> str:
+def _head(run: DemoRun) -> str:
     account = run.account
     calls = run.comparison.shadow.get("calls", {})
     day = text(run.frames[0].time[:10]) if run.frames else "no frame"
@@ -110,7 +110,7 @@ def _head(run: Run) -> str:
     )
 
 
-def _map_caption(run: Run) -> str:
+def _map_caption(run: DemoRun) -> str:
     none = sum(not frame.matches for frame in run.frames)
     paper = sum(any(each.team == "paper" for each in frame.matches) for frame in run.frames)
     return (
@@ -126,7 +126,7 @@ def _dots(style: str, number: int) -> str:
     return f"<span class='dots'><span class='swatch round {style}'></span> {number:,}</span>"
 
 
-def _made(run: Run) -> str:
+def _made(run: DemoRun) -> str:
     account = run.account
     stages = ", ".join(f"{name} {spent:.2f} s" for name, spent in account.seconds.items())
     skipped = (

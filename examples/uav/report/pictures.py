@@ -6,8 +6,8 @@ import base64
 from collections import Counter
 from collections.abc import Sequence
 
-from examples.uav.live.looking import Picture, Seen
-from examples.uav.live.record import Matched, shown
+from examples.uav.live.looking import FramePicture, OutlinedThing
+from examples.uav.live.record import ShownMatch, shown
 from examples.uav.report.markup import text
 
 LABELS = {
@@ -40,12 +40,12 @@ def hiding() -> str:
     )
 
 
-def drawn(pictures: Sequence[Picture], wheres: dict[str, str]) -> str:
+def drawn(pictures: Sequence[FramePicture], wheres: dict[str, str]) -> str:
     """All frames that are shown."""
     return f'<div class="frames">{"".join(_figure(each, wheres) for each in pictures)}</div>'
 
 
-def _figure(picture: Picture, wheres: dict[str, str]) -> str:
+def _figure(picture: FramePicture, wheres: dict[str, str]) -> str:
     frame = picture.frame
     lon, lat = frame.position
     counts = Counter(each.label for each in picture.things)
@@ -72,13 +72,13 @@ def _figure(picture: Picture, wheres: dict[str, str]) -> str:
     )
 
 
-def _box(thing: Seen) -> str:
+def _box(thing: OutlinedThing) -> str:
     points = " ".join(f"{x:.0f},{y:.0f}" for x, y in thing.corners)
     style = f"box {text(thing.label)}{' lit' if thing.marks else ''}"
     return f'<polygon class="{style}" points="{points}"/>'
 
 
-def _matches(matches: Sequence[Matched], wheres: dict[str, str]) -> str:
+def _matches(matches: Sequence[ShownMatch], wheres: dict[str, str]) -> str:
     paper = [each for each in matches if each.team == "paper"]
     others = [each for each in matches if each.team != "paper"]
     lines = "".join(_match(each, wheres) for each in paper)
@@ -98,7 +98,7 @@ def _matches(matches: Sequence[Matched], wheres: dict[str, str]) -> str:
     return f"<ul class='matches'>{lines}</ul>"
 
 
-def _match(match: Matched, wheres: dict[str, str]) -> str:
+def _match(match: ShownMatch, wheres: dict[str, str]) -> str:
     bindings = ", ".join(
         f"?{name} = {shown(value)}" for name, value in next(iter(match.bindings), {}).items()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from examples.uav.live.record import Run
+from examples.uav.live.record import DemoRun
 from examples.uav.report.markup import bar, kind_of, ratio, seconds, table, text, whole
 
 _NUMBER, _WORDS = "n", "w"
@@ -16,7 +16,7 @@ _METHODS = {
 }
 
 
-def account(run: Run) -> str:
+def account(run: DemoRun) -> str:
     """What each operator was asked, and what that took."""
     operators = sorted(run.account.operators.items(), key=lambda item: (-item[1].calls, item[0]))
     most = max((each.calls + each.spared for _, each in operators), default=1) or 1
@@ -69,7 +69,7 @@ def account(run: Run) -> str:
     return table(head, rows, caption, "Account by operator")
 
 
-def planners(run: Run) -> str:
+def planners(run: DemoRun) -> str:
     """What other planners would have called on the frames that were compared."""
     comparison = run.comparison
     shadow = comparison.shadow
@@ -119,7 +119,7 @@ def planners(run: Run) -> str:
     return table(head, rows, caption, "Planners compared")
 
 
-def learned(run: Run) -> str:
+def learned(run: DemoRun) -> str:
     """What the history said of the predicates: the most and the least frequent."""
     rows = run.learned.get("operator_predicates", ())
     if not rows:
@@ -152,7 +152,7 @@ def learned(run: Run) -> str:
     return table(head, lines, caption, "What was learned")
 
 
-def paper(run: Run) -> str:
+def paper(run: DemoRun) -> str:
     """The paper's subscriptions, with the frames that each matched."""
     counts = run.by_subscription
     rows = [

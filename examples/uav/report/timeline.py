@@ -8,14 +8,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable
 
-from examples.uav.live.record import Frame, Run
+from examples.uav.live.record import DemoRun, Frame
 from examples.uav.report.markup import text
 
 _WIDTH, _LEFT, _RIGHT = 1000, 92, 64
 _ROW, _BARS = 26, 90
 
 
-def drawn(run: Run, shown: Iterable[str]) -> str:
+def drawn(run: DemoRun, shown: Iterable[str]) -> str:
     """The timeline as SVG; it scrolls by itself where the window is narrow."""
     if not run.frames:
         return "<p>No frame was matched.</p>"
@@ -87,7 +87,7 @@ def _mark(frame: Frame, x: float, y: float, style: str, linked: bool) -> str:
     return f'<a href="#{text(frame.id)}" aria-label="{text(frame.id)}; show the frame">{mark}</a>'
 
 
-def _bars(run: Run, x: Callable[[float], float], bottom: float) -> list[str]:
+def _bars(run: DemoRun, x: Callable[[float], float], bottom: float) -> list[str]:
     most = max(max(frame.calls + frame.spared for frame in run.frames), 1)
     times = sorted({_epoch(frame) for frame in run.frames})
     step = (x(times[-1]) - x(times[0])) / max(1, len(run.frames))

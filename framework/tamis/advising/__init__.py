@@ -5,6 +5,6 @@ Others may import what stands here, and from `advice`, `chosen`, `drift` and `sh
 
 from __future__ import annotations
 
-from tamis.advising.advice import Advice, Budget, advise
+from tamis.advising.advice import Advice, AdviceBounds, advise
 
-__all__ = ["Advice", "Budget", "advise"]
+__all__ = ["Advice", "AdviceBounds", "advise"]

@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tamis.advising.asking_all import Everything
-from tamis.advising.chosen import Document, Sample
-from tamis.advising.hints import Found, Hint, hints, share_saved
+from tamis.advising.asking_all import EveryCall
+from tamis.advising.chosen import EventChoice, ReadEvent
+from tamis.advising.hints import Hint, HintGrounds, hints, share_saved
 from tamis.advising.indexes import IndexCost, IndexTrial
 from tamis.advising.planners import PlannerCost, PlannerTrial
 from tamis.advising.shadow import Known, evaluated
 from tamis.advising.stopwatch import Stopwatch
-from tamis.advising.tally import Tally
+from tamis.advising.tally import AdviceTally
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
-from tamis.catalog.resolve import Asked
+from tamis.catalog.resolve import ResolvedAlternative
 from tamis.errors import SubscriptionWarning, TamisError
 from tamis.event.clock import derived_in, zone_of
 from tamis.indexing import Entry
@@ -46,7 +46,7 @@ _INDEX_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Budget:
+class AdviceBounds:
     """How much of history is looked at, and for how long."""
 
     share: float = 1.0
@@ -119,7 +119,7 @@ class Advisor:
         self.derived = derived_in(self.plugins.attributes, zone_of(time_zone))
         self.matcher = Matcher(
             operators,
-            planner=Everything(),
+            planner=EveryCall(),
             statistics=statistics,
             memo_bytes=0,
             time_zone=time_zone,
@@ -146,12 +146,15 @@ class Advisor:
             }
         )
 
-    def sample(self, budget: Budget) -> Sample:
+    def sample(self, budget: AdviceBounds) -> EventChoice:
         """What chooses among the events of a history."""
-        return Sample(budget.share, budget.events, self.attributes, self.derived)
+        return EventChoice(budget.share, budget.events, self.attributes, self.derived)
 
     def advice(
-        self, sample: Sample, budget: Budget, progress: Callable[[int, float], None] | None = None
+        self,
+        sample: EventChoice,
+        budget: AdviceBounds,
+        progress: Callable[[int, float], None] | None = None,
     ) -> Advice:
         """Evaluates the sample, runs planners and indexes on it, and compares them."""
         documents = sample.documents
@@ -175,7 +178,7 @@ class Advisor:
         planner, why_planner = best_planner(list(trial.costs.values()), tally.events, other)
         whole = other + trial.costs[planner].seconds
         index, why_index = best_index(costs, whole / max(1, tally.events))
-        found = Found(
+        found = HintGrounds(
             tally, trial, budget.workers, run.waiting, self.ids, sample.absent, sample.read, other
         )
         return Advice(
@@ -217,7 +220,7 @@ def advise(
     subscriptions: Iterable[Mapping[str, Any]],
     operators: Iterable[object] | None = None,
     statistics: Statistics | None = None,
-    budget: Budget | None = None,
+    budget: AdviceBounds | None = None,
 ) -> Advice:
     """Advice for events at hand.
 
@@ -225,7 +228,7 @@ def advise(
     >>> found.matches, [hint.about for hint in found.hints]
     (0, ['absent', 'unmatched'])
     """
-    budget = budget or Budget()
+    budget = budget or AdviceBounds()
     advisor = Advisor(subscriptions, operators, statistics)
     sample = advisor.sample(budget)
     for number, event in enumerate(events, 1):
@@ -233,7 +236,7 @@ def advise(
     return advisor.advice(sample, budget)
 
 
-def _asked(matcher: Matcher, entries: Sequence[Mapping[str, Any]]) -> list[Asked]:
+def _asked(matcher: Matcher, entries: Sequence[Mapping[str, Any]]) -> list[ResolvedAlternative]:
     """The alternatives of subscriptions that were accepted already."""
     limits = matcher.limits
     intake = Intake(Language(limits), matcher.operators, Catalog(limits.implications))
@@ -253,7 +256,7 @@ class _Evaluation:
     def __init__(self, matcher: Matcher, trial: PlannerTrial) -> None:
         self._matcher = matcher
         self._trial = trial
-        self.tally = Tally()
+        self.tally = AdviceTally()
         self.bounds = _bounds()
         self._wall = self._waited = 0.0
         self._others: list[float] = []
@@ -271,7 +274,7 @@ class _Evaluation:
         return self._waited / self._wall if self._wall else 0.0
 
     def evaluate(
-        self, documents: Sequence[Document], seconds: float, progress: Callable[[int, float], None]
+        self, documents: Sequence[ReadEvent], seconds: float, progress: Callable[[int, float], None]
     ) -> None:
         """Evaluates the events, or evenly as many of them as there is time for."""
         begun = time.perf_counter()
@@ -290,7 +293,7 @@ class _Evaluation:
             affordable = (seconds - spent) / pace if pace else left
             at += max(1, math.ceil(left / max(1.0, affordable)))
 
-    def _evaluate(self, document: Document) -> None:
+    def _evaluate(self, document: ReadEvent) -> None:
         stopwatch = Stopwatch()
         result: Result = self._matcher.match(
             document.content, folder=document.folder, default_id=document.id

@@ -13,7 +13,7 @@ from tamis.planning import Problem, Run
 _ALONE = 8
 
 
-class Everything:
+class EveryCall:
     """Asks for all calls, in their order."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tamis.advising.covering import SERVES_NONE, Covering
+from tamis.advising.covering import SERVES_NONE, CoverProblem
 from tamis.numeric.types import Flags, Floats, Ints
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
 
@@ -108,7 +108,7 @@ class Requirements:
         counts = np.bincount(owners[true], minlength=int(owners.max(initial=0)) + 1)
         return true & (counts[owners] > 1)
 
-    def _covering(self, weight: Floats, charge: Floats, optional: Flags) -> Covering:
+    def _covering(self, weight: Floats, charge: Floats, optional: Flags) -> CoverProblem:
         """The rows over calls, optional alternatives and preparations of some price."""
         problem = self._problem
         alternative = problem.edge_alternative
@@ -142,7 +142,7 @@ class Requirements:
         column.append(problem.calls + len(chosen) + problem.call_group[grouped])
         serves.append(grouped)
         prices = charge if len(grouped) else np.zeros(0)
-        return Covering.of(
+        return CoverProblem.of(
             np.concatenate([weight, np.zeros(len(chosen)), prices]),
             np.concatenate(row),
             np.concatenate(column),
@@ -159,7 +159,7 @@ class Requirements:
         return np.where(problem.call_batch >= 0, together, problem.call_cost)
 
     @cached_property
-    def _clairvoyant(self) -> Covering:
+    def _clairvoyant(self) -> CoverProblem:
         return self._covering(self._least_cost, self._problem.group_price, self._optional)
 
     def packing(self) -> float:
@@ -185,7 +185,7 @@ class Requirements:
         optional[list(chosen.values())] = True
         covering = self._covering(problem.call_cost, np.zeros(0), optional)
         forced = covering.serves >= 0
-        covering = Covering(
+        covering = CoverProblem(
             covering.weight,
             covering.start,
             covering.column,

@@ -20,7 +20,7 @@ _WHOLE = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ReadEvent:
     """An event as it was read."""
 
     content: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Document:
         return Event.of(self.content, lambda: self.id, derived, self.folder)
 
 
-class Sample:
+class EventChoice:
     """Chooses among the events of a history, and sees which attributes any of them has."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Sample:
         self._most = most
         self._derived = {} if derived is None else derived
         self._unseen = set(attributes)
-        self._kept: list[tuple[int, int, Document]] = []
+        self._kept: list[tuple[int, int, ReadEvent]] = []
 
     def add(self, document: object, folder: str = "", id: str = "") -> None:
         """Takes what was read; what is no event is counted."""
@@ -67,7 +67,7 @@ class Sample:
             return
         assert isinstance(document, Mapping)
         # the heap gives away the largest hash; of equal ones the later event
-        entry = (-number, -self.read, Document(document, folder, id))
+        entry = (-number, -self.read, ReadEvent(document, folder, id))
         if len(self._kept) < self._most:
             heapq.heappush(self._kept, entry)
         elif entry[:2] > self._kept[0][:2]:
@@ -94,6 +94,6 @@ class Sample:
         return sorted(self._unseen)
 
     @property
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[ReadEvent]:
         """The chosen events, in the order of history."""
         return [document for _, _, document in sorted(self._kept, key=lambda each: -each[1])]

@@ -25,7 +25,7 @@ SIMPLEX_ROWS = 8_000
 
 
 @dataclass(frozen=True)
-class Covering:
+class CoverProblem:
     """Rows `column[start[r]:start[r + 1]]`, none empty, over columns of some weight."""
 
     weight: Floats
@@ -35,7 +35,7 @@ class Covering:
     """The column whose value a row must reach; `SERVES_NONE` where it must reach 1."""
 
     @classmethod
-    def of(cls, weight: Floats, row: Ints, column: Ints, serves: Ints) -> Covering:
+    def of(cls, weight: Floats, row: Ints, column: Ints, serves: Ints) -> CoverProblem:
         """The covering whose row `row[i]` has the column `column[i]`, in any order."""
         columns = max(1, len(weight))
         keys = np.unique(row * columns + column)
@@ -79,7 +79,7 @@ class Covering:
         with waiting_for(f"solving a linear program of {left.rows:,} rows for a bound"):
             return settled + left._solved()
 
-    def _left(self, taken: Flags, live: Flags) -> Covering | None:
+    def _left(self, taken: Flags, live: Flags) -> CoverProblem | None:
         """The rows that are left, each once, over the columns that they have."""
         found = {
             (int(serves) if serves >= 0 and not taken[serves] else SERVES_NONE, *self._row(at))
@@ -94,7 +94,7 @@ class Covering:
         serves = np.array([row[0] for row in rows], np.int64)
         flat = np.array([column for row in rows for column in row[1:]], np.int64)
         used = np.unique(np.concatenate([flat, serves[serves >= 0]]))
-        return Covering(
+        return CoverProblem(
             self.weight[used],
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             np.searchsorted(used, flat),

@@ -50,7 +50,7 @@ _WITHIN = frozenset({"contains", "matches"})
 
 
 @dataclass(frozen=True)
-class Moved:
+class Shift:
     """Something that is not as it was."""
 
     of: str
@@ -77,7 +77,7 @@ class Moved:
 class Drift:
     """What two statistics have in common, and what not."""
 
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[Shift] = field(default_factory=list)
     compared: int = 0
     """Comparisons by counts."""
     uncounted: int = 0
@@ -139,21 +139,21 @@ def drift(
     return found
 
 
-def _rank(moved: Moved) -> tuple[float, float, str, str, str]:
+def _rank(moved: Shift) -> tuple[float, float, str, str, str]:
     predicate = moved.predicate or ""
     return -(moved.effect_seconds or 0.0), -moved.distance, moved.name, moved.what, predicate
 
 
-def _matters(moved: Moved) -> bool:
+def _matters(moved: Shift) -> bool:
     if moved.what in (VALUES, KINDS):
         return moved.distance >= _LEAST_APART
     angles = [2 * math.asin(math.sqrt(share or 0.0)) for share in (moved.old, moved.new)]
     return abs(angles[0] - angles[1]) >= _LEAST_ANGLE
 
 
-def _grouped(moved: Iterable[Moved]) -> Iterator[Moved]:
+def _grouped(moved: Iterable[Shift]) -> Iterator[Shift]:
     """What moved of each attribute, and of each operator in each respect: the worst."""
-    groups: dict[tuple[str, str, str], list[Moved]] = {}
+    groups: dict[tuple[str, str, str], list[Shift]] = {}
     for each in moved:
         respect = "" if each.of == "attribute" else each.what
         groups.setdefault((each.of, each.name, respect), []).append(each)
@@ -225,7 +225,7 @@ def _distinct(row: dict[str, Any]) -> float:
 
 def _predicates(
     old: Statistics, new: Statistics, rows: _Rows, found: Drift
-) -> Iterator[tuple[Moved, float]]:
+) -> Iterator[tuple[Shift, float]]:
     found.new_predicates = sorted(new.predicates.keys() - old.predicates.keys())
     found.vanished_predicates = sorted(old.predicates.keys() - new.predicates.keys())
     for name in sorted(old.predicates.keys() & new.predicates.keys()):
@@ -266,15 +266,15 @@ def _share(
     whole: int,
     other: int,
     others: int,
-) -> tuple[Moved, float]:
+) -> tuple[Shift, float]:
     of, name, predicate, cost = head
     old, new = part / whole, other / others
     effect = None if cost is None else cost * abs(new - old)
-    moved = Moved(of, name, what, old, new, None, effect, whole, others, abs(new - old), predicate)
+    moved = Shift(of, name, what, old, new, None, effect, whole, others, abs(new - old), predicate)
     return moved, shares_differ(part, whole, other, others)
 
 
-def _costs(old: Statistics, new: Statistics) -> Iterator[Moved]:
+def _costs(old: Statistics, new: Statistics) -> Iterator[Shift]:
     """Calls that cost another multiple: their tests have the same cost and are not named again."""
     for name in sorted(old.predicates.keys() & new.predicates.keys()):
         before, after = old.predicates[name], new.predicates[name]
@@ -293,7 +293,7 @@ def _measured(found: PredicateStatistics) -> tuple[int, float]:
     return found.measured or 0, found.cost_seconds or 0.0
 
 
-def _prices(old: Statistics, new: Statistics) -> Iterator[Moved]:
+def _prices(old: Statistics, new: Statistics) -> Iterator[Shift]:
     for name in sorted(old.prepared.keys() & new.prepared.keys()):
         means = [
             (made, seconds / made if made else 0.0)
@@ -304,21 +304,21 @@ def _prices(old: Statistics, new: Statistics) -> Iterator[Moved]:
 
 def _dearer(
     of: str, name: str, predicate: str | None, before: tuple[int, float], after: tuple[int, float]
-) -> Iterator[Moved]:
+) -> Iterator[Shift]:
     (times, seconds), (times_now, seconds_now) = before, after
     if min(times, times_now) < _LEAST_MEASURED:
         return
     less, more = sorted((seconds, seconds_now))
     if more >= _FACTOR * less and more - less >= _LEAST_SECONDS:
         counts, apart = (times, times_now), 1 - less / more
-        yield Moved(
+        yield Shift(
             of, name, COST, seconds, seconds_now, None, more - less, *counts, apart, predicate
         )
 
 
 def _attributes(
     old: Statistics, new: Statistics, rows: _Rows, found: Drift
-) -> Iterator[tuple[Moved, float]]:
+) -> Iterator[tuple[Shift, float]]:
     if not (old.attributes and new.attributes and old.events and new.events):
         return
     before, after = rows.old, rows.new
@@ -342,7 +342,7 @@ def _attributes(
                 yield from _values(name, mine[kind], theirs[kind])
 
 
-def _kinds(name: str, counts: list[int], others: list[int]) -> tuple[Moved, float]:
+def _kinds(name: str, counts: list[int], others: list[int]) -> tuple[Shift, float]:
     mine, theirs = sum(counts), sum(others)
     if len(counts) == 2:
         chance = shares_differ(counts[0], mine, others[0], theirs)
@@ -351,19 +351,19 @@ def _kinds(name: str, counts: list[int], others: list[int]) -> tuple[Moved, floa
     apart = (
         sum(abs(one / mine - other / theirs) for one, other in zip(counts, others, strict=True)) / 2
     )
-    return Moved("attribute", name, KINDS, None, None, None, None, mine, theirs, apart), chance
+    return Shift("attribute", name, KINDS, None, None, None, None, mine, theirs, apart), chance
 
 
 def _values(
     name: str, mine: dict[str, Any], theirs: dict[str, Any]
-) -> Iterator[tuple[Moved, float]]:
+) -> Iterator[tuple[Shift, float]]:
     for held in ("quantiles", "strings"):
         known, others = mine.get(held), theirs.get(held)
         if known and others:
             counts = int(mine["events"]), int(theirs["events"])
             apart, chance = values_differ(known, counts[0], others, counts[1])
             middle = held == "quantiles"
-            moved = Moved(
+            moved = Shift(
                 "attribute",
                 name,
                 VALUES,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tamis.advising.planners import AT_ONCE, EXPECTED_OF_NOTHING, GIVEN, REMEMBERED, PlannerTrial
-from tamis.advising.tally import Spending, Tally
+from tamis.advising.tally import AdviceTally, CallCost
 from tamis.matcher import DEFAULT_PLANNER
 from tamis.planning import FALSE, TRUE
 from tamis.words import agreed, counted, duration, listed
@@ -37,10 +37,10 @@ class Hint:
 
 
 @dataclass(frozen=True)
-class Found:
+class HintGrounds:
     """What hints rest on."""
 
-    tally: Tally
+    tally: AdviceTally
     trial: PlannerTrial
     workers: int
     waiting: float
@@ -53,7 +53,7 @@ class Found:
     """What a run takes beside calls and planner."""
 
 
-def hints(found: Found) -> list[Hint]:
+def hints(found: HintGrounds) -> list[Hint]:
     """All that there are, the dearest sort first."""
     return [
         *_costs(found.tally),
@@ -65,7 +65,7 @@ def hints(found: Found) -> list[Hint]:
     ]
 
 
-def _costs(tally: Tally) -> Iterator[Hint]:
+def _costs(tally: AdviceTally) -> Iterator[Hint]:
     for what, spendings in (("operator", tally.operators), ("preparation", tally.preparations)):
         off = [
             (abs(each.mean - each.expected) * each.calls, name, each)
@@ -85,12 +85,12 @@ def _costs(tally: Tally) -> Iterator[Hint]:
             )
 
 
-def _is_off(each: Spending) -> bool:
+def _is_off(each: CallCost) -> bool:
     less, more = sorted((each.mean, each.expected))
     return more > _FACTOR * less and more - less > _LEAST_SECONDS
 
 
-def _settings(found: Found) -> Iterator[Hint]:
+def _settings(found: HintGrounds) -> Iterator[Hint]:
     trial = found.trial
     base = trial.costs.get(DEFAULT_PLANNER)
     if base is None or not base.is_whole or not base.events:
@@ -124,7 +124,7 @@ def _settings(found: Found) -> Iterator[Hint]:
     yield from _workers(found)
 
 
-def _workers(found: Found) -> Iterator[Hint]:
+def _workers(found: HintGrounds) -> Iterator[Hint]:
     trial, number = found.trial, found.workers
     base, rounds = trial.costs[DEFAULT_PLANNER], trial.settings[AT_ONCE]
     if number < 2 or not base.expected_seconds:
@@ -148,7 +148,7 @@ def _workers(found: Found) -> Iterator[Hint]:
     yield Hint("workers", sentence, {"saved": saved, "waiting": found.waiting, "pays": pays})
 
 
-def _failing(tally: Tally) -> Iterator[Hint]:
+def _failing(tally: AdviceTally) -> Iterator[Hint]:
     failed = [text for text, _ in tally.always_failed()]
     if failed:
         yield Hint(
@@ -165,7 +165,7 @@ def _failing(tally: Tally) -> Iterator[Hint]:
         )
 
 
-def _decided(tally: Tally) -> Iterator[Hint]:
+def _decided(tally: AdviceTally) -> Iterator[Hint]:
     for outcome, words in ((TRUE, "never true"), (FALSE, "always true")):
         found = [(text, n) for text, n in tally.never(outcome) if n >= _LEAST_TESTED]
         if found:
@@ -179,7 +179,7 @@ def _decided(tally: Tally) -> Iterator[Hint]:
             )
 
 
-def _absent(found: Found) -> Iterator[Hint]:
+def _absent(found: HintGrounds) -> Iterator[Hint]:
     if found.absent and found.read:
         yield Hint(
             "absent",
@@ -189,7 +189,7 @@ def _absent(found: Found) -> Iterator[Hint]:
         )
 
 
-def _never_matched(found: Found) -> Iterator[Hint]:
+def _never_matched(found: HintGrounds) -> Iterator[Hint]:
     tally = found.tally
     never = [id for id in found.subscriptions if id not in tally.matched]
     if not never or tally.events < _LEAST_TESTED:

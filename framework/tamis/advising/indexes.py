@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tamis.advising.chosen import Document
+from tamis.advising.chosen import ReadEvent
 from tamis.event import DerivedAttribute, Event
 from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import Entry, Index, IndexRecord, Rows
@@ -58,7 +58,7 @@ class IndexTrial:
     def __init__(
         self,
         entries: Sequence[Entry],
-        documents: Sequence[Document],
+        documents: Sequence[ReadEvent],
         derived: Mapping[str, DerivedAttribute],
         statistics: Statistics,
         seconds: float,

@@ -23,7 +23,7 @@ from tamis.calling.executor import Inline
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.engine.deciding import Decider, unsaid
 from tamis.engine.decision import Decision
-from tamis.engine.following import Following
+from tamis.engine.following import PlannerHolder
 from tamis.errors import TamisError
 from tamis.matcher import DEFAULT_PLANNER, Matcher
 from tamis.operators.asking import Call
@@ -88,7 +88,7 @@ class PlannerCost:
                 prepared.update(call.specification.preparations)
         self.prepared.update(prepared)
 
-    def settle(self, costs: Costs) -> None:
+    def settle(self, costs: AnswerCosts) -> None:
         """Counts its calls at what was learned of them."""
         self.expected_seconds = (
             sum(number * costs.alone[call] for call, number in self.made.items())
@@ -97,7 +97,7 @@ class PlannerCost:
         )
 
 
-class Costs:
+class AnswerCosts:
     """What was learned of calls and preparations."""
 
     def __init__(self, matcher: Matcher, calls: Iterable[Call]) -> None:
@@ -130,7 +130,7 @@ class PlannerTrial:
         self.seconds_in_turn = 0.0
         self.seconds_at_once = 0.0
         """What its rounds take with workers, by the times of their calls."""
-        self._followings: dict[str, Following] = {}
+        self._followings: dict[str, PlannerHolder] = {}
         self._memo = Memo(DEFAULT_BYTES)
         self._rounds = Rounds(workers)
         self._nothing = Statistics()
@@ -178,7 +178,7 @@ class PlannerTrial:
             if name in self.costs and self.costs[name].is_small:
                 continue
             with contextlib.suppress(TamisError):  # raised again, and taken down, when it counts
-                known.decided(_decider(Recorded(known)), following.planner, needless)
+                known.decided(_decider(AnswerRecord(known)), following.planner, needless)
 
     def _tell(self) -> None:
         """Tells planners that follow what was learned, as seldom as a matcher does."""
@@ -200,7 +200,7 @@ class PlannerTrial:
                 problem = skeleton.expecting(self._nothing)
             elif name == GIVEN:
                 problem = skeleton.expecting(self._matcher.statistics)
-            caller = Recorded(known)
+            caller = AnswerRecord(known)
             if name == REMEMBERED:
                 decider = _decider(caller, memo=self._memo)
             elif name == AT_ONCE:
@@ -224,7 +224,7 @@ class PlannerTrial:
         result: Result,
         expected: object,
     ) -> None:
-        caller = Recorded(known)
+        caller = AnswerRecord(known)
         decision = known.decided(_decider(caller), planner, needless, timer=time.thread_time)
         cost.take(decision, caller.invocations)
         if answers_of(result.decided_as(decision)) != expected:
@@ -232,15 +232,15 @@ class PlannerTrial:
             cost.broken = True
             cost.trouble = f"answers otherwise, first for the event {result.event}"
 
-    def finish(self) -> Costs:
+    def finish(self) -> AnswerCosts:
         """Counts all calls at what was learned of them."""
-        costs = Costs(self._matcher, self._calls)
+        costs = AnswerCosts(self._matcher, self._calls)
         for cost in (*self.costs.values(), *self.settings.values()):
             cost.settle(costs)
         return costs
 
 
-class Recorded:
+class AnswerRecord:
     """Answers that are known, and a list of what was asked for."""
 
     def __init__(self, known: Known) -> None:
@@ -265,7 +265,7 @@ class Rounds:
 
     def __init__(self, workers: int) -> None:
         self.at_once = workers
-        self.caller: Recorded | None = None
+        self.caller: AnswerRecord | None = None
         self._saved = 0.0
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
@@ -310,5 +310,5 @@ def answers_of(result: Result) -> Mapping[str, Any]:
     }
 
 
-def _decider(caller: Recorded, *, memo: Memo | None = None, executor: Any = None) -> Decider:
+def _decider(caller: AnswerRecord, *, memo: Memo | None = None, executor: Any = None) -> Decider:
     return Decider(caller, executor or Inline(), memo or Memo(0), unsaid)

@@ -23,8 +23,8 @@ from tamis.calling.executor import Inline
 from tamis.calling.gateway import Gateway
 from tamis.calling.memo import Memo
 from tamis.engine.deciding import Answered, Decider, unsaid
-from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision
-from tamis.engine.following import Following
+from tamis.engine.decision import CALLED, MEMO, Decision, ImplicationError
+from tamis.engine.following import PlannerHolder
 from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.engine.state import OPEN
@@ -129,7 +129,7 @@ class Shadows:
         texts = [test.text for test in decision.skeleton.tests]
         shadow.contradictions = {f"{texts[test]} and {texts[other]}": 1 for test, other in found}
         if found:
-            self._matcher._lessons.contradicted(decision, ContradictionError(*found[0]))
+            self._matcher._lessons.contradicted(decision, ImplicationError(*found[0]))
         for name, each in self._followings.items():
             try:
                 made = known.replayed(each, needless)
@@ -177,9 +177,9 @@ def _is_true(test: Test, answer: Answer, event: Event) -> bool:
     return bool(test.select(answer.solutions, event))
 
 
-def follower_of(matcher: Matcher, planner: str) -> Following:
+def follower_of(matcher: Matcher, planner: str) -> PlannerHolder:
     """Returns another planner by its name, to be told of what is subscribed."""
-    return Following(installed(), planner, matcher._catalog, matcher.statistics, planner)
+    return PlannerHolder(installed(), planner, matcher._catalog, matcher.statistics, planner)
 
 
 def evaluated(matcher: Matcher, result: Result) -> Known | None:
@@ -233,7 +233,7 @@ class Known:
         found = (test < other) & (outcome[test] == truth) & (outcome[other] == 1 - conclusion)
         return wider + list(zip(test[found].tolist(), other[found].tolist(), strict=True))
 
-    def replayed(self, following: Following, needless: Sequence[int]) -> list[int]:
+    def replayed(self, following: PlannerHolder, needless: Sequence[int]) -> list[int]:
         """The calls that a planner makes."""
         known = [(at, self.answers[at], MEMO) for at in self._remembered]
         decider = Decider(self, Inline(), Memo(0), unsaid)

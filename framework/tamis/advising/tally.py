@@ -16,7 +16,7 @@ from tamis.result import Result
 
 
 @dataclass
-class Spending:
+class CallCost:
     """What the calls of an operator took, or the making of a preparation."""
 
     declared: float | None
@@ -36,7 +36,7 @@ class Spending:
 
 
 @dataclass
-class Tally:
+class AdviceTally:
     """Counts over the events of a sample."""
 
     events: int = 0
@@ -44,8 +44,8 @@ class Tally:
     undetermined: int = 0
     outcomes: dict[str, Counter[int]] = field(default_factory=dict)
     """By the text of a test."""
-    operators: dict[str, Spending] = field(default_factory=dict)
-    preparations: dict[str, Spending] = field(default_factory=dict)
+    operators: dict[str, CallCost] = field(default_factory=dict)
+    preparations: dict[str, CallCost] = field(default_factory=dict)
     matched: set[str] = field(default_factory=set)
     left_open: set[str] = field(default_factory=set)
     """Subscriptions that were undetermined at some event."""
@@ -80,7 +80,7 @@ class Tally:
             for made in answer.prepared:
                 preparation = made.preparation
                 mine = self.preparations.setdefault(
-                    preparation.name, Spending(preparation.cost_seconds)
+                    preparation.name, CallCost(preparation.cost_seconds)
                 )
                 mine.calls += 1
                 mine.seconds += made.seconds
@@ -91,9 +91,9 @@ class Tally:
                 spending.calls += 1
                 spending.seconds += answer.seconds
 
-    def _spending(self, specification: Specification) -> Spending:
+    def _spending(self, specification: Specification) -> CallCost:
         name = specification.name
-        return self.operators.setdefault(name, Spending(specification.cost_seconds))
+        return self.operators.setdefault(name, CallCost(specification.cost_seconds))
 
     def never(self, outcome: int) -> list[tuple[str, int]]:
         """The tests that never had this outcome, and how often they were true or false."""

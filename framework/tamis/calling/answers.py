@@ -36,7 +36,7 @@ class Failure(NamedTuple):
         return f"{self.kind}: {self.message}"
 
 
-class Preparing(NamedTuple):
+class PreparationSeconds(NamedTuple):
     """A preparation that was made, and what that took."""
 
     preparation: Preparation
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     cut: bool = False
     seconds: float = 0.0
     """What the call took by itself; of an invocation of several, an equal part."""
-    prepared: tuple[Preparing, ...] = ()
+    prepared: tuple[PreparationSeconds, ...] = ()
     """What was prepared because this call was the first to need it."""
     together: int = 1
     """How many calls the invocation made."""
@@ -80,7 +80,7 @@ class NonsenseError(Exception):
     """An answer that is none."""
 
 
-class RefusedError(Exception):
+class CallRefusedError(Exception):
     """A call that is not made, because those before it failed too often."""
 
 
@@ -90,7 +90,7 @@ def failure_of(problem: BaseException) -> Failure:
         return Failure(TIMED_OUT, str(problem))
     if isinstance(problem, NonsenseError):
         return Failure(NONSENSE, str(problem))
-    if isinstance(problem, RefusedError):
+    if isinstance(problem, CallRefusedError):
         return Failure(REFUSED, str(problem))
     try:
         message = str(problem)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from tamis.calling.answers import CRASHED, SWELLED, TIMED_OUT, Failure, RefusedError
+from tamis.calling.answers import CRASHED, SWELLED, TIMED_OUT, CallRefusedError, Failure
 from tamis.limits import Limits
 from tamis.log import log
 from tamis.operators.specification import Preparation
@@ -53,7 +53,7 @@ class Breakers:
         self._lock = threading.Lock()
 
     def check(self, key: Key) -> None:
-        """Raises `RefusedError` where nothing is called now; a probe is let through."""
+        """Raises `CallRefusedError` where nothing is called now; a probe is let through."""
         state = self.states.get(key)
         if state is None or state.until is None:
             return
@@ -63,7 +63,7 @@ class Breakers:
                 return
             # a clock that was set back must not keep it open for ever
             if state.opened <= now < state.until:
-                raise RefusedError(_words(state))
+                raise CallRefusedError(_words(state))
             # this thread probes; the others are refused for another pause, or until it is known
             state.opened, state.until = now, now + state.pause
             state.probing = True

@@ -29,7 +29,7 @@ class EventCalls:
         self.number = next(self._numbers)
         """What worker processes know it by."""
         self._stays: dict[Pool, Stay] = {}
-        self.prepared: dict[int, Prepared] = {}
+        self.prepared: dict[int, PreparationValue] = {}
         self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}
         self._lock = threading.Lock()
 
@@ -59,10 +59,10 @@ class EventCalls:
         view.prepared = self.prepared[id(preparation.after)].value
         return view
 
-    def preparing(self, preparation: Preparation) -> Prepared:
+    def preparing(self, preparation: Preparation) -> PreparationValue:
         """The place of what a preparation gives."""
         with self._lock:
-            return self.prepared.setdefault(id(preparation), Prepared(preparation))
+            return self.prepared.setdefault(id(preparation), PreparationValue(preparation))
 
     def next_preparation(self, specification: Specification) -> Preparation | None:
         """The first preparation of an operator that is not made yet; none where one has failed."""
@@ -83,7 +83,7 @@ class EventCalls:
         return stay
 
 
-class Prepared:
+class PreparationValue:
     """What a preparation gave for an event, made by the first who needs it."""
 
     def __init__(self, preparation: Preparation) -> None:

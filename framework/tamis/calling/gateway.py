@@ -20,9 +20,9 @@ from tamis.calling.answers import (
     REFUSED,
     TIMED_OUT,
     Answer,
+    CallRefusedError,
     Failure,
-    Preparing,
-    RefusedError,
+    PreparationSeconds,
     failure_of,
     plain_answer,
 )
@@ -30,7 +30,7 @@ from tamis.calling.attempts import Attempts
 from tamis.calling.breaker import Breakers
 from tamis.calling.event_calls import EventCalls
 from tamis.calling.isolation import Isolation
-from tamis.calling.isolation.exchange import Outcome
+from tamis.calling.isolation.exchange import InvocationOutcome
 from tamis.calling.lanes import GRACE, Lanes, LateError, NoPlaceError, late
 from tamis.calling.solving import (
     checked,
@@ -180,7 +180,7 @@ class Gateway:
         if failure is None:
             try:
                 self._breakers.check(name)
-            except RefusedError as problem:
+            except CallRefusedError as problem:
                 failure = failure_of(problem)
         if failure is not None:
             if failure.kind == TIMED_OUT and events[0].seconds_left == 0.0:
@@ -215,7 +215,7 @@ class Gateway:
                 alone, tried = self.call(calls[at], events[at]), answers[at].attempts
                 answers[at] = alone._replace(attempts=tried + alone.attempts)
 
-    def _invoke(self, calls: Sequence[Call], events: Sequence[EventCalls]) -> Outcome:
+    def _invoke(self, calls: Sequence[Call], events: Sequence[EventCalls]) -> InvocationOutcome:
         """What comes of calls after all their attempts, with an answer to each."""
         specification, count = calls[0].specification, len(calls)
         timeout = specification.timeout and specification.timeout * count
@@ -225,7 +225,7 @@ class Gateway:
             outcome = self._attempt(calls, events, attempts)
         except NoPlaceError as problem:
             failure = failure_of(problem)
-            return Outcome(_failed(failure, count, made=False), failure)
+            return InvocationOutcome(_failed(failure, count, made=False), failure)
         while specification.retries and (again := attempts.open(outcome.answers)):
             try:
                 later = self._attempt(
@@ -238,7 +238,7 @@ class Gateway:
 
     def _attempt(
         self, calls: Sequence[Call], events: Sequence[EventCalls], attempts: Attempts
-    ) -> Outcome:
+    ) -> InvocationOutcome:
         """What comes of calls where they run; `NoPlaceError` where they do not begin in time."""
         specification, count = calls[0].specification, len(calls)
         isolated = specification.isolation == PROCESS
@@ -260,11 +260,13 @@ class Gateway:
                 attempts.count(outcome.seconds)  # and not for how long a worker was waited for
             else:
                 answers = self._here(calls, events, throttle, seconds)
-                outcome = Outcome(answers, None, (), self._timer() - began)
+                outcome = InvocationOutcome(answers, None, (), self._timer() - began)
         except (KeyboardInterrupt, NoPlaceError):
             raise
         except BaseException as problem:
-            outcome = Outcome([], failure_of(problem), (), self._timer() - began, not isolated)
+            outcome = InvocationOutcome(
+                [], failure_of(problem), (), self._timer() - began, not isolated
+            )
         return _counted(outcome, count, attempts, seconds)
 
     def _here(
@@ -320,9 +322,9 @@ class Gateway:
 
     def _prepare(
         self, specification: Specification, event_calls: EventCalls
-    ) -> tuple[tuple[Preparing, ...], Failure | None]:
+    ) -> tuple[tuple[PreparationSeconds, ...], Failure | None]:
         """Sees to it that all is prepared: what was made here for it, and the failure."""
-        made: tuple[Preparing, ...] = ()
+        made: tuple[PreparationSeconds, ...] = ()
         if specification.preparation is None or specification.isolation == PROCESS:
             return made, None  # a worker prepares for itself
         for preparation in specification.preparations:
@@ -330,7 +332,7 @@ class Gateway:
             seconds = prepared.make(partial(self._made, preparation, event_calls), self._timer)
             failure = prepared.value if isinstance(prepared.value, Failure) else None
             if seconds is not None and (failure is None or failure.kind != REFUSED):
-                made = (*made, Preparing(preparation, seconds))
+                made = (*made, PreparationSeconds(preparation, seconds))
             if failure is not None:
                 return made, failure
         return made, None
@@ -374,7 +376,9 @@ def _failed(failure: Failure, count: int, made: bool = True) -> list[Answer]:
     return [Answer(failure=failure, made=made and failure.kind != REFUSED)] * count
 
 
-def _counted(outcome: Outcome, count: int, attempts: Attempts, seconds: float | None) -> Outcome:
+def _counted(
+    outcome: InvocationOutcome, count: int, attempts: Attempts, seconds: float | None
+) -> InvocationOutcome:
     """An outcome with an answer to each call, which says of how many calls and attempts it is."""
     made, failure = attempts.made, outcome.failure
     if failure is not None and made > 1 and failure.message == str(late(seconds)):
@@ -388,10 +392,12 @@ def _counted(outcome: Outcome, count: int, attempts: Attempts, seconds: float | 
             for at, each in enumerate(outcome.answers)
         ]
     spent = outcome.seconds + attempts.waited
-    return Outcome(answers, failure, outcome.prepared, spent, outcome.answered)
+    return InvocationOutcome(answers, failure, outcome.prepared, spent, outcome.answered)
 
 
-def _first_prepared(answers: list[Answer], prepared: tuple[Preparing, ...]) -> list[Answer]:
+def _first_prepared(
+    answers: list[Answer], prepared: tuple[PreparationSeconds, ...]
+) -> list[Answer]:
     """The answers of which the first paid for what was prepared."""
     if prepared:
         answers[0] = answers[0]._replace(prepared=prepared)

@@ -40,7 +40,7 @@ _GRACE_SECONDS = 1.0
 _TRUE, _FALSE, _NO_SOLUTION = Answer(True), Answer(False), Answer(False, [])
 
 
-class Given(NamedTuple):
+class KnownAnswer(NamedTuple):
     """An answer, and whether this thread made the call for it; if not, it took no seconds."""
 
     answer: Answer
@@ -306,7 +306,7 @@ class Shelf:
         calls: Sequence[Call],
         make: Callable[[Sequence[Call]], Sequence[Answer]],
         deadline: float | None = None,
-    ) -> list[Given]:
+    ) -> list[KnownAnswer]:
         """Returns the answers to calls about one event, as `compute_for_several` does."""
         wanted = [(self, call) for call in calls]
         return compute_for_several(wanted, lambda at: make([calls[each] for each in at]), deadline)
@@ -360,7 +360,9 @@ Make = Callable[[Sequence[int]], Sequence[Answer]]
 """Makes some of the calls that are wanted, by their places."""
 
 
-def compute_for_several(wanted: Wanted, make: Make, deadline: float | None = None) -> list[Given]:
+def compute_for_several(
+    wanted: Wanted, make: Make, deadline: float | None = None
+) -> list[KnownAnswer]:
     """Returns the answers to calls, in their order; `make` answers those that nobody else makes.
 
     What another thread makes is awaited after that, for as long as such a call may take but not
@@ -368,7 +370,7 @@ def compute_for_several(wanted: Wanted, make: Make, deadline: float | None = Non
     deterministic, and to try again would take the same time again, thread by thread. When the other
     thread was interrupted, one of those that wait makes the call. Equal calls about equal events
     are made once, for the first."""
-    given: dict[int, Given] = {}
+    given: dict[int, KnownAnswer] = {}
     began: float | None = None
     open_ = list(range(len(wanted)))
     while open_:
@@ -377,17 +379,17 @@ def compute_for_several(wanted: Wanted, make: Make, deadline: float | None = Non
         for at, flight in others.items():
             if flight.is_own:
                 # the operator asks for what it is asked for: it waits for nobody else
-                given[at] = Given(make([at])[0], True)
+                given[at] = KnownAnswer(make([at])[0], True)
                 continue
             answer = wanted[at][0]._awaited(flight, began, deadline)
             if answer is not None:
-                given[at] = Given(answer, False)
+                given[at] = KnownAnswer(answer, False)
         open_ = [at for at in open_ if at not in given]
     return [given[at] for at in range(len(wanted))]
 
 
 def _make_own(
-    wanted: Wanted, open_: list[int], make: Make, given: dict[int, Given]
+    wanted: Wanted, open_: list[int], make: Make, given: dict[int, KnownAnswer]
 ) -> dict[int, Flight]:
     """Gives what is known and makes what nobody makes; the flights of others for the rest."""
     own: dict[int, Flight] = {}
@@ -399,7 +401,7 @@ def _make_own(
                 shelf, call = wanted[at]
                 found = shelf._look_up(call)
                 if isinstance(found, Answer):
-                    given[at] = Given(found, False)
+                    given[at] = KnownAnswer(found, False)
                 elif found is not None:
                     others[at] = found
                 else:
@@ -413,7 +415,9 @@ def _make_own(
             answers = make(places)
             if len(answers) != len(places):
                 raise ValueError(f"{len(places)} calls have {len(answers)} answers")
-            given.update((at, Given(each, True)) for at, each in zip(places, answers, strict=True))
+            given.update(
+                (at, KnownAnswer(each, True)) for at, each in zip(places, answers, strict=True)
+            )
     finally:
         if own:
             with lock:

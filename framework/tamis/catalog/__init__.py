@@ -4,6 +4,6 @@ Others may import what stands here, and from `catalog`, `compiled`, `epochs`, `e
 `joins`, `keeping`, `policies`, `renewal`, `resolve`, `sharding`, `sieve` and `subscription_lines`.
 """
 
-from tamis.catalog.catalog import Catalog, Subscribed
+from tamis.catalog.catalog import Catalog, CatalogSubscription
 
-__all__ = ["Catalog", "Subscribed"]
+__all__ = ["Catalog", "CatalogSubscription"]

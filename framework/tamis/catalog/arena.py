@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 
 _SMALL = 1 << 16
 
@@ -18,8 +18,8 @@ class Arena:
 
     def __init__(self) -> None:
         self._bytes: bytearray | memoryview = bytearray()
-        self._start = Growing(np.int64)
-        self._length = Growing(np.int64)
+        self._start = GrowingArray(np.int64)
+        self._length = GrowingArray(np.int64)
         self._garbage = 0
 
     def set(self, row: int, text: str) -> None:
@@ -66,8 +66,8 @@ class Arena:
         """The arena of these arrays, which may be mapped from files; texts stay where they are."""
         arena = cls()
         arena._bytes = memoryview(arrays["bytes"])  # type: ignore[arg-type]
-        arena._start = Growing(np.int64, arrays["start"])
-        arena._length = Growing(np.int64, arrays["length"])
+        arena._start = GrowingArray(np.int64, arrays["start"])
+        arena._length = GrowingArray(np.int64, arrays["length"])
         arena._garbage = len(arena._bytes) - int(arrays["length"].sum())
         return arena
 

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from tamis.catalog.arena import Arena
 from tamis.catalog.epochs import Epochs
 from tamis.catalog.implied import Implications
-from tamis.catalog.interned import Interned
+from tamis.catalog.interned import SharedThings
 from tamis.catalog.joins import JoinPlan
 from tamis.catalog.policies import SubscribedPolicies
-from tamis.catalog.resolve import Asked
+from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.traits import Traits
 from tamis.language.policies import Policy
 from tamis.limits import DEFAULT_LIMITS
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 
@@ -40,7 +40,7 @@ _ROOM = 16
 
 
 @dataclass(frozen=True)
-class Subscribed:
+class CatalogSubscription:
     """A subscription as it was handed in."""
 
     id: str
@@ -57,8 +57,8 @@ class Catalog:
         self.version = 0
         self.rows: dict[str, int] = {}
         self.epochs = Epochs()
-        self.tests: Interned[Test] = Interned()
-        self.calls: Interned[Call] = Interned()
+        self.tests: SharedThings[Test] = SharedThings()
+        self.calls: SharedThings[Call] = SharedThings()
         self.traits = Traits()
         self.implications = Implications(most_implications)
         self.declared_names: Counter[str] = Counter()
@@ -66,18 +66,18 @@ class Catalog:
         self.policies = SubscribedPolicies()
         self.plans: dict[int, JoinPlan] = {}
         self.conditions: dict[int, tuple[EventConstraint, ...]] = {}
-        self.alternative_subscription = Growing(np.int32)
-        self.alternative_flags = Growing(np.uint8)
-        self.edge_start = Growing(np.int64)
-        self.edge_count = Growing(np.int32)
-        self.edge_test = Growing(np.int32)
-        self.edge_sign = Growing(np.int8)
+        self.alternative_subscription = GrowingArray(np.int32)
+        self.alternative_flags = GrowingArray(np.uint8)
+        self.edge_start = GrowingArray(np.int64)
+        self.edge_count = GrowingArray(np.int32)
+        self.edge_test = GrowingArray(np.int32)
+        self.edge_sign = GrowingArray(np.int8)
         self._ids: list[str] = []
         self._texts = Arena()
         self._data: dict[int, str] = {}
-        self._first = Growing(np.int32)
-        self._next = Growing(np.int32)
-        self._added = Growing(np.int64)
+        self._first = GrowingArray(np.int32)
+        self._next = GrowingArray(np.int32)
+        self._added = GrowingArray(np.int64)
         self._free_rows: list[int] = []
         self._free_alternatives: list[int] = []
         self._dead_edges = 0
@@ -90,9 +90,9 @@ class Catalog:
         id: str,
         text: str,
         data: str | None,
-        alternatives: Iterable[Asked],
+        alternatives: Iterable[ResolvedAlternative],
         policies: tuple[Policy, ...] = (),
-    ) -> list[tuple[int, Asked]]:
+    ) -> list[tuple[int, ResolvedAlternative]]:
         """Adds a subscription whose id is free, its other keys as JSON; its alternatives' rows."""
         row = self._new_row(id)
         self._texts.set(row, text)
@@ -188,10 +188,12 @@ class Catalog:
         """The same of many rows."""
         return self._added[rows]  # type: ignore[no-any-return]
 
-    def subscribed(self, id: str) -> Subscribed:
+    def subscribed(self, id: str) -> CatalogSubscription:
         """A live subscription; `KeyError` if it is unknown."""
         row = self.rows[id]
-        return Subscribed(id, self.text_of(row), self.data_of(row), self._entry(row).get(DELIVER))
+        return CatalogSubscription(
+            id, self.text_of(row), self.data_of(row), self._entry(row).get(DELIVER)
+        )
 
     def _entry(self, row: int) -> dict[str, Any]:
         """All that it was handed in with, but for its id and condition."""
@@ -204,9 +206,9 @@ class Catalog:
         """The memory of arrays and texts."""
         return sum(array.nbytes for array in self.columns().values()) + self._texts.nbytes
 
-    def columns(self) -> dict[str, Growing]:
+    def columns(self) -> dict[str, GrowingArray]:
         """The arrays by the names of their attributes."""
-        return {name: each for name, each in vars(self).items() if isinstance(each, Growing)}
+        return {name: each for name, each in vars(self).items() if isinstance(each, GrowingArray)}
 
     def _new_row(self, id: str) -> int:
         for row in self.epochs.reclaimed():
@@ -220,7 +222,7 @@ class Catalog:
         self._ids.append(id)
         return len(self._ids) - 1
 
-    def _add_alternative(self, row: int, asked: Asked) -> int:
+    def _add_alternative(self, row: int, asked: ResolvedAlternative) -> int:
         if not self._free_alternatives:
             self._make_room()
         alternative = self._free_alternatives.pop()
@@ -280,9 +282,9 @@ class Catalog:
         """Closes the holes that removed alternatives left in the edge arrays."""
         starts, counts = self.edge_start.view, self.edge_count.view
         kept = stretches(starts, counts)
-        self.edge_test = Growing(np.int32, self.edge_test.view[kept])
-        self.edge_sign = Growing(np.int8, self.edge_sign.view[kept])
-        self.edge_start = Growing(np.int64, np.cumsum(counts) - counts)
+        self.edge_test = GrowingArray(np.int32, self.edge_test.view[kept])
+        self.edge_sign = GrowingArray(np.int8, self.edge_sign.view[kept])
+        self.edge_start = GrowingArray(np.int64, np.cumsum(counts) - counts)
         self._dead_edges = 0
 
 

@@ -24,7 +24,7 @@ from tamis.errors import MatcherFolderError, TamisError
 from tamis.files.manifest import read_manifest, write_manifest
 from tamis.operators.asking import Operators
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _WHAT = "saved matcher"
 _CATALOG = "catalog"
 _SUMMED = 1 << 16
@@ -83,7 +83,7 @@ def _is_replaceable(folder: Path) -> bool:
     return not any(folder.iterdir()) or (folder / _CATALOG).is_dir()
 
 
-class Saved(NamedTuple):
+class MatcherFolder(NamedTuple):
     """A folder that was looked at."""
 
     folder: Path
@@ -109,7 +109,7 @@ class Saved(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(folder: Path, fingerprint: str | None) -> Iterator[Saved]:
+def opened(folder: Path, fingerprint: str | None) -> Iterator[MatcherFolder]:
     """A folder to be read; what it raises as sentences."""
     manifest = read_manifest(
         folder, _WHAT, FORMAT_VERSION, MatcherFolderError,
@@ -127,7 +127,7 @@ def opened(folder: Path, fingerprint: str | None) -> Iterator[Saved]:
                 checksum is not None and zlib.crc32(path.read_bytes()) != checksum
             ):
                 raise MatcherFolderError(f"{path} is damaged: save the matcher again")
-        yield Saved(
+        yield MatcherFolder(
             folder,
             manifest["fingerprint"],
             manifest["index"],

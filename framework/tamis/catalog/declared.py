@@ -13,16 +13,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from tamis.event import DerivedAttribute, itself
 from tamis.index.clauses import predicate_of
 from tamis.language.comparison import RANGES, Comparison
-from tamis.language.constraint import Constraint, Reference
+from tamis.language.constraint import AttributeReference, Constraint
 from tamis.language.predicate import AttributePredicate
 from tamis.language.values import NUMBER, kind_of
-from tamis.operators.asking import Call, Place
+from tamis.operators.asking import Call, SolutionSlot
 from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.specification import Variable
 from tamis.plugins.loader import installed
 
 
-def declared(call: Call, places: Sequence[Place], guards: Iterable[Constraint]) -> Necessary:
+def declared(call: Call, places: Sequence[SolutionSlot], guards: Iterable[Constraint]) -> Necessary:
     """What holds whenever a predicate is true; `ValueError` says what is wrong with what was given.
 
     Variables of the guards are named by their slots, from 1 on."""
@@ -36,13 +36,13 @@ def declared(call: Call, places: Sequence[Place], guards: Iterable[Constraint]) 
 
 
 def _written(
-    call: Call, places: Sequence[Place], guards: Iterable[Constraint]
+    call: Call, places: Sequence[SolutionSlot], guards: Iterable[Constraint]
 ) -> tuple[object, ...]:
     """The arguments of a predicate, in the place of those of its call."""
     bounds: dict[str, list[Comparison]] = {}
     for guard in guards:
         lone = guard.left.lone
-        if guard.comparison is not None and isinstance(lone, Reference):
+        if guard.comparison is not None and isinstance(lone, AttributeReference):
             bounds.setdefault(lone.name, []).append(guard.comparison)
     left = iter(places)
     written: list[object] = []

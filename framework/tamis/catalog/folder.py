@@ -25,16 +25,22 @@ from tamis.catalog.joins import JoinAtom, JoinPlan
 from tamis.catalog.late import Late
 from tamis.errors import MatcherFolderError
 from tamis.language.comparison import Comparison
-from tamis.language.constraint import Constraint, Expression, Literal, Operation, Reference
+from tamis.language.constraint import (
+    AttributeReference,
+    ConstantTerm,
+    Constraint,
+    Expression,
+    Operation,
+)
 from tamis.language.policies import policies_of
 from tamis.language.predicate import AttributePredicate
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Ints
 from tamis.operators.asking import (
     Call,
     EventConstraint,
     Operators,
-    Place,
+    SolutionSlot,
     Test,
     values_in_solutions,
 )
@@ -45,18 +51,19 @@ _IDS, _DATA, _ASKED = "ids.json", "data.json", "asked.pickle"
 _PLAIN = {
     (each.__module__, each.__qualname__): each
     for each in (
-        AttributePredicate, Comparison, Constraint, Expression, Literal, Operation, Place, Reference
+        AttributePredicate, Comparison, Constraint, Expression, ConstantTerm, Operation,
+        SolutionSlot, AttributeReference,
     )
 }  # fmt: skip
 
 
-class _Asked(NamedTuple):
+class _PlainCalls(NamedTuple):
     """What is asked of operators, in plain values."""
 
     calls: list[tuple[int, tuple[Any, ...], str, int]]
     tests: list[
         tuple[
-            int, tuple[Any, ...], int, tuple[Place, ...], tuple[Constraint, ...], str,
+            int, tuple[Any, ...], int, tuple[SolutionSlot, ...], tuple[Constraint, ...], str,
             tuple[AttributePredicate, ...], int,
         ]
     ]  # fmt: skip
@@ -81,7 +88,7 @@ def write_catalog(catalog: Catalog, folder: Path) -> None:
     serials, implied, distrusted = catalog.implications.saved()
     np.save(folder / "implied.npy", implied)
     held = catalog.asking() if catalog.alternative_flags.view.any() else []
-    asked = _Asked(
+    asked = _PlainCalls(
         [(each.number, each.key, each.text, catalog.calls.users(each)) for each in catalog.calls],
         [
             (
@@ -106,7 +113,7 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     """Fills a new catalog with what `write_catalog` wrote."""
     for name in catalog.columns():
         array = _mapped(folder / f"{name.strip('_')}.npy")
-        setattr(catalog, name, Growing(array.dtype, array))
+        setattr(catalog, name, GrowingArray(array.dtype, array))
     parts = {name: _mapped(folder / f"text_{name}.npy") for name in ("bytes", "start", "length")}
     catalog._texts = Arena.of(parts)
     rows = np.load(folder / "rows.npy")
@@ -114,7 +121,7 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
     catalog._free_alternatives = np.load(folder / "free_alternatives.npy").tolist()
     catalog._data = {int(row): data for row, data in _read_json(folder / _DATA).items()}
     _read_policies(catalog)
-    asked = _Asked(*_Plain(io.BytesIO((folder / _ASKED).read_bytes())).load())
+    asked = _PlainCalls(*_Plain(io.BytesIO((folder / _ASKED).read_bytes())).load())
     calls = {number: _call(operators, key, text) for number, key, text, _ in asked.calls}
     for number, _, _, users in asked.calls:
         catalog.calls.put(number, calls[number], users)

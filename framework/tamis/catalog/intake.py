@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tamis.catalog.catalog import DELIVER, Catalog
-from tamis.catalog.resolve import Asked, Doubt, Resolver, doubts
+from tamis.catalog.resolve import Doubt, ResolvedAlternative, Resolver, doubts
 from tamis.errors import NeverMatches, SubscriptionError, SubscriptionErrors, SubscriptionWarning
 from tamis.event.types import EventType
 from tamis.language.condition import Condition, Language
@@ -25,33 +25,33 @@ from tamis.operators.asking import Operators
 Entry = Mapping[str, Any]
 
 
-class Accepted(NamedTuple):
+class NewSubscription(NamedTuple):
     """A subscription that can be added."""
 
     id: str
     text: str
     data: str | None
-    asked: list[Asked]
+    asked: list[ResolvedAlternative]
     policies: tuple[Policy, ...]
     warnings: tuple[SubscriptionWarning, ...]
 
     @property
-    def parts(self) -> tuple[str, str, str | None, list[Asked], tuple[Policy, ...]]:
+    def parts(self) -> tuple[str, str, str | None, list[ResolvedAlternative], tuple[Policy, ...]]:
         """What a catalog keeps of it."""
         return self.id, self.text, self.data, self.alternatives, self.policies
 
     @property
-    def alternatives(self) -> list[Asked]:
+    def alternatives(self) -> list[ResolvedAlternative]:
         """Its alternatives, without those that are excluded."""
         return [each for each in self.asked if not each.empty]
 
     @property
-    def excluded(self) -> list[Asked]:
+    def excluded(self) -> list[ResolvedAlternative]:
         """Alternatives that their attribute predicates exclude from every event."""
         return [each for each in self.asked if each.empty]
 
 
-class Examined(NamedTuple):
+class TextReview(NamedTuple):
     """A text that was looked at: what it says, if it is read, and what there is to say of it."""
 
     condition: Condition | None
@@ -79,7 +79,7 @@ class Intake:
         """A resolver that knows the calls and tests of the catalog."""
         return Resolver(self._operators, self._catalog.calls.known, self._catalog.tests.known)
 
-    def renewed(self, operators: Operators, names: frozenset[str]) -> list[Accepted]:
+    def renewed(self, operators: Operators, names: frozenset[str]) -> list[NewSubscription]:
         """What is subscribed that asks some operators, bound to them as they are now."""
         catalog = self._catalog
         resolver = Resolver(
@@ -96,7 +96,7 @@ class Intake:
 
     def accept(
         self, entries: Iterable[Entry], replace: bool, resolver: Resolver | None = None
-    ) -> list[Accepted]:
+    ) -> list[NewSubscription]:
         """All entries, or an error that names every bad one."""
         if isinstance(entries, str):
             raise SubscriptionError(
@@ -107,7 +107,7 @@ class Intake:
         resolver = self.resolver() if resolver is None else resolver
         named = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
         reserved = {id for id in named if isinstance(id, str)}
-        accepted: dict[str, Accepted] = {}
+        accepted: dict[str, NewSubscription] = {}
         errors: list[SubscriptionError] = []
         for entry in listed:
             try:
@@ -119,7 +119,7 @@ class Intake:
             raise errors[0] if len(errors) == 1 else SubscriptionErrors(errors)
         return list(accepted.values())
 
-    def alone(self, where: str) -> Accepted:
+    def alone(self, where: str) -> NewSubscription:
         """Reads a text as if nothing else were subscribed: its calls and tests are its own."""
         catalog = Catalog(self.language.limits.implications)
         return Intake(self.language, self._operators, catalog).accept([{"where": where}], False)[0]
@@ -138,7 +138,7 @@ class Intake:
             )
         return id
 
-    def _accepted(self, id: str, entry: Entry, resolver: Resolver) -> Accepted:
+    def _accepted(self, id: str, entry: Entry, resolver: Resolver) -> NewSubscription:
         where, data = where_of(entry, id), _data_of(entry, id)
         try:
             condition = self.language.parse(
@@ -152,9 +152,9 @@ class Intake:
             raise bad.of(id) from bad.__cause__
         found = [*doubts(condition, asked), *self._untyped(asked)]
         warnings = tuple(_warning(id, each) for each in found)
-        return Accepted(id, where, data, asked, policies, warnings)
+        return NewSubscription(id, where, data, asked, policies, warnings)
 
-    def _untyped(self, asked: Sequence[Asked]) -> list[Doubt]:
+    def _untyped(self, asked: Sequence[ResolvedAlternative]) -> list[Doubt]:
         """What there is to say of a condition that can hold for an event of no type."""
         possible = [each for each in asked if not each.never]
         if (
@@ -170,15 +170,15 @@ class Intake:
         names = ", ".join(each.name for each in self._types)
         return [Doubt(f"can hold for no event type ({names})")]
 
-    def examined(self, where: str, resolver: Resolver) -> Examined:
+    def examined(self, where: str, resolver: Resolver) -> TextReview:
         """All that there is to say of a text, every error at once."""
         try:
             condition = self.language.parse(where)
         except SubscriptionError as bad:
-            return Examined(None, [bad], [])
+            return TextReview(None, [bad], [])
         errors: dict[tuple[str, int | None], SubscriptionError] = {}
 
-        def resolved(leaves: Sequence[Leaf]) -> Asked | None:
+        def resolved(leaves: Sequence[Leaf]) -> ResolvedAlternative | None:
             try:
                 return resolver.resolve(leaves, where)
             except SubscriptionError as bad:
@@ -191,7 +191,7 @@ class Intake:
             for leaf in leaves if asked[-1] is None else ():
                 if isinstance(leaf.atom, OperatorPredicate):
                     resolved([leaf])
-        return Examined(condition, list(errors.values()), doubts(condition, asked))
+        return TextReview(condition, list(errors.values()), doubts(condition, asked))
 
     def made_up_id(self, *taken: Container[str]) -> str:
         """An id that nobody has."""
@@ -201,7 +201,7 @@ class Intake:
                 return id
 
 
-def _check_gone(asked: Sequence[Asked], where: str) -> None:
+def _check_gone(asked: Sequence[ResolvedAlternative], where: str) -> None:
     """Refuses what an operator took once and does not take any more."""
     for alternative in asked:
         for start, test in alternative.tests.items():

@@ -19,7 +19,7 @@ class Internable(Protocol):
 T = TypeVar("T", bound=Internable)
 
 
-class Interned(Generic[T]):
+class SharedThings(Generic[T]):
     """The shared things of one sort; O(1) to take and to leave one."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise, product
 
 from tamis.event import Event
-from tamis.language.constraint import Constraint, Reference, Values
+from tamis.language.constraint import AttributeReference, Constraint, Values
 from tamis.language.values import Scalar, identity
 from tamis.operators.asking import Solution, Test, attribute_slots
 
@@ -76,7 +76,7 @@ class Join:
         self._attributes = tuple(
             dict.fromkeys(name for each in covered for name in each.attributes)
         )
-        slots = {Reference("?", name): at for at, name in enumerate(self.variables)}
+        slots = {AttributeReference("?", name): at for at, name in enumerate(self.variables)}
         slots |= attribute_slots(self._attributes, len(self.variables))
         self._constraints = [(set(each.variables), each.compiled(slots)) for each in covered]
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.expiry import Expiry
-from tamis.catalog.intake import Accepted, Intake
+from tamis.catalog.intake import Intake, NewSubscription
 from tamis.errors import DatabaseError, SubscriptionError
 from tamis.indexing import Keeper, Kept
 
@@ -76,7 +76,7 @@ class KeptExpiry(Expiry):
             self._new.pop(id, None)
 
     @contextmanager
-    def opening(self, intake: Intake) -> Iterator[tuple[list[Accepted], list[float]]]:
+    def opening(self, intake: Intake) -> Iterator[tuple[list[NewSubscription], list[float]]]:
         """Gives what was kept before and when each ends, to be subscribed within."""
         if self._keeper is None:
             yield [], []
@@ -92,7 +92,9 @@ class KeptExpiry(Expiry):
         finally:
             self._is_opening = False
 
-    def _accepted(self, keeper: Keeper, kept: Sequence[Kept], intake: Intake) -> list[Accepted]:
+    def _accepted(
+        self, keeper: Keeper, kept: Sequence[Kept], intake: Intake
+    ) -> list[NewSubscription]:
         try:
             return intake.accept([json.loads(each.document) for each in kept], False)
         except SubscriptionError as bad:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from tamis.catalog.catalog import Catalog
-from tamis.catalog.intake import Accepted
+from tamis.catalog.intake import NewSubscription
 from tamis.catalog.joins import JoinPlan
 from tamis.log import log
 from tamis.operators import OperatorRecord
@@ -84,12 +84,12 @@ def repeated(refresh: Callable[[], object], seconds: float) -> Iterator[None]:
 class Rebound(NamedTuple):
     """Subscriptions that are bound to other operators."""
 
-    still: list[Accepted]
+    still: list[NewSubscription]
     """Those of which the index knows all already."""
-    moved: list[Accepted]
+    moved: list[NewSubscription]
 
 
-def rebound(catalog: Catalog, accepted: Iterable[Accepted]) -> Rebound:
+def rebound(catalog: Catalog, accepted: Iterable[NewSubscription]) -> Rebound:
     """Tells subscriptions apart by what their operators declare necessary now."""
     found = Rebound([], [])
     known: dict[Test, bool] = {}
@@ -104,7 +104,7 @@ def rebound(catalog: Catalog, accepted: Iterable[Accepted]) -> Rebound:
     return found
 
 
-def swap(catalog: Catalog, accepted: Iterable[Accepted]) -> None:
+def swap(catalog: Catalog, accepted: Iterable[NewSubscription]) -> None:
     """Puts the calls, tests and joins of subscriptions in the place of those that they have."""
     for each in accepted:
         rows = catalog.alternatives_of(catalog.rows[each.id])

@@ -10,7 +10,7 @@ from tamis.catalog.joins import JoinAtom
 from tamis.errors import ArgumentError, OperatorError, SubscriptionError
 from tamis.language.comparison import Comparison
 from tamis.language.condition import Condition
-from tamis.language.constraint import Constraint, Reference
+from tamis.language.constraint import AttributeReference, Constraint
 from tamis.language.contradiction import contradictory, exclusive
 from tamis.language.normal import Leaf
 from tamis.language.predicate import (
@@ -28,7 +28,7 @@ from tamis.operators.asking import (
     Call,
     EventConstraint,
     Operators,
-    Place,
+    SolutionSlot,
     Test,
     shipped_call,
     values_in_solutions,
@@ -41,7 +41,7 @@ from tamis.words import counted, shortened
 _SHOWN = 160
 
 
-class Asked(NamedTuple):
+class ResolvedAlternative(NamedTuple):
     """An alternative that is ready for the catalog."""
 
     predicates: tuple[AttributePredicate, ...]
@@ -101,7 +101,7 @@ class Resolver:
         self._edges: dict[tuple[Test, int], tuple[Test, int]] = {}
         """Each once, so that alternatives share them."""
 
-    def resolve(self, leaves: Sequence[Leaf], text: str) -> Asked:
+    def resolve(self, leaves: Sequence[Leaf], text: str) -> ResolvedAlternative:
         """The alternative as it is asked; `SubscriptionError` where it cannot be."""
         predicates: list[AttributePredicate] = []
         constraints: list[tuple[Constraint, int]] = []
@@ -121,7 +121,7 @@ class Resolver:
             )
         )
         if not operators and not constraints:
-            return Asked(tuple(predicates), (), {}, (), (), (), empty, empty)
+            return ResolvedAlternative(tuple(predicates), (), {}, (), (), (), empty, empty)
         return self._with_operators(predicates, constraints, operators, text, empty)
 
     def check(self, leaves: Sequence[Leaf], text: str, *, several: bool) -> None:
@@ -143,7 +143,7 @@ class Resolver:
         operators: list[tuple[OperatorPredicate, bool, int]],
         text: str,
         empty: bool,
-    ) -> Asked:
+    ) -> ResolvedAlternative:
         bound = {name for predicate, _, _ in operators for name in predicate.variables}
         for constraint, start in constraints:
             _check_bound(constraint, bound, _Spot(text, start))
@@ -178,7 +178,7 @@ class Resolver:
             or (bool(only) and _any_contradictory(_lone_comparisons(only)))
             or any(map(_compares_arithmetic_with_no_number, only))
         )
-        return Asked(
+        return ResolvedAlternative(
             tuple(predicates),
             tuple(edges),
             tests,
@@ -217,7 +217,9 @@ class Resolver:
         test = Test(key, call, places, guarding, words, necessary)
         return self._new_tests.setdefault(key, test)
 
-    def _call(self, predicate: OperatorPredicate, spot: _Spot) -> tuple[Call, tuple[Place, ...]]:
+    def _call(
+        self, predicate: OperatorPredicate, spot: _Spot
+    ) -> tuple[Call, tuple[SolutionSlot, ...]]:
         record = self._operators.records.get(predicate.name)
         if record is None:
             raise self._unknown_operator(predicate, spot)
@@ -226,7 +228,7 @@ class Resolver:
         given: list[object] = []
         words: list[str] = []
         key: list[object] = [predicate.name]
-        places: list[Place] = []
+        places: list[SolutionSlot] = []
         slots: dict[str, int] = {}
         outputs = set(specification.outputs)
         for at, argument in enumerate(predicate.arguments):
@@ -234,9 +236,9 @@ class Resolver:
             is_variable = isinstance(argument, VariableArgument)
             if is_variable or (parameter is not None and parameter.name in outputs):
                 if isinstance(argument, VariableArgument):
-                    places.append(Place(slots.setdefault(argument.name, len(slots))))
+                    places.append(SolutionSlot(slots.setdefault(argument.name, len(slots))))
                 else:
-                    places.append(Place(-1, argument))
+                    places.append(SolutionSlot(-1, argument))
                 given.append(Variable(len(places)))
                 words.append(f"?{len(places)}")
                 key.append(None)
@@ -333,7 +335,7 @@ def _values(call: Call, spot: _Spot) -> tuple[Scalar | None, ...] | None:
 
 def _necessary(
     call: Call,
-    places: tuple[Place, ...],
+    places: tuple[SolutionSlot, ...],
     guards: tuple[Constraint, ...],
     predicate: OperatorPredicate,
     spot: _Spot,
@@ -389,7 +391,8 @@ def _lone_comparisons(constraints: Sequence[Constraint]) -> list[tuple[object, C
     return [
         (constraint.left.lone, constraint.comparison)
         for constraint in constraints
-        if constraint.comparison is not None and isinstance(constraint.left.lone, Reference)
+        if constraint.comparison is not None
+        and isinstance(constraint.left.lone, AttributeReference)
     ]
 
 
@@ -416,7 +419,7 @@ class Doubt(NamedTuple):
     position: int | None = None
 
 
-def doubts(condition: Condition, asked: Sequence[Asked | None]) -> list[Doubt]:
+def doubts(condition: Condition, asked: Sequence[ResolvedAlternative | None]) -> list[Doubt]:
     """What is accepted of a text and probably not meant."""
     found = [Doubt(note, position) for note, position in condition.notes]
     never = [at for at, each in enumerate(asked) if each and each.never]

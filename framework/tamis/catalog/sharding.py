@@ -23,7 +23,7 @@ _SLACK_PERCENT = 105
 _PASSES = 4
 
 
-class Cut(NamedTuple):
+class Sharding(NamedTuple):
     """Subscriptions in shards, and what that costs."""
 
     ids: list[list[str]]
@@ -45,7 +45,7 @@ class Cut(NamedTuple):
         )
 
 
-def cut_of(catalog: Catalog, shards: int) -> Cut:
+def cut_of(catalog: Catalog, shards: int) -> Sharding:
     """Cuts what is subscribed into so many shards at most."""
     ids = list(catalog.rows)
     held = []
@@ -68,7 +68,7 @@ def cut_of(catalog: Catalog, shards: int) -> Cut:
     for id, shard in zip(ids, place.tolist(), strict=True):
         found[shard].append(id)
     calls = len({call for mine in held for call in mine})
-    return Cut(found, calls, copies(held, place), copies(held, by_hash))
+    return Sharding(found, calls, copies(held, place), copies(held, by_hash))
 
 
 def copies(held: Sequence[Sequence[int]], place: Ints) -> int:

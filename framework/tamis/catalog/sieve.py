@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from tamis.catalog.catalog import DECLARES, Catalog, stretches
-from tamis.catalog.resolve import Asked
+from tamis.catalog.resolve import ResolvedAlternative
 from tamis.event import Event
 from tamis.indexing import Found, Index, Keeper, Rows
 from tamis.numeric.types import Flags
@@ -44,7 +44,7 @@ class Sieve:
         """The index of all alternatives."""
         return self._all
 
-    def add(self, added: Iterable[tuple[int, Asked]]) -> None:
+    def add(self, added: Iterable[tuple[int, ResolvedAlternative]]) -> None:
         """Takes alternatives that the catalog has taken."""
         entries, written = [], []
         for row, asked in added:

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from tamis.catalog.intake import id_of, where_of
 from tamis.errors import SubscriptionError
-from tamis.files.reading import Line, read_lines, shown_name
+from tamis.files.reading import FileLine, read_lines, shown_name
 
 ERROR, WARNING = "error", "warning"
 
 
-class Finding(NamedTuple):
+class LineFinding(NamedTuple):
     """What is wrong, or probably not meant, with a line of a file of subscriptions."""
 
     file: str
@@ -41,7 +41,7 @@ class Finding(NamedTuple):
         }
 
 
-class Entry(NamedTuple):
+class SubscriptionLine(NamedTuple):
     """A line that has the shape of a subscription."""
 
     line: int
@@ -55,8 +55,8 @@ class SubscriptionLines:
     """What a file holds: entries in order, and a finding for every other line."""
 
     file: str
-    entries: list[Entry] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    entries: list[SubscriptionLine] = field(default_factory=list)
+    findings: list[LineFinding] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
     """The line of each id."""
 
@@ -67,13 +67,13 @@ class SubscriptionLines:
 
     def refuse(self, line: int, about: SubscriptionError) -> None:
         """Adds an error."""
-        self.findings.append(Finding(self.file, line, ERROR, about))
+        self.findings.append(LineFinding(self.file, line, ERROR, about))
 
 
 def read_subscriptions(file: str) -> SubscriptionLines:
     """Reads a file of subscriptions to its end, whatever its lines hold."""
     found = SubscriptionLines(shown_name(file))
-    nameless: list[Entry] = []
+    nameless: list[SubscriptionLine] = []
     for line in read_lines(file):
         try:
             entry = _entry_of(line, found.lines)
@@ -86,12 +86,12 @@ def read_subscriptions(file: str) -> SubscriptionLines:
         while id in found.lines:
             id += "-made-up"
         found.lines[id] = number
-        found.entries.append(Entry(number, id, where, {**document, "id": id}))
+        found.entries.append(SubscriptionLine(number, id, where, {**document, "id": id}))
     found.entries.sort(key=lambda entry: entry.line)
     return found
 
 
-def _entry_of(line: Line, lines: dict[str, int]) -> Entry:
+def _entry_of(line: FileLine, lines: dict[str, int]) -> SubscriptionLine:
     """The entry of a line, its id empty if it has none; `SubscriptionError` if it is none."""
     if line.reason is not None:
         raise SubscriptionError(line.reason)
@@ -103,4 +103,4 @@ def _entry_of(line: Line, lines: dict[str, int]) -> Entry:
         )
     if id is not None:
         lines[id] = line.number
-    return Entry(line.number, id or "", where_of(document, id), document)
+    return SubscriptionLine(line.number, id or "", where_of(document, id), document)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.operators.asking import Call, Test
 from tamis.operators.specification import Preparation
 
@@ -23,19 +23,19 @@ class Traits:
     """The traits of what is asked. One writer at a time, and no reader beside it."""
 
     def __init__(self) -> None:
-        self.call_of = Growing(np.int32)
+        self.call_of = GrowingArray(np.int32)
         """By test: its call."""
-        self.declares = Growing(np.bool_)
+        self.declares = GrowingArray(np.bool_)
         """By test: whether its operator declares something necessary."""
-        self.preparation = Growing(np.int32)
+        self.preparation = GrowingArray(np.int32)
         """By call: the preparation that it needs."""
-        self.batch = Growing(np.int32)
+        self.batch = GrowingArray(np.int32)
         """By call: those of one batch may be made together."""
-        self.deterministic = Growing(np.bool_)
+        self.deterministic = GrowingArray(np.bool_)
         """By call: whether its answers may be kept."""
-        self.widens = Growing(np.bool_)
+        self.widens = GrowingArray(np.bool_)
         """By call: whether its solutions may answer calls with constants."""
-        self.required = Growing(np.int32)
+        self.required = GrowingArray(np.int32)
         """By call: the inputs that it requires."""
         self.preparations: list[Preparation] = []
         self.inputs: list[tuple[str, ...]] = []

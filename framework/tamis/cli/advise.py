@@ -27,9 +27,9 @@ from tamis.cli.tables import table, wrapped
 from tamis.words import agreed, counted, duration
 
 if TYPE_CHECKING:
-    from tamis.advising import Advice, Budget
+    from tamis.advising import Advice, AdviceBounds
     from tamis.advising.advice import Advisor
-    from tamis.advising.chosen import Sample
+    from tamis.advising.chosen import EventChoice
 
 
 def advise(
@@ -59,7 +59,7 @@ def advise(
     Every operator is asked everything about each event of the sample, once. Planners are then run
     on these answers, indexes on these events, and all answers are compared.
     """
-    from tamis.advising import Budget
+    from tamis.advising import AdviceBounds
     from tamis.advising.advice import Advisor
     from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.files import reading
@@ -75,7 +75,7 @@ def advise(
         len(records),
         "no advice is given",
     )
-    budget = Budget(sample, most_events, most_seconds, workers)
+    budget = AdviceBounds(sample, most_events, most_seconds, workers)
     chosen, shown = advisor.sample(budget), sys.stderr.isatty()
     with contextlib.redirect_stdout(sys.stderr):  # what an operator prints is no advice
         with bar(shown=shown) as show:
@@ -93,7 +93,7 @@ def advise(
     put_json(found.as_dict()) if as_json else put("\n".join(_lines(found)))
 
 
-def _warning(advisor: Advisor, chosen: Sample, budget: Budget) -> str:
+def _warning(advisor: Advisor, chosen: EventChoice, budget: AdviceBounds) -> str:
     """What the evaluation may take, before it is begun."""
     events = len(chosen.documents)
     words = f"note: {counted(events, 'event')} of {chosen.read:,} with "

@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake, delivered
 from tamis.catalog.resolve import Doubt
-from tamis.catalog.subscription_lines import WARNING, Entry, Finding, SubscriptionLines
+from tamis.catalog.subscription_lines import (
+    WARNING,
+    LineFinding,
+    SubscriptionLine,
+    SubscriptionLines,
+)
 from tamis.cli.doubts import EventSample, key_doubts, leaf_doubts, names_of
 from tamis.errors import SubscriptionError
 from tamis.language.condition import Language
@@ -24,20 +29,20 @@ from tamis.limits import DEFAULT_LIMITS
 from tamis.operators.asking import Operators
 
 
-class Checked(NamedTuple):
+class FileReview(NamedTuple):
     """What a file of subscriptions holds, and what there is to say about it."""
 
     subscriptions: int
     alternatives: int
     operator_predicates: int
-    findings: list[Finding]
+    findings: list[LineFinding]
 
 
 class _Guess(NamedTuple):
     """A bare name beside an ordering: an attribute, if it is one."""
 
     name: str
-    entry: Entry
+    entry: SubscriptionLine
     position: int
 
 
@@ -51,11 +56,11 @@ class _Check:
         self._resolver = self._intake.resolver()
         self._guesses: dict[tuple[int, int, str], _Guess] = {}
         self._places: dict[str, set[tuple[int, int]]] = {}
-        self.asked: dict[str, dict[tuple[int, int], Entry]] = {}
+        self.asked: dict[str, dict[tuple[int, int], SubscriptionLine]] = {}
         """Where attributes are asked for, inputs of operators too."""
-        self.sampled: list[Finding] = []
+        self.sampled: list[LineFinding] = []
 
-    def entry(self, entry: Entry) -> None:
+    def entry(self, entry: SubscriptionLine) -> None:
         """Looks at one subscription."""
         condition, errors, doubts = self._intake.examined(entry.where, self._resolver)
         for error in errors:
@@ -94,7 +99,7 @@ class _Check:
     def compare(self, sample: EventSample, file: str) -> None:
         """Looks at what a sample of events says of the whole file."""
         for problem in sample.doubts():
-            self.sampled.append(Finding(file, 0, WARNING, SubscriptionError(problem)))
+            self.sampled.append(LineFinding(file, 0, WARNING, SubscriptionError(problem)))
         for name, places in self.asked.items():
             problem = sample.doubt_of(name) or ""
             (_, position), entry = next(iter(places.items()))
@@ -102,7 +107,7 @@ class _Check:
             if problem:
                 self._warn(entry, Doubt(problem + more, position))
 
-    def _note_names(self, entry: Entry, leaves: Sequence[Leaf]) -> None:
+    def _note_names(self, entry: SubscriptionLine, leaves: Sequence[Leaf]) -> None:
         """Keeps what the summary and `finish` need to know."""
         for leaf in leaves:
             atom = leaf.atom
@@ -122,7 +127,7 @@ class _Check:
                     position = max(leaf.start, entry.where.find(name, leaf.start))
                     self._guesses[entry.line, leaf.start, name] = _Guess(name, entry, position)
 
-    def _warn(self, entry: Entry, doubt: Doubt) -> None:
+    def _warn(self, entry: SubscriptionLine, doubt: Doubt) -> None:
         whole = doubt.position is None
         about = SubscriptionError(
             f"this {doubt.problem}" if whole else doubt.problem,
@@ -130,7 +135,7 @@ class _Check:
             text=None if whole else entry.where,
             position=doubt.position,
         )
-        self.lines.findings.append(Finding(self.lines.file, entry.line, WARNING, about))
+        self.lines.findings.append(LineFinding(self.lines.file, entry.line, WARNING, about))
 
 
 def _open_intervals(where: str) -> Iterator[Doubt]:
@@ -159,7 +164,7 @@ def check_lines(
     operators: Operators,
     events: list[str] | None = None,
     **reading: Any,
-) -> Checked:
+) -> FileReview:
     """Checks all that a file holds, beside a sample of events where there is one."""
     check = _Check(lines, operators)
     for entry in lines.entries:
@@ -170,4 +175,4 @@ def check_lines(
     findings = sorted(
         [*check.sampled, *lines.findings], key=lambda finding: (finding.line, finding.severity)
     )
-    return Checked(lines.count, check.alternatives, len(check.predicates), findings)
+    return FileReview(lines.count, check.alternatives, len(check.predicates), findings)

@@ -18,7 +18,7 @@ from tamis.cli.tables import table
 from tamis.words import counted, duration
 
 if TYPE_CHECKING:
-    from tamis.doctor import Finding, Timed
+    from tamis.doctor import Finding, OperatorTiming
 
 
 Compile = Annotated[
@@ -41,7 +41,7 @@ def doctor(
     if compile:
         return _compile()
     findings = found()
-    times: list[Timed] = []
+    times: list[OperatorTiming] = []
     try:
         records = _records(operators)
         for at, each in enumerate(records):
@@ -102,8 +102,8 @@ def _records(operators: list[str] | None) -> list[Any]:
     return [each for each in found if operators or not each.trouble]  # that is a finding already
 
 
-def _text(findings: list[Finding], times: list[Timed], broken: int) -> str:
-    def words(each: Finding | Timed) -> str:
+def _text(findings: list[Finding], times: list[OperatorTiming], broken: int) -> str:
+    def words(each: Finding | OperatorTiming) -> str:
         return f"{each.words}; {each.mend}" if each.mend else each.words
 
     parts = [

@@ -13,7 +13,7 @@ from tamis.cli.tables import table, wrapped
 from tamis.words import counted, duration, listed
 
 if TYPE_CHECKING:
-    from tamis.advising.drift import Drift, Moved
+    from tamis.advising.drift import Drift, Shift
 
 _SHOWN = 50
 _NAMED = 10
@@ -90,7 +90,7 @@ def _lines(found: Drift, significance: float) -> list[str]:
     return lines
 
 
-def _row(moved: Moved) -> tuple[object, ...]:
+def _row(moved: Shift) -> tuple[object, ...]:
     if moved.what == "cost":
         old, new = (duration(each or 0.0) for each in (moved.old, moved.new))
     elif moved.old is None or moved.new is None:

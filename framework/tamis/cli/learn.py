@@ -35,11 +35,11 @@ from tamis.words import agreed, counted
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tamis.files.naming import Naming
+    from tamis.files.naming import EventDefaults
     from tamis.learning.counts import Counts
     from tamis.learning.inputs import Input
-    from tamis.learning.learner import Window
-    from tamis.learning.ledger import Ledger
+    from tamis.learning.learner import TimeStretch
+    from tamis.learning.ledger import FolderLedger
     from tamis.learning.lesson import Lesson
 
 _LAST = "last"
@@ -109,7 +109,7 @@ def learn(
     folder holds Parquet tables and a manifest; it is replaced at once when all is counted.
     """
     from tamis.catalog.subscription_lines import read_subscriptions
-    from tamis.learning.ledger import Ledger
+    from tamis.learning.ledger import FolderLedger
     from tamis.learning.lesson import Lesson
     from tamis.spark.session import require_spark
 
@@ -117,7 +117,7 @@ def learn(
     refuse_two_inputs(subscriptions, *events)
     if not append and (again or since == _LAST):
         raise MisuseError("--again and --since last go with --append")
-    ledger = Ledger(output, append=append, forget_seconds=_seconds(forget))
+    ledger = FolderLedger(output, append=append, forget_seconds=_seconds(forget))
     window, renamed = _window(since, until, ledger, time_zone), renamed_of(rename)
     records = [found.record for found in find_operators(operators).values()]
     with event_files(events) as (files, names):
@@ -131,7 +131,7 @@ def learn(
             "nothing was learned",
         )
         ledger.check(lesson, same_operators=same_operators)
-        work = _Work(lesson, ledger, names, again=again, grows=since == _LAST)
+        work = _LearnFiles(lesson, ledger, names, again=again, grows=since == _LAST)
         asks = (sample, accuracy, most_seconds)
         counts = work.counted(files, rejects, master, asks)
     if work.skipped:
@@ -150,20 +150,28 @@ def learn(
     put(_summary(lesson, counts, work.attributes, output))
 
 
-class _Work:
+class _LearnFiles:
     """Files on their way to what they teach."""
 
     def __init__(
-        self, lesson: Lesson, ledger: Ledger, names: dict[str, str], *, again: bool, grows: bool
+        self,
+        lesson: Lesson,
+        ledger: FolderLedger,
+        names: dict[str, str],
+        *,
+        again: bool,
+        grows: bool,
     ) -> None:
-        from tamis.learning.learner import Window
+        from tamis.learning.learner import TimeStretch
 
         self._lesson, self._ledger, self._names = lesson, ledger, names
         window = lesson.task.window
-        self._window = Window(None, window.until) if grows else window  # what was earlier is there
+        self._window = (
+            TimeStretch(None, window.until) if grows else window
+        )  # what was earlier is there
         self._again, self._grows = again, grows
         self._groups: dict[str, str] = {}
-        self._namings: dict[str, Naming] = {}
+        self._namings: dict[str, EventDefaults] = {}
         self._counts: dict[str, Counts] = {}
         self.inputs: dict[str, list[Input]] = {}
         self.skipped = self.attributes = 0
@@ -302,9 +310,11 @@ def _summary(lesson: Lesson, counts: Counts, attributes: int, output: str) -> st
     return f"{words[0]}: {', '.join(words[1:])}; {output}"
 
 
-def _window(since: str | None, until: str | None, ledger: Ledger, zone: str | None) -> Window:
+def _window(
+    since: str | None, until: str | None, ledger: FolderLedger, zone: str | None
+) -> TimeStretch:
     from tamis.event.clock import moment, zone_of
-    from tamis.learning.learner import Window
+    from tamis.learning.learner import TimeStretch
 
     bounds = []
     for name, text in (("--since", since), ("--until", until)):
@@ -316,7 +326,7 @@ def _window(since: str | None, until: str | None, ledger: Ledger, zone: str | No
         if text is not None and found is None:
             raise MisuseError(f"{name} is a time such as 2026-01-31T12:00:00Z, not {text!r}")
         bounds.append(None if found is None else float(found.epoch))
-    return Window(*bounds)
+    return TimeStretch(*bounds)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from tamis.cli.tables import table, wrapped
 from tamis.words import plural
 
 
-class Described(Protocol):
+class Description(Protocol):
     """Something with a name and a description."""
 
     @property
@@ -23,7 +23,7 @@ class Described(Protocol):
         """What it does, in a few words."""
 
 
-def show(kind: str, records: Iterable[Described], default: str, *, json: bool) -> None:
+def show(kind: str, records: Iterable[Description], default: str, *, json: bool) -> None:
     """Writes the list of all records of a kind, the default one marked."""
     from tamis.plugins.loader import installed
 

@@ -15,10 +15,10 @@ from tamis.cli.failures import FindingsError, MisuseError
 from tamis.words import counted
 
 if TYPE_CHECKING:
-    from tamis.catalog.subscription_lines import Finding, SubscriptionLines
+    from tamis.catalog.subscription_lines import LineFinding, SubscriptionLines
     from tamis.matcher import Matcher
     from tamis.operators import OperatorRecord
-    from tamis.spark.compiling import Compiled
+    from tamis.spark.compiling import CompiledSubscriptions
 
 T = TypeVar("T")
 
@@ -27,21 +27,21 @@ _BUNDLED = "tamis ("
 """Where bundled operators come from: an own one of the name of such a one is meant to be used."""
 
 
-class Found(NamedTuple):
+class LoadedOperator(NamedTuple):
     """An operator and where it comes from."""
 
     record: OperatorRecord
     source: str
 
 
-def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
+def find_operators(targets: Sequence[str] | None) -> dict[str, LoadedOperator]:
     """The operators of installed plugins and of modules or files; the latter take precedence."""
     from tamis.errors import PluginWarning, TamisError
     from tamis.plugins.loader import installed, operators_in
 
     plugins = installed()
     found = {
-        name: Found(record, plugins.sources[("operator", name)])
+        name: LoadedOperator(record, plugins.sources[("operator", name)])
         for name, record in plugins.operators.items()
     }
     here = os.getcwd()
@@ -67,11 +67,11 @@ def find_operators(targets: Sequence[str] | None) -> dict[str, Found]:
                     stacklevel=2,
                 )
             given[name] = target
-            found[name] = Found(record, target)
+            found[name] = LoadedOperator(record, target)
     return found
 
 
-class Names(TypedDict):
+class MatcherNames(TypedDict):
     """The planner and the index of a matcher."""
 
     planner: str
@@ -93,7 +93,7 @@ class Setup:
     types: str | None = None
 
     @property
-    def names(self) -> Names:
+    def names(self) -> MatcherNames:
         """Which planner and index."""
         from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
 
@@ -125,11 +125,11 @@ class Setup:
             **names,
         )
 
-    def compiled(self, matcher: Matcher, shards: int) -> Compiled:
+    def compiled(self, matcher: Matcher, shards: int) -> CompiledSubscriptions:
         """The matcher as it travels to the workers of Spark."""
-        from tamis.spark.compiling import Compiled
+        from tamis.spark.compiling import CompiledSubscriptions
 
-        return Compiled(
+        return CompiledSubscriptions(
             matcher,
             statistics=matcher.statistics,
             workers=self.workers,
@@ -180,7 +180,7 @@ def taken(
     raise FindingsError("\n".join([*map(str, findings), *hints(findings, operators), summary]))
 
 
-def hints(findings: Sequence[Finding], operators: int) -> list[str]:
+def hints(findings: Sequence[LineFinding], operators: int) -> list[str]:
     """How to mend what many errors have in common."""
     if not any(finding.about.problem.startswith("unknown operator") for finding in findings):
         return []

@@ -15,7 +15,7 @@ import typer
 from tamis.cli import options
 from tamis.cli.failures import InterruptedRunError, MisuseError
 from tamis.cli.loading import Setup
-from tamis.cli.matching import Run
+from tamis.cli.matching import MatchRun
 from tamis.cli.options import option
 from tamis.cli.policies import Policies
 from tamis.cli.progress import Meter, bar
@@ -85,7 +85,7 @@ def match(
     )
     named = options.renamed_of(rename), options.names_of(keep)
     films = options.frames_of(events, every, starts, track, frames)
-    run = Run(subscriptions, events, setup, output, report, rejects, *named, films)
+    run = MatchRun(subscriptions, events, setup, output, report, rejects, *named, films)
     options.check_followed(statistics, follows=follow_statistics, on=on)
     if on == "spark" and types is not None:
         raise MisuseError("--types are looked at in one process: leave out --on spark")
@@ -113,7 +113,7 @@ def _is_on_spark(
     return on == "spark"
 
 
-def _match_here(run: Run, shadow: bool, policy_state: str | None, *, follows: bool) -> None:
+def _match_here(run: MatchRun, shadow: bool, policy_state: str | None, *, follows: bool) -> None:
     """Matches in this process."""
     from tamis.advising.shadow import Shadows
     from tamis.files.writing import lines_to
@@ -138,7 +138,7 @@ def _match_here(run: Run, shadow: bool, policy_state: str | None, *, follows: bo
         if run.rejects is not None:
             rejected = open_files.enter_context(lines_to(run.rejects, prompt=prompt))
         in_flight = run.setup.in_flight or (1 if source.live else None)
-        work = _Work(
+        work = _MatchFiles(
             matcher, source, results, rejected, totals, shadows, in_flight, run.keep, policies
         )
         shown = sys.stderr.isatty() and not seen
@@ -161,7 +161,7 @@ def _match_here(run: Run, shadow: bool, policy_state: str | None, *, follows: bo
     )
 
 
-def _followed(run: Run, matcher: Matcher) -> contextlib.AbstractContextManager[None]:
+def _followed(run: MatchRun, matcher: Matcher) -> contextlib.AbstractContextManager[None]:
     """What gives a matcher the statistics of its folder whenever they are others."""
     from tamis.statistics.follower import follow
 
@@ -173,7 +173,7 @@ def _followed(run: Run, matcher: Matcher) -> contextlib.AbstractContextManager[N
     return follow(Path(run.setup.statistics), take)
 
 
-class _Work:
+class _MatchFiles:
     """Events on their way from their files to those of results and rejects."""
 
     def __init__(
@@ -204,7 +204,7 @@ class _Work:
         """Matches every event."""
         from tamis.advising.shadow import Shadow
         from tamis.result.lines import ResultTexts
-        from tamis.result.totals import Given
+        from tamis.result.totals import GivenLine
 
         texts = ResultTexts()
         totals, begun = self._totals, time.process_time()
@@ -213,7 +213,9 @@ class _Work:
         matcher = self._matcher
         window = matcher.window(self._in_flight)
         lines = (
-            Given(line, os.path.dirname(line.file), f"{os.path.basename(line.file)}:{line.number}")
+            GivenLine(
+                line, os.path.dirname(line.file), f"{os.path.basename(line.file)}:{line.number}"
+            )
             for line in self._events
         )
         for given, result in totals.match_many(window, matcher.begin, lines):

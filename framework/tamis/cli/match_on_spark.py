@@ -9,15 +9,15 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.failures import MisuseError
-from tamis.cli.matching import Run
+from tamis.cli.matching import MatchRun
 from tamis.cli.saying import say
 
 if TYPE_CHECKING:
-    from tamis.spark.compiling import Compiled
+    from tamis.spark.compiling import CompiledSubscriptions
     from tamis.spark.matching import Written
 
 
-def match_on_spark(run: Run, master: str | None, shards: int) -> None:
+def match_on_spark(run: MatchRun, master: str | None, shards: int) -> None:
     """Matches on Spark."""
     from tamis.cli.learn import event_files
     from tamis.cli.on_spark import on_spark
@@ -84,7 +84,7 @@ def _keep(written: Written, rejects: str | None, output: str, staged: str) -> No
     sys.stdout.buffer.flush()
 
 
-def _replication(compiled: Compiled) -> dict[str, Any]:
+def _replication(compiled: CompiledSubscriptions) -> dict[str, Any]:
     """How many shards there are, and what they cost."""
     facts: dict[str, Any] = {"shards": len(compiled.fingerprints)}
     if compiled.cut is not None:

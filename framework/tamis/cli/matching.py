@@ -25,7 +25,7 @@ _MOST_REJECTING = 100
 
 
 @dataclass(frozen=True)
-class Run:
+class MatchRun:
     """A run as its options say."""
 
     subscriptions: str

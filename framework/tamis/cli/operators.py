@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tamis.cli.failures import MisuseError
-from tamis.cli.loading import Found, find_operators
+from tamis.cli.loading import LoadedOperator, find_operators
 from tamis.cli.options import Debug, Json, Operators, argument
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import wrapped
@@ -54,7 +54,7 @@ def operators(
         put("\n\n".join(_text(each) for _, each in sorted(found.items())))
 
 
-def _one(name: str, found: dict[str, Found]) -> Found:
+def _one(name: str, found: dict[str, LoadedOperator]) -> LoadedOperator:
     from tamis.nearest import did_you_mean
 
     if name not in found:
@@ -63,7 +63,7 @@ def _one(name: str, found: dict[str, Found]) -> Found:
     return found[name]
 
 
-def _samples(found: Found) -> tuple[list[Sample], str]:
+def _samples(found: LoadedOperator) -> tuple[list[Sample], str]:
     """Its samples, or why there are none."""
     missing = found.record.specification.missing
     if missing is not None:
@@ -110,7 +110,7 @@ def _sample_lines(samples: list[Sample], why_none: str) -> list[str]:
     return lines
 
 
-def _as_dict(found: Found) -> dict[str, Any]:
+def _as_dict(found: LoadedOperator) -> dict[str, Any]:
     known = found.record.specification
     told = {
         "parameters": [
@@ -143,7 +143,7 @@ def _kinds(parameter: Parameter) -> list[str] | None:
     return [KIND_NAMES[kind] for kind in sorted(parameter.kinds)]
 
 
-def _text(found: Found) -> str:
+def _text(found: LoadedOperator) -> str:
     """An operator as a paragraph."""
     known = found.record.specification
     inputs = "the whole event" if known.inputs is None else ", ".join(known.inputs) or "nothing"

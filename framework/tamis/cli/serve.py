@@ -158,7 +158,7 @@ def _run(
     sqlite_version()
     try:
         from tamis.server.journal import FORMS, write_journal
-        from tamis.server.service import Settings
+        from tamis.server.service import ServerSettings
         from tamis.server.serving import Server
         from tamis.server.webhooks.addresses import networks_of
         from tamis.server.webhooks.dispatch import WebhookSettings
@@ -176,7 +176,7 @@ def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *about: told.set())
     try:
-        server = Server(Settings(**settings), make_matcher, host=host, port=port)
+        server = Server(ServerSettings(**settings), make_matcher, host=host, port=port)
     except OSError as bad:
         raise MisuseError(f"cannot listen on {host}:{port}: {bad.strerror or bad}") from bad
     if host not in _LOCAL and settings["publish_key"] is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tamis.catalog.subscription_lines import SubscriptionLines
-    from tamis.spark.compiling import Compiled
+    from tamis.spark.compiling import CompiledSubscriptions
     from tamis.spark.streaming import Stream
 
 
@@ -83,10 +83,10 @@ def stream(
     )  # fmt: skip
 
 
-def _compiler(setup: Setup, shards: int) -> Callable[[SubscriptionLines], Compiled]:
+def _compiler(setup: Setup, shards: int) -> Callable[[SubscriptionLines], CompiledSubscriptions]:
     """Returns what compiles a version of the subscriptions."""
 
-    def compiled(lines: SubscriptionLines) -> Compiled:
+    def compiled(lines: SubscriptionLines) -> CompiledSubscriptions:
         matcher = setup.matcher()
         subscribe(matcher, lines)
         return setup.compiled(matcher, shards)

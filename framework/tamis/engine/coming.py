@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from tamis.engine.window import Pending, Window
+from tamis.engine.window import EventInFlight, Window
 
 R = TypeVar("R")
 Events = Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]]
@@ -17,11 +17,11 @@ Events = Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]]
 
 async def results(
     window: Window[R],
-    begin: Callable[[Mapping[str, Any]], Pending[R]],
+    begin: Callable[[Mapping[str, Any]], EventInFlight[R]],
     events: Events,
 ) -> AsyncIterator[R]:
     """Yields the results of events in their order."""
-    coming = _Coming(events)
+    coming = _ComingEvents(events)
     try:
         while True:
             if not window.is_full and await coming.within(await _patience(window)):
@@ -52,7 +52,7 @@ async def _patience(window: Window[R]) -> float | None:
     return await asyncio.to_thread(window.wait_seconds)
 
 
-class _Coming:
+class _ComingEvents:
     """The events to come, of which one is awaited at a time."""
 
     def __init__(self, events: Events) -> None:

@@ -20,7 +20,7 @@ from tamis.calling.digest import EventDigests
 from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Executor
 from tamis.calling.memo import Memo, Shelf
-from tamis.engine.decision import CALLED, MEMO, ContradictionError, Decision, Taken
+from tamis.engine.decision import CALLED, MEMO, AnswerEffect, Decision, ImplicationError
 from tamis.engine.guarded import GuardedRun
 from tamis.engine.paying import DEADLINE, Purse
 from tamis.engine.rehearsal import Rehearsal
@@ -37,7 +37,7 @@ ROUND = 256
 
 Answered = tuple[int, Answer, str]
 """A call, its answer, and how it came about."""
-Contradicted = Callable[[Decision, ContradictionError], None]
+Contradicted = Callable[[Decision, ImplicationError], None]
 
 
 class Caller(Protocol):
@@ -100,14 +100,16 @@ class Decider:
         answered = [*known, *calls.remembered(decision)]
         is_bounded = budget is not None or event_calls.seconds_left is not None
         purse = Purse(decision.skeleton, budget, event_calls) if is_bounded else None
-        course = Course(planner, decision, needless, answered, self.round, self.contradicted, purse)
+        course = DecisionCourse(
+            planner, decision, needless, answered, self.round, self.contradicted, purse
+        )
         return Underway(course, calls)
 
 
 class Underway:
     """An event that is being decided: what it wants, and what it was given."""
 
-    def __init__(self, course: Course, calls: EventAnswers) -> None:
+    def __init__(self, course: DecisionCourse, calls: EventAnswers) -> None:
         self.calls = calls
         self._course = course
         self._steps = course.steps()
@@ -193,7 +195,7 @@ class Underway:
             self.take(given)
 
 
-class Course:
+class DecisionCourse:
     """One event being decided.
 
     Where an outcome contradicts what was declared, the event is decided again without any
@@ -232,7 +234,7 @@ class Course:
             try:
                 yield from self._attempt(self.decision)
                 return
-            except ContradictionError as found:
+            except ImplicationError as found:
                 self._contradicted(self.decision, found)
                 self.decision = self.decision.without_implications()
             except WiderError:
@@ -386,7 +388,7 @@ class EventAnswers:
         return [(answer, CALLED) for answer in gateway.call_together(calls, event_calls)]
 
 
-def unsaid(decision: Decision, found: ContradictionError) -> None:
+def unsaid(decision: Decision, found: ImplicationError) -> None:
     """Says nothing of a contradiction: it is said elsewhere, or only imagined."""
 
 
@@ -400,11 +402,11 @@ def _is_late(answer: Answer) -> bool:
     return answer.failure is not None and answer.failure.kind == DEADLINE
 
 
-def _together(several: Sequence[Taken]) -> Taken:
+def _together(several: Sequence[AnswerEffect]) -> AnswerEffect:
     """What several answers decided, one after the other."""
     if len(several) == 1:
         return several[0]
-    first = Taken([], [], [])
+    first = AnswerEffect([], [], [])
     for taken in several:
         for mine, theirs in zip(first, taken, strict=True):
             mine.extend(theirs)

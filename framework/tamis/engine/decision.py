@@ -51,7 +51,7 @@ _CODES = {how: code for code, how in enumerate(_HOWS)}
 TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
-class Taken(NamedTuple):
+class AnswerEffect(NamedTuple):
     """What an answer decided: tests, their outcomes, and alternatives."""
 
     tests: list[int]
@@ -59,7 +59,7 @@ class Taken(NamedTuple):
     decided: list[int]
 
 
-class ContradictionError(Exception):
+class ImplicationError(Exception):
     """An outcome is not what the outcome of another test was declared to mean."""
 
     def __init__(self, test: int, other: int) -> None:
@@ -126,7 +126,7 @@ class Decision:
 
     # before any call
 
-    def begin(self, needless: Sequence[int]) -> Taken:
+    def begin(self, needless: Sequence[int]) -> AnswerEffect:
         """Decides what needs no call; `needless` alternatives cannot change the result."""
         if len(needless):
             self._form.spare_all(self._handle, self._view(needless))
@@ -180,7 +180,7 @@ class Decision:
 
     # answers
 
-    def take(self, call: int, answer: Answer, how: str = CALLED) -> Taken:
+    def take(self, call: int, answer: Answer, how: str = CALLED) -> AnswerEffect:
         """Takes the answer of a call: the tests it decides, their outcomes, and what follows."""
         self.answers[call] = answer
         if how == CALLED and answer.made:
@@ -191,10 +191,10 @@ class Decision:
         if self._is_plain and answer.solutions is None and answer.failure is None:
             [test] = tests
             if test in self.excluded:
-                return Taken([], [], [])
+                return AnswerEffect([], [], [])
             outcome = TRUE if answer.truth else FALSE
             self._form.settle_and_follow(self._handle, test, outcome, code)
-            return tuple.__new__(Taken, (tests, [outcome], self._newly_decided()))
+            return tuple.__new__(AnswerEffect, (tests, [outcome], self._newly_decided()))
         tests, narrower = self._asked_of(call, tests) if self.skeleton.narrower else (tests, [])
         queue: list[int] = []
         for test in tests:
@@ -213,7 +213,7 @@ class Decision:
         own, known = self.skeleton.own_tests(call), self._tests
         return own, [at for at in tests if known[at, OUTCOME] == OPEN and at not in own]
 
-    def _concluded(self, queue: list[int]) -> Taken:
+    def _concluded(self, queue: list[int]) -> AnswerEffect:
         """What follows from tests whose outcomes are new."""
         if queue:
             for test in queue:
@@ -223,7 +223,9 @@ class Decision:
             self._form.follow(self._handle, self._view(queue))
             self._wake()
         told = [test for test in queue if not self._tests[test, RESCUED]]
-        return Taken(told, [self._tests[test, OUTCOME] for test in told], self._newly_decided())
+        return AnswerEffect(
+            told, [self._tests[test, OUTCOME] for test in told], self._newly_decided()
+        )
 
     def _settle(self, test: int, outcome: int, how: int, queue: list[int]) -> None:
         """What an answer says of a test, whatever was concluded of it before."""
@@ -234,7 +236,7 @@ class Decision:
         elif outcome == UNKNOWN:
             self.failures.pop(test, None)
         elif outcome != known:
-            raise ContradictionError(self._tests[test, SOURCE], test)
+            raise ImplicationError(self._tests[test, SOURCE], test)
         else:
             self._tests[test, HOW] = how
 
@@ -252,7 +254,7 @@ class Decision:
             self.failures.pop(other, None)
             queue.append(other)
         elif known != conclusion:
-            raise ContradictionError(test, other)
+            raise ImplicationError(test, other)
 
     def _outcome(self, test: int, answer: Answer) -> int:
         if answer.failure is not None:
@@ -377,7 +379,7 @@ class Decision:
             state.decide(self._views, alternative, verdict, -1)
 
     @cached_property
-    def _views(self) -> state.State:
+    def _views(self) -> state.EventState:
         return views_of(self._state)
 
     def _newly_decided(self) -> list[int]:

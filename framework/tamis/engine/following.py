@@ -23,7 +23,7 @@ FIRST_TELLING, TELLING_FACTOR = 64, 8
 """Events after which a planner that follows hears what was learned, and how much later again."""
 
 
-class Following:
+class PlannerHolder:
     """The planner of a matcher, following if it wants to."""
 
     def __init__(

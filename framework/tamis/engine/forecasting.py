@@ -26,15 +26,15 @@ from tamis.calling.memo import Memo
 from tamis.catalog import Catalog
 from tamis.catalog.catalog import stretches
 from tamis.catalog.intake import Intake
-from tamis.catalog.resolve import Asked
+from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider, unsaid
 from tamis.engine.decision import MEMO, Decision
-from tamis.engine.following import Following
-from tamis.engine.learned import Learned
+from tamis.engine.following import PlannerHolder
+from tamis.engine.learned import OnlineStatistics
 from tamis.engine.paying import Purse
 from tamis.engine.problem import Skeleton
-from tamis.engine.recent import Matched, Recent
+from tamis.engine.recent import Recent, RecentEvent
 from tamis.engine.stages import StageClock
 from tamis.errors import TamisError
 from tamis.event import DerivedAttribute, Event
@@ -46,7 +46,7 @@ from tamis.operators.asking import Call, Solution, Test
 from tamis.operators.specification import Preparation
 from tamis.planning import FALSE, TRUE, Planner
 from tamis.statistics import Statistics
-from tamis.statistics.sample import Kept, Sample
+from tamis.statistics.sample import ObservedSample, SampleEvent
 from tamis.words import counted, duration
 
 MOST_EVENTS = 512
@@ -109,16 +109,16 @@ class Forecast:
 Reading = Callable[[], AbstractContextManager[None]]
 
 
-class World:
+class ImaginedEvents:
     """Events to imagine, and what is true of them."""
 
     def __init__(
         self,
         history: Statistics,
-        matched: Sequence[Matched],
+        matched: Sequence[RecentEvent],
         derived: Mapping[str, DerivedAttribute],
     ) -> None:
-        sample = history.sample or Sample.of(())
+        sample = history.sample or ObservedSample.of(())
         places = [at for at, each in enumerate(sample.kept) if each.content][:MOST_EVENTS]
         self._columns, self._history = sample.places, history.answers
         self._truths, self._knowns = sample.truths()[places], sample.knowns()[places]
@@ -129,10 +129,10 @@ class World:
             kept = [sample.kept[at] for at in places]
         elif matched:
             self.basis = SEEN
-            kept = [Kept(each.number, each.content) for each in matched]
+            kept = [SampleEvent(each.number, each.content) for each in matched]
         else:
             self.basis = SHARES
-            kept = [Kept(at, "{}") for at in range(MOST_EVENTS)]
+            kept = [SampleEvent(at, "{}") for at in range(MOST_EVENTS)]
         self._numbers = [each.event for each in kept]
         self.events = [Event.of(json.loads(each.content), str, derived) for each in kept]
 
@@ -165,16 +165,18 @@ class World:
         return drawn < share * _WHOLE
 
 
-class _Imagined(Decision):
+class _ImaginedDecision(Decision):
     """A decision whose tests are imagined."""
 
-    def __init__(self, skeleton: Skeleton, world: World, at: int, limits: Limits) -> None:
+    def __init__(self, skeleton: Skeleton, world: ImaginedEvents, at: int, limits: Limits) -> None:
         super().__init__(skeleton, world.events[at], limits, StageClock(float))
         self._world, self._at = world, at
 
     def without_implications(self) -> Decision:
         """The same event from its beginning, with nothing declared of its tests."""
-        return _Imagined(self.skeleton.without_implications(), self._world, self._at, self.limits)
+        return _ImaginedDecision(
+            self.skeleton.without_implications(), self._world, self._at, self.limits
+        )
 
     def _check_conditions(self) -> None:
         if self._world.basis != SHARES:
@@ -220,7 +222,11 @@ class Outlook:
     """What is asked of imagined events by what is subscribed."""
 
     def __init__(
-        self, world: World, known: Statistics | Learned, limits: Limits, planner: Planner
+        self,
+        world: ImaginedEvents,
+        known: Statistics | OnlineStatistics,
+        limits: Limits,
+        planner: Planner,
     ) -> None:
         self._world, self._known, self._limits = world, known, limits
         self._planner = planner
@@ -254,7 +260,7 @@ class Outlook:
         ]
         return _DECIDER.decide(
             planner,
-            _Imagined(skeleton, self._world, at, self._limits),
+            _ImaginedDecision(skeleton, self._world, at, self._limits),
             EventCalls(self._world.events[at]),
             skeleton.needless(plain) if len(plain) else (),
             answered,
@@ -262,7 +268,7 @@ class Outlook:
 
     def forecast(
         self,
-        alternatives: Sequence[Asked],
+        alternatives: Sequence[ResolvedAlternative],
         planner: Planner,
         shared: Mapping[str, int],
         statistics: Statistics,
@@ -308,7 +314,9 @@ class Outlook:
     def _is_blind(self) -> bool:
         return self._world.basis == SHARES
 
-    def _drawn(self, at: int, entries: Sequence[tuple[int, Asked]], statistics: Statistics) -> Ints:
+    def _drawn(
+        self, at: int, entries: Sequence[tuple[int, ResolvedAlternative]], statistics: Statistics
+    ) -> Ints:
         """The alternatives whose attribute predicates hold, drawn by their selectivities."""
         return np.array(
             [
@@ -327,7 +335,7 @@ class Outlook:
 
 
 def _skeleton(
-    catalog: Catalog, rows: Ints, known: Statistics | Learned
+    catalog: Catalog, rows: Ints, known: Statistics | OnlineStatistics
 ) -> tuple[Skeleton | None, Ints]:
     """What an event leaves to decide, and the subscriptions that match without any call."""
     asks = catalog.alternative_flags[rows] != 0
@@ -358,8 +366,8 @@ class Forecaster:
         self,
         where: str,
         statistics: Statistics,
-        learned: Learned | None,
-        following: Following,
+        learned: OnlineStatistics | None,
+        following: PlannerHolder,
         events_per_day: float | None,
     ) -> Forecast:
         """Forecasts what a text adds; `SubscriptionError` where it cannot be subscribed."""
@@ -370,7 +378,7 @@ class Forecaster:
         planner = following.planner
         state = self._catalog.version, statistics, learned_events, planner
         if self._last is None or self._last[0] != state:
-            world = World(statistics, list(self.recent.kept), self._derived)
+            world = ImaginedEvents(statistics, list(self.recent.kept), self._derived)
             outlook = Outlook(world, learned or statistics, limits, planner)
             outlook.look(self._catalog, self._sieve, self._reading)
             self._last = state, outlook
@@ -397,7 +405,7 @@ def _rate(statistics: Statistics) -> float | None:
     return statistics.events * _DAY_SECONDS / (stretch[1] - stretch[0])
 
 
-def sharers(catalog: Catalog, alternatives: Sequence[Asked]) -> dict[str, int]:
+def sharers(catalog: Catalog, alternatives: Sequence[ResolvedAlternative]) -> dict[str, int]:
     """How many subscriptions ask for each call of a text."""
     rows = np.arange(len(catalog.edge_count))
     counts = catalog.edge_count[rows]

@@ -55,7 +55,7 @@ _SOLUTIONS = 64
 _SAMPLED_CALLS = 4096
 
 
-class Learned:
+class OnlineStatistics:
     """Expectations that follow the stream; it answers what `Statistics` answers."""
 
     def __init__(self, history: Statistics | None = None, *, capacity: int = CAPACITY) -> None:

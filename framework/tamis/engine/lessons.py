@@ -1,7 +1,7 @@
 """Passes on what events and operators teach: to expectations, planners, the index and the catalog.
 
 Invariant: who changes subscriptions is never kept waiting; what cannot be told now is told later.
-Cost: that of `Learned.observe` an event; a planner that follows hears of it very seldom.
+Cost: that of `OnlineStatistics.observe` an event; a planner that follows hears of it very seldom.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import warnings
 
 from tamis.catalog import Catalog
 from tamis.catalog.sieve import Sieve
-from tamis.engine.decision import ContradictionError, Decision
-from tamis.engine.following import Following
-from tamis.engine.learned import Learned
+from tamis.engine.decision import Decision, ImplicationError
+from tamis.engine.following import PlannerHolder
+from tamis.engine.learned import OnlineStatistics
 from tamis.errors import PluginWarning
 from tamis.log import log
 from tamis.numeric.locks import ReaderWriterLock
@@ -26,7 +26,7 @@ class Lessons:
         self,
         catalog: Catalog,
         sieve: Sieve,
-        following: Following,
+        following: PlannerHolder,
         changing: threading.Lock,
         lock: ReaderWriterLock,
     ) -> None:
@@ -36,7 +36,7 @@ class Lessons:
         self._changing = changing
         self._lock = lock
 
-    def teach(self, learned: Learned, decision: Decision | None) -> None:
+    def teach(self, learned: OnlineStatistics, decision: Decision | None) -> None:
         """Takes what an event has shown."""
         if decision is not None:
             learned.observe(decision)
@@ -77,7 +77,7 @@ class Lessons:
         for words in troubles.values():
             warnings.warn(words, PluginWarning, stacklevel=4)
 
-    def contradicted(self, decision: Decision, found: ContradictionError) -> None:
+    def contradicted(self, decision: Decision, found: ImplicationError) -> None:
         """Stops using the declarations of an operator that contradicts them."""
         name = decision.skeleton.tests[found.test].call.specification.name
         with self._changing, self._lock.writing():

@@ -14,7 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamis.engine import state
-from tamis.engine.state import IS_FREE, LEFT, OPEN, OUTCOME, OWNER, PLAN, SOURCE, VERDICT, State
+from tamis.engine.state import (
+    IS_FREE,
+    LEFT,
+    OPEN,
+    OUTCOME,
+    OWNER,
+    PLAN,
+    SOURCE,
+    VERDICT,
+    EventState,
+)
 from tamis.numeric.kernels import view_of
 from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Ints
@@ -24,10 +34,10 @@ from tamis.waiting import COMPILING, waiting_for
 _ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 4, 5, 4
 
 
-class Form(NamedTuple):
+class StateForm(NamedTuple):
     """What runs on the state of an event, in one form."""
 
-    handle: Callable[[State], Any]
+    handle: Callable[[EventState], Any]
     """Makes what the functions take for a state."""
     view: Callable[[Ints], Any]
     """Makes what they take for numbers."""
@@ -37,12 +47,12 @@ class Form(NamedTuple):
     spare_all: Callable[[Any, Any], None]
 
 
-def views_of(arrays: State) -> State:
+def views_of(arrays: EventState) -> EventState:
     """Returns a state as the interpreter reads it: views whose items are numbers."""
-    return State(*(view_of(each) for each in arrays))
+    return EventState(*(view_of(each) for each in arrays))
 
 
-INTERPRETED = Form(
+INTERPRETED = StateForm(
     views_of,
     view_of,
     state.settle_and_follow,
@@ -53,7 +63,7 @@ INTERPRETED = Form(
 
 
 @cache
-def form_for(is_large: bool) -> Form:
+def form_for(is_large: bool) -> StateForm:
     """Returns the form for large or for small problems, ready to be used."""
     if not is_large:
         return INTERPRETED
@@ -61,7 +71,7 @@ def form_for(is_large: bool) -> Form:
         from tamis.engine import state_compiled
         from tamis.numeric.views import places_of
 
-        form = Form(
+        form = StateForm(
             places_of,
             np.asarray,
             state_compiled.settle_and_follow,
@@ -73,7 +83,7 @@ def form_for(is_large: bool) -> Form:
     return form
 
 
-class Opening:
+class OpeningState:
     """What a problem begins with: good for every event that has the same problem."""
 
     def __init__(self, problem: Problem, plans: Ints) -> None:
@@ -97,7 +107,7 @@ class Opening:
         numbers = np.zeros(_NUMBERS, np.int64)
         numbers[state.IMPLYING] = len(problem.implications) > 0
         waits = bool(plans.any()) or numbers[state.IMPLYING]
-        self._state = State(
+        self._state = EventState(
             edges,
             lists_by_number(problem.edge_test, tests, problem.is_large),
             lists_by_number(problem.alternative_subscription, subscriptions, problem.is_large),
@@ -109,7 +119,7 @@ class Opening:
             np.empty(count, np.int32),
         )
 
-    def state(self) -> State:
+    def state(self) -> EventState:
         """The state of one event."""
         opening = self._state
         return opening._replace(
@@ -121,7 +131,7 @@ class Opening:
         )
 
 
-def _exercise(form: Form) -> None:
+def _exercise(form: StateForm) -> None:
     """Does with a form what is ever done with it, so that it is compiled."""
     one = np.zeros(1, np.int64)
     table = np.zeros((1, 5), np.int32)
@@ -129,7 +139,7 @@ def _exercise(form: Form) -> None:
     fixed, row = table[:, :3], table[0]
     numbers = np.zeros(_NUMBERS, np.int64)
     parts: tuple[Any, ...] = (fixed, lists, lists, fixed, table, table, numbers, row, row)
-    whole = State(*(each.copy() for each in parts))
+    whole = EventState(*(each.copy() for each in parts))
     handle = form.handle(whole)
     form.settle_and_follow(handle, 0, 0, 0)
     for each in (form.follow, form.reject, form.spare_all):

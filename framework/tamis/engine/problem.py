@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from tamis.catalog.catalog import BINDS, CONDITIONAL, Catalog, stretches
 from tamis.catalog.joins import JoinPlan
-from tamis.engine.learned import Learned
-from tamis.engine.opening import Opening
+from tamis.engine.learned import OnlineStatistics
+from tamis.engine.opening import OpeningState
 from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
 from tamis.engine.wider import Costs, Narrower, narrower_tests
 from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 from tamis.operators.specification import Preparation, Specification
-from tamis.planning import Expected, Problem, Standing
+from tamis.planning import Expectations, Problem, Standing
 from tamis.statistics import Statistics
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Skeleton:
     """The alternatives that need operators or conditions, by dense numbers."""
 
     def __init__(
-        self, catalog: Catalog, rows: NDArray[Any], statistics: Statistics | Learned
+        self, catalog: Catalog, rows: NDArray[Any], statistics: Statistics | OnlineStatistics
     ) -> None:
         self._after: tuple[tuple[int, ...], Problem] | None = None
         self.version = catalog.version
@@ -121,7 +121,7 @@ class Skeleton:
         edge_test: Ints,
         counts: Ints,
         batch: Ints,
-        expected: Expected,
+        expected: Expectations,
         distrusted: Collection[str],
     ) -> dict[int, Narrower]:
         if not widens.any():
@@ -146,7 +146,7 @@ class Skeleton:
         other.problem = replace(self.problem, test_call=self._test_call)
         return other
 
-    def expecting(self, statistics: Statistics | Learned) -> Skeleton:
+    def expecting(self, statistics: Statistics | OnlineStatistics) -> Skeleton:
         """The same with what is expected by now; events that are being decided keep the old one."""
         other = copy(self)
         other._after = None
@@ -154,8 +154,8 @@ class Skeleton:
         other.problem = self.problem.expecting(self._expected(statistics))
         return other
 
-    def _expected(self, statistics: Statistics | Learned) -> Expected:
-        return Expected(
+    def _expected(self, statistics: Statistics | OnlineStatistics) -> Expectations:
+        return Expectations(
             test_selectivity=statistics.selectivities(self.tests),
             call_cost=statistics.costs(self.calls),
             call_failure=statistics.failures(self.calls),
@@ -207,12 +207,12 @@ class Skeleton:
         return self.version == catalog.version and np.array_equal(self.rows, rows)
 
     @cached_property
-    def opening(self) -> Opening:
+    def opening(self) -> OpeningState:
         """The state of an event before anything is known of it."""
         plans = np.full(len(self.rows), NO_PLAN)
         for at, plan in self.plans.items():
             plans[at] = CHECKED if plan.checks else PLANNED
-        return Opening(self.problem, plans)
+        return OpeningState(self.problem, plans)
 
     @cached_property
     def batches(self) -> list[int]:
@@ -336,7 +336,7 @@ class Problems:
         self._catalog = catalog
         self._last: Skeleton | None = None
 
-    def of(self, rows: NDArray[Any], known: Statistics | Learned) -> Skeleton:
+    def of(self, rows: NDArray[Any], known: Statistics | OnlineStatistics) -> Skeleton:
         """Returns the problem of these alternatives, with what is expected by now."""
         last = self._last
         if last is None or not last.fits(self._catalog, rows):

@@ -16,7 +16,7 @@ from tamis.statistics.sample import brief
 _MOST_ANSWERS = 512
 
 
-class Matched(NamedTuple):
+class RecentEvent(NamedTuple):
     """An event that was matched."""
 
     number: int
@@ -30,7 +30,7 @@ class Recent:
     """The events that are kept, so many at most."""
 
     def __init__(self, most: int) -> None:
-        self.kept: list[Matched] = []
+        self.kept: list[RecentEvent] = []
         self._most = most
         self._came = 0
         self._step = 1
@@ -47,7 +47,7 @@ class Recent:
             if number % self._step:
                 return
         answers = {} if decision is None else _answers_of(decision)
-        self.kept.append(Matched(number, brief(event.content), answers))
+        self.kept.append(RecentEvent(number, brief(event.content), answers))
 
 
 def _answers_of(decision: Decision) -> dict[str, bool | list[Solution]]:

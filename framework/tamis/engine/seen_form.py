@@ -19,7 +19,7 @@ from tamis.statistics.shares import credible_shares
 from tamis.waiting import COMPILING, waiting_for
 
 
-class Form(NamedTuple):
+class RowForm(NamedTuple):
     """The functions of `seen` in one form, and what makes the sequences that they take."""
 
     rows: Callable[[Any], Any]
@@ -39,7 +39,7 @@ class Form(NamedTuple):
 class Table:
     """Rows of numbers by text."""
 
-    def __init__(self, form: Form, width: int) -> None:
+    def __init__(self, form: RowForm, width: int) -> None:
         self.places: dict[str, int] = {}
         self._width, self._size = width, 0
         self.rows: Any = form.rows(np.zeros((0, width)))
@@ -56,7 +56,7 @@ class Table:
         self.places[text] = place
         return place
 
-    def change(self, form: Form) -> None:
+    def change(self, form: RowForm) -> None:
         """Makes the rows what another form takes."""
         self.rows = form.rows(np.array(self.rows, np.float64).reshape(-1, self._width))
 
@@ -86,7 +86,7 @@ def _unseen(table: list[list[float]], rows: list[int]) -> list[int]:
     return [at for at, row in enumerate(rows) if table[row][seen.AT] < 0.0]
 
 
-INTERPRETED = Form(
+INTERPRETED = RowForm(
     lambda array: array.tolist(),
     _given,
     _given,
@@ -107,11 +107,11 @@ def _unseen_of_array(table: Floats, rows: Ints) -> list[int]:
 
 
 @cache
-def compiled_form() -> Form:
+def compiled_form() -> RowForm:
     """Returns the compiled form, ready to be used."""
     from tamis.engine import seen_compiled as made
 
-    form = Form(
+    form = RowForm(
         _given,
         partial(np.fromiter, dtype=np.int64),
         partial(np.fromiter, dtype=np.uint8),
@@ -129,7 +129,7 @@ def compiled_form() -> Form:
     return form
 
 
-def _exercise(form: Form) -> None:
+def _exercise(form: RowForm) -> None:
     """Calls each function of a form, so that it is compiled."""
     widths = (seen.TEST_WIDTH, seen.CALL_WIDTH, seen.OPERATOR_WIDTH)
     tests, calls, operators = (form.rows(np.zeros((1, width))) for width in widths)
@@ -145,6 +145,6 @@ def _exercise(form: Form) -> None:
 
 
 @cache
-def credible(form: Form) -> Any:
+def credible(form: RowForm) -> Any:
     """Returns the credible shares as a form takes them."""
     return form.rows(credible_shares())

@@ -35,7 +35,7 @@ DECIDED, KNOWN, WAITING, IMPLYING = range(4)
 CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = range(5)
 
 
-class State(NamedTuple):
+class EventState(NamedTuple):
     """One event: what never changes first, then what does."""
 
     edges: SmallInts
@@ -54,7 +54,7 @@ class State(NamedTuple):
 
 
 @portable
-def decide(state: State, alternative: int, verdict: int, killer: int) -> None:
+def decide(state: EventState, alternative: int, verdict: int, killer: int) -> None:
     """Gives an open alternative its verdict."""
     state.alternatives[alternative, VERDICT] = verdict
     state.alternatives[alternative, KILLER] = killer
@@ -63,14 +63,14 @@ def decide(state: State, alternative: int, verdict: int, killer: int) -> None:
 
 
 @portable
-def spare(state: State, alternative: int) -> None:
+def spare(state: EventState, alternative: int) -> None:
     """Makes an alternative needless, if it is open."""
     if state.alternatives[alternative, VERDICT] == OPEN:
         decide(state, alternative, SPARED, -1)
 
 
 @portable
-def accept(state: State, alternative: int) -> None:
+def accept(state: EventState, alternative: int) -> None:
     """Finds an open alternative true: siblings without variables are needless."""
     decide(state, alternative, TRUE, -1)
     owner = state.fixed[alternative, OWNER]
@@ -80,7 +80,7 @@ def accept(state: State, alternative: int) -> None:
 
 
 @portable
-def end(state: State, test: int) -> None:
+def end(state: EventState, test: int) -> None:
     """Decides the alternatives that want the outcome of a test to be another."""
     outcome = state.tests[test, OUTCOME]
     if outcome == UNKNOWN:
@@ -96,7 +96,7 @@ def end(state: State, test: int) -> None:
 
 
 @portable
-def keep(state: State, test: int) -> None:
+def keep(state: EventState, test: int) -> None:
     """Goes on with the alternatives that the outcome of a test leaves open."""
     for wanted in range(1, -1, -1):
         for at in range(state.test_edges[test], state.test_edges[test + 1]):
@@ -106,7 +106,7 @@ def keep(state: State, test: int) -> None:
 
 
 @portable
-def keep_one(state: State, test: int, edge: int, alternative: int) -> None:
+def keep_one(state: EventState, test: int, edge: int, alternative: int) -> None:
     """Counts a test of an alternative as known; decides the alternative with its last one."""
     if state.alternatives[alternative, VERDICT] != OPEN:
         return
@@ -132,14 +132,14 @@ def keep_one(state: State, test: int, edge: int, alternative: int) -> None:
 
 
 @portable
-def wait(state: State, edge: int) -> None:
+def wait(state: EventState, edge: int) -> None:
     """Puts an edge on the list of those whose alternatives wait."""
     state.waiting[state.numbers[WAITING]] = edge
     state.numbers[WAITING] += 1
 
 
 @portable
-def settle(state: State, test: int, outcome: int, how: int) -> None:
+def settle(state: EventState, test: int, outcome: int, how: int) -> None:
     """Gives a test its first outcome."""
     state.tests[test, OUTCOME] = outcome
     state.tests[test, HOW] = how
@@ -148,7 +148,7 @@ def settle(state: State, test: int, outcome: int, how: int) -> None:
 
 
 @portable
-def settle_and_follow(state: State, test: int, outcome: int, how: int) -> None:
+def settle_and_follow(state: EventState, test: int, outcome: int, how: int) -> None:
     """Gives a test its first outcome, and its alternatives what follows from it."""
     settle(state, test, outcome, how)
     end(state, test)
@@ -156,7 +156,7 @@ def settle_and_follow(state: State, test: int, outcome: int, how: int) -> None:
 
 
 @portable
-def follow(state: State, tests: Ints) -> None:
+def follow(state: EventState, tests: Ints) -> None:
     """Gives the alternatives of tests what follows from their outcomes."""
     for test in tests:
         end(state, test)
@@ -165,7 +165,7 @@ def follow(state: State, tests: Ints) -> None:
 
 
 @portable
-def reject(state: State, tests: Ints) -> None:
+def reject(state: EventState, tests: Ints) -> None:
     """Decides that whoever asks for one of these tests is false, whatever it wants."""
     for test in tests:
         for at in range(state.test_edges[test], state.test_edges[test + 1]):
@@ -175,7 +175,7 @@ def reject(state: State, tests: Ints) -> None:
 
 
 @portable
-def spare_all(state: State, alternatives: Ints) -> None:
+def spare_all(state: EventState, alternatives: Ints) -> None:
     """Makes alternatives needless that are open."""
     for alternative in alternatives:
         spare(state, alternative)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.engine import state as plain
-from tamis.engine.state import State
+from tamis.engine.state import EventState
 from tamis.numeric.kernels import inlined, kernel, portable_parts
 from tamis.numeric.types import Ints
 from tamis.numeric.views import bare, bare_at, bare_table_at
@@ -14,8 +14,8 @@ portable_parts()
 
 
 @inlined
-def _views(places: Ints) -> State:
-    return State(
+def _views(places: Ints) -> EventState:
+    return EventState(
         bare_table_at(places, 0, np.int32),
         bare_at(places, 1, np.int32),
         bare_at(places, 2, np.int32),

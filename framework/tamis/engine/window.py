@@ -37,7 +37,7 @@ class _Batch(NamedTuple):
     calls: list[tuple[Underway, int]]
 
 
-class Pending(Protocol[R]):
+class EventInFlight(Protocol[R]):
     """An event in flight, and how it ends."""
 
     underway: Underway | None
@@ -57,13 +57,13 @@ class Window(Generic[R]):
         self._most = most
         self._decider = decider
         self._gateway = gateway
-        self._pending: deque[Pending[R]] = deque()
+        self._pending: deque[EventInFlight[R]] = deque()
 
     def __len__(self) -> int:
         return len(self._pending)
 
     def run(
-        self, items: Iterable[T], begin: Callable[[T], Pending[R] | None]
+        self, items: Iterable[T], begin: Callable[[T], EventInFlight[R] | None]
     ) -> Iterator[tuple[T, R | None]]:
         """Yields items in order, with the results of those of which an event begins.
 
@@ -97,7 +97,7 @@ class Window(Generic[R]):
         """Whether an event has to end before another one begins."""
         return len(self._pending) >= self._most
 
-    def add(self, pending: Pending[R]) -> None:
+    def add(self, pending: EventInFlight[R]) -> None:
         """Takes one more event."""
         self._pending.append(pending)
 

@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tamis.files.naming import Renamed, namings_of
-from tamis.files.reading import Line, ReadingError
+from tamis.files.reading import FileLine, ReadingError
 from tamis.files.tracks import Track
 
 SUFFIXES = (".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv")
@@ -63,13 +63,13 @@ class Films:
         """How much of all films has been read, from 0 to 1; `None` where a camera is among them."""
         return None if self.live else min(1.0, (self._done + self._share) / len(self.files))
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[FileLine]:
         for self._done, file in enumerate(self.files):  # noqa: B020 (read while it counts)
             yield from self._namings[file].lines(self._lines(file))
             self._share = 0.0
         self._done = len(self.files)
 
-    def _lines(self, file: str) -> Iterator[Line]:
+    def _lines(self, file: str) -> Iterator[FileLine]:
         """The events of one film, and the reason why it ends before it should."""
         shown = shown_film(file)
         film = _opened(file, shown)
@@ -77,21 +77,21 @@ class Films:
         try:
             too_large = _too_large(film)
             if too_large is not None:
-                yield Line(shown, 0, None, too_large, shown)
+                yield FileLine(shown, 0, None, too_large, shown)
                 return
             for number, seconds in _moments(film, self._frames.every_seconds, is_address(file)):
                 there, image = film.retrieve()
                 if not there or image is None:
-                    yield Line(shown, number, None, f"frame {number} cannot be decoded", shown)
+                    yield FileLine(shown, number, None, f"frame {number} cannot be decoded", shown)
                     continue
                 self._share = self._share_of(film, number)
                 event = self._event(shown, number, seconds, live=is_address(file))
-                yield Line(shown, number, {**event, "image": image}, None, None)
+                yield FileLine(shown, number, {**event, "image": image}, None, None)
                 given += 1
                 if given == self._frames.most:
                     return
             if (reason := _reason_of_end(film, is_address(file))) is not None:
-                yield Line(shown, max(0, number), None, reason, shown)
+                yield FileLine(shown, max(0, number), None, reason, shown)
         finally:
             film.release()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from tamis.files.reading import Line
+    from tamis.files.reading import FileLine
 
 Partition = int | float | str | None
 Renamed = tuple[tuple[str, str], ...]
@@ -29,13 +29,13 @@ _MOST_BESIDE_FRACTIONS = 1 << 31
 
 
 @dataclass(frozen=True)
-class Naming:
+class EventDefaults:
     """What the events of one file get."""
 
     renamed: Renamed = ()
     partitions: tuple[tuple[str, Partition], ...] = ()
 
-    def lines(self, lines: Iterable[Line]) -> Iterable[Line]:
+    def lines(self, lines: Iterable[FileLine]) -> Iterable[FileLine]:
         """The lines of the file, with what they get."""
         if self == UNNAMED:
             return lines
@@ -77,7 +77,7 @@ class Naming:
         return pyarrow.RecordBatch.from_pydict(named)
 
 
-UNNAMED = Naming()
+UNNAMED = EventDefaults()
 
 
 def _inside(document: Any, path: str) -> Any:
@@ -86,7 +86,7 @@ def _inside(document: Any, path: str) -> Any:
     return document
 
 
-def namings_of(names: Mapping[str, str], renamed: Renamed = ()) -> dict[str, Naming]:
+def namings_of(names: Mapping[str, str], renamed: Renamed = ()) -> dict[str, EventDefaults]:
     """What the events of each file get; files by their names, as people gave them."""
     found = {file: _in_folders(name) for file, name in names.items()}
     values: dict[str, set[str]] = {}
@@ -95,7 +95,7 @@ def namings_of(names: Mapping[str, str], renamed: Renamed = ()) -> dict[str, Nam
             values.setdefault(key, set()).add(text)
     typed = {key: _typed(texts) for key, texts in values.items()}
     return {
-        file: Naming(renamed, tuple((key, typed[key][text]) for key, text in each.items()))
+        file: EventDefaults(renamed, tuple((key, typed[key][text]) for key, text in each.items()))
         for file, each in found.items()
     }
 

@@ -34,7 +34,7 @@ class ReadingError(TamisError):
     """A file that is not there, or that cannot be read to its end."""
 
 
-class Line(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file: what it holds, or the reason why it holds nothing."""
 
     file: str
@@ -85,29 +85,29 @@ class Events:
             done += int(self._share() * sizes[self._finished])
         return done / total
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[FileLine]:
         for self._finished, file in enumerate(self.files):  # noqa: B020 (read while it counts)
             lines = self._rows(file) if is_table(file) else self._lines(file)
             yield from self._namings[file].lines(lines)
             self._share = lambda: 0.0
         self._finished = len(self.files)
 
-    def _lines(self, file: str) -> Iterator[Line]:
+    def _lines(self, file: str) -> Iterator[FileLine]:
         with opened(file) as (stream, position):
             size = _size(file)
             if size:
                 self._share = lambda: min(1.0, position() / size)
             yield from json_lines(file, stream)
 
-    def _rows(self, file: str) -> Iterator[Line]:
+    def _rows(self, file: str) -> Iterator[FileLine]:
         from tamis.files.parquet import rows
 
         for number, (share, row) in enumerate(rows(file), 1):
             self._share = lambda share=share: share  # type: ignore[misc]
-            yield Line(file, number, row, None, None)
+            yield FileLine(file, number, row, None, None)
 
 
-def read_lines(file: str) -> Iterator[Line]:
+def read_lines(file: str) -> Iterator[FileLine]:
     """The JSON lines of one file, or of standard input (`-`)."""
     with opened(file) as (stream, _):
         yield from json_lines(file, stream)
@@ -123,7 +123,7 @@ def read_whole(file: str) -> str:
         raise ReadingError(f"{shown_name(file)} is {_not_utf8(bad)}") from None
 
 
-def json_lines(file: str, stream: Iterable[bytes], first: int = 1) -> Iterator[Line]:
+def json_lines(file: str, stream: Iterable[bytes], first: int = 1) -> Iterator[FileLine]:
     """The lines of an open file that are not blank, by their numbers from the first on."""
     number = 0
     with _sentences(file, lambda: number):
@@ -139,20 +139,20 @@ def shown_name(file: str) -> str:
     return "standard input" if file == STANDARD_INPUT else file
 
 
-def _line(file: str, number: int, raw: bytes) -> Line:
+def _line(file: str, number: int, raw: bytes) -> FileLine:
     try:
         text = raw.decode()
     except UnicodeDecodeError as bad:
-        return Line(file, number, None, _not_utf8(bad), raw.decode(errors="backslashreplace"))
+        return FileLine(file, number, None, _not_utf8(bad), raw.decode(errors="backslashreplace"))
     try:
-        return Line(file, number, read_event_line(text), None, text)
+        return FileLine(file, number, read_event_line(text), None, text)
     except EventError:
         reason = "nested too deep"
     except json.JSONDecodeError as bad:
         reason = f"not valid JSON: {bad.msg.removesuffix(' at')} at column {bad.colno}"
     except ValueError as bad:
         reason = f"not valid JSON: {bad}"
-    return Line(file, number, None, reason, text)
+    return FileLine(file, number, None, reason, text)
 
 
 def read_event_line(line: str) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.indexing import Rows
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Ints
 
 BYTES, BITS, LISTS, BEST = "bytes", "bits", "lists", "best"
@@ -144,7 +144,7 @@ class Lists(Association):
     name = LISTS
 
     def __init__(self) -> None:
-        self._rows: dict[int, Growing] = {}
+        self._rows: dict[int, GrowingArray] = {}
 
     def add(self, rows: Ints, numbers: Ints) -> None:
         """Takes pairs of a row and a predicate."""
@@ -155,7 +155,7 @@ class Lists(Association):
         for number, mine in zip(found.tolist(), np.split(rows[order], first[1:]), strict=True):
             held = self._rows.get(number)
             if held is None:
-                held = self._rows[number] = Growing(np.int32, mine[:0].astype(np.int32))
+                held = self._rows[number] = GrowingArray(np.int32, mine[:0].astype(np.int32))
             held.extend(mine)
 
     def remove(self, row: int, numbers: Ints) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from tamis.index.buckets.access import BLOOM, HASH, LANES
 from tamis.index.buckets.index import BucketIndex
 from tamis.index.known import knowledge_from
-from tamis.index.terms import RANGE, Terms
+from tamis.index.terms import RANGE, TermColumns
 from tamis.numeric.types import Floats
 
 FEW_ROWS = 10_000
@@ -44,7 +44,7 @@ class Choice(NamedTuple):
         return f"{_NAMES[self.rule]}: {self.why}"
 
 
-def chosen(terms: Terms, presence: Floats) -> Choice:
+def chosen(terms: TermColumns, presence: Floats) -> Choice:
     """Returns the index for these rows; `presence` says how many events have a dimension."""
     rows = len(terms.rows)
     if rows <= FEW_ROWS:
@@ -61,7 +61,7 @@ def chosen(terms: Terms, presence: Floats) -> Choice:
     return Choice(BLOOM, f"{rows:,} rows, {length:,.0f} of which share their rarest attribute")
 
 
-def _list_length(terms: Terms, presence: Floats) -> float:
+def _list_length(terms: TermColumns, presence: Floats) -> float:
     """How many rows have the attribute that is the rarest one of a row, in the mean of the rows.
 
     Rare is what few rows have, and few events where that is known."""
@@ -74,7 +74,7 @@ def _list_length(terms: Terms, presence: Floats) -> float:
     return float(np.minimum.reduceat(weights[terms.dimension], first).mean())
 
 
-def _shared(terms: Terms) -> float:
+def _shared(terms: TermColumns) -> float:
     """How many rows are satisfied by a value that satisfies the narrowest predicate of one."""
     equal = (terms.op == RANGE) & (terms.low == terms.high)
     pairs = np.stack([terms.dimension[equal].astype(np.float64), terms.low[equal]])
@@ -98,7 +98,7 @@ class AutoIndex(BucketIndex):
         """Returns which index it is, and why."""
         return self._choice.text
 
-    def _chosen(self, terms: Terms) -> Choice:
+    def _chosen(self, terms: TermColumns) -> Choice:
         known = None
         if self._statistics is not None:
             known = knowledge_from(self._statistics, self._dimensions)
@@ -110,7 +110,7 @@ class AutoIndex(BucketIndex):
         self._choice, self._rule = choice, choice.rule
         self._accesses = 2 if choice.rule == HASH else 1
 
-    def _lay_out_anew(self, terms: Terms) -> None:
+    def _lay_out_anew(self, terms: TermColumns) -> None:
         before = self._choice
         self._become(self._chosen(terms))
         try:

@@ -16,7 +16,7 @@ from tamis.language.values import Scalar
 Key = Any
 
 
-class Finder(Protocol):
+class StringFinder(Protocol):
     """What finds many strings in one value at once."""
 
     def add(self, number: int, string: str) -> None:
@@ -114,7 +114,7 @@ class Elements(Bag):
 class Strings(Bag):
     """The needles that a string contains, or the patterns that it matches."""
 
-    def __init__(self, finder: Callable[[], Finder]) -> None:
+    def __init__(self, finder: Callable[[], StringFinder]) -> None:
         super().__init__()
         self._finder = finder()
 

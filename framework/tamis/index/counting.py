@@ -23,7 +23,7 @@ from tamis.index.scan import Column, Scan
 from tamis.indexing import Rows
 from tamis.language.comparison import SCALAR, Comparison
 from tamis.language.values import Scalar, as_scalar
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Flags
 
 MOST_VALUES = 4_096
@@ -39,7 +39,7 @@ class TableColumn(Column):
         super().__init__()
         self._most = most
         self._declared = None if declared is None else {_key(value) for value in declared}
-        self.rows: dict[Key, Growing] | None = {} if most else None
+        self.rows: dict[Key, GrowingArray] | None = {} if most else None
         """By value, the numbers of the predicates that it satisfies; none of very many values."""
         self._live: set[int] = set()
         """The predicates that a scalar may satisfy: what is dropped may be marked still."""
@@ -61,7 +61,7 @@ class TableColumn(Column):
                 row[int(np.flatnonzero(row.view == number)[0])] = row[row.size - 1]
                 row.size -= 1
 
-    def _rows_with(self, comparison: Comparison) -> Iterator[Growing]:
+    def _rows_with(self, comparison: Comparison) -> Iterator[GrowingArray]:
         """Yields the rows of the values that satisfy a comparison."""
         if self.rows:
             holds = comparison.compiled()
@@ -81,7 +81,7 @@ class TableColumn(Column):
             truth |= mine
             numbers = [each for each in np.flatnonzero(mine).tolist() if each in self._live]
             # several threads may come here: each makes the row that the others make
-            rows[key] = Growing(np.int32, np.array(numbers, np.int32))
+            rows[key] = GrowingArray(np.int32, np.array(numbers, np.int32))
             if len(rows) > self._most:
                 self.rows = None
 
@@ -104,7 +104,7 @@ def _values(name: str, domain: Iterable[Any]) -> list[Scalar]:
     return scalars
 
 
-class Counting(Scan):
+class CountingIndex(Scan):
     """Predicate tables, and counts of satisfied predicates by row."""
 
     def __init__(

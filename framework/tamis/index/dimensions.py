@@ -23,9 +23,9 @@ import numpy as np
 from tamis.event import Event, is_itself
 from tamis.index.bags import Bag, Elements, Odd, needles, patterns
 from tamis.index.columns import Columns
-from tamis.index.labels import Labels, Moved
+from tamis.index.labels import ChangedLabels, Labels
 from tamis.index.readings import packed
-from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, TermColumns
 from tamis.indexing import Entry
 from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
@@ -126,9 +126,9 @@ class _Columns:
         self.rows.append(row)
         self.start.append(len(self.dimension))
 
-    def terms(self) -> Terms:
+    def terms(self) -> TermColumns:
         """The columns as arrays."""
-        return Terms(
+        return TermColumns(
             np.array(self.rows, np.int64),
             np.array(self.start, np.int64),
             np.array(self.dimension, np.int32),
@@ -190,7 +190,7 @@ class Dimensions:
 
     # predicates
 
-    def terms(self, entries: Iterable[Entry]) -> tuple[Terms, dict[int, Moved]]:
+    def terms(self, entries: Iterable[Entry]) -> tuple[TermColumns, dict[int, ChangedLabels]]:
         """Rows as terms, and the labels that had to move to make room for new ones."""
         columns = _Columns()
         known: dict[int, tuple[_Line, AttributePredicate]] = {}
@@ -208,14 +208,16 @@ class Dimensions:
         moved = self._label(columns)
         return columns.terms(), moved
 
-    def box_terms(self, rows: Ints, columns: Columns) -> tuple[Terms, dict[int, Moved]]:
+    def box_terms(
+        self, rows: Ints, columns: Columns
+    ) -> tuple[TermColumns, dict[int, ChangedLabels]]:
         """The same for boxes of numbers; those with very large bounds are read as predicates."""
         if columns.has_large_bounds:
             return self.terms(zip(rows.tolist(), columns.predicates(), strict=True))
         numbers = [self.number(name, NUMBERS) for name in columns.attributes]
         of = np.array(numbers, np.int32)[columns.attribute]
         ops = np.zeros(len(of), np.uint8)
-        return Terms(rows, columns.start, of, ops, columns.low, columns.high, np.zeros(0)), {}
+        return TermColumns(rows, columns.start, of, ops, columns.low, columns.high, np.zeros(0)), {}
 
     def _line(self, columns: _Columns, predicate: AttributePredicate) -> _Line | None:
         """The term of a predicate; of one with members, which is added here, `None`."""
@@ -260,7 +262,7 @@ class Dimensions:
             truth = {"has none": NONE, "not has all": NOT_ALL}.get(op, ANY)
             columns.add_set(number, truth, things)
 
-    def _label(self, columns: _Columns) -> dict[int, Moved]:
+    def _label(self, columns: _Columns) -> dict[int, ChangedLabels]:
         """Gives strings and large numbers labels, and the terms about them their bounds."""
         wanted: dict[int, set[Any]] = {}
         for stretches, terms in columns.labeled:
@@ -383,7 +385,7 @@ class Dimensions:
 
     # upkeep
 
-    def kept(self, terms: Terms) -> tuple[Dimensions, Terms]:
+    def kept(self, terms: TermColumns) -> tuple[Dimensions, TermColumns]:
         """What is left when nothing is kept that these terms, all there are, do not use.
 
         Things and labels that nobody uses are forgotten here, too; numbers stay what they are."""
@@ -407,7 +409,7 @@ class Dimensions:
         return left, terms._replace(dimension=renumbered.astype(np.int32))
 
     @staticmethod
-    def _members(terms: Terms, number: int) -> Any:
+    def _members(terms: TermColumns, number: int) -> Any:
         sets = np.flatnonzero((terms.dimension == number) & (terms.op > OUTSIDE))
         spans = zip(terms.low[sets].astype(int), terms.high[sets].astype(int), strict=True)
         parts = [terms.members[start : start + count] for start, count in spans]

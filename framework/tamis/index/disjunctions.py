@@ -22,7 +22,7 @@ from tamis.index.columns import Columns
 from tamis.index.scan import Scan
 from tamis.indexing import Entry, Found, Index, Rows
 from tamis.language.predicate import AttributePredicate, Disjunction
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.statistics import Statistics
 
 _SCAN, _TEXTS = "disjunctions", "disjunctions.json"
@@ -51,13 +51,13 @@ class DisjunctionIndex(Index):
         self._users: Counter[int] = Counter()
         self._places: dict[int, int] = {}
         """Of each row that has disjunctions, its place among those that have."""
-        self._parts = Growing(np.int32)
+        self._parts = GrowingArray(np.int32)
         """The predicates of all disjunctions, one disjunction after the other."""
-        self._first_part = Growing(np.int64)
+        self._first_part = GrowingArray(np.int64)
         """By disjunction."""
-        self._first_disjunction = Growing(np.int64)
+        self._first_disjunction = GrowingArray(np.int64)
         """By place of a row."""
-        self._row = Growing(np.int64)
+        self._row = GrowingArray(np.int64)
         """By place, or that it is dead."""
 
     def build(self, entries: Iterable[Entry]) -> None:
@@ -142,10 +142,10 @@ class DisjunctionIndex(Index):
         disjunctions = np.diff(self._first_disjunction.view, append=len(self._first_part))
         parts = np.diff(self._first_part.view, append=len(self._parts))
         is_kept = np.repeat(is_live, disjunctions)
-        self._parts = Growing(np.int32, self._parts.view[np.repeat(is_kept, parts)])
-        self._first_part = Growing(np.int64, _starts(parts[is_kept]))
-        self._first_disjunction = Growing(np.int64, _starts(disjunctions[is_live]))
-        self._row = Growing(np.int64, self._row.view[is_live])
+        self._parts = GrowingArray(np.int32, self._parts.view[np.repeat(is_kept, parts)])
+        self._first_part = GrowingArray(np.int64, _starts(parts[is_kept]))
+        self._first_disjunction = GrowingArray(np.int64, _starts(disjunctions[is_live]))
+        self._row = GrowingArray(np.int64, self._row.view[is_live])
         self._places = {row: place for place, row in enumerate(self._row.view.tolist())}
 
     def inform(self, statistics: Statistics) -> None:
@@ -227,7 +227,7 @@ class DisjunctionIndex(Index):
         arrays = self._arrays().values()
         return self._index.nbytes + self._scan.nbytes + sum(each.nbytes for each in arrays)
 
-    def _arrays(self) -> dict[str, Growing]:
+    def _arrays(self) -> dict[str, GrowingArray]:
         return {
             "parts": self._parts,
             "first_part": self._first_part,
@@ -255,7 +255,7 @@ class DisjunctionIndex(Index):
         self._texts = {number: text for text, number in self._numbers.items()}
         for name in self._arrays():
             array = np.load(folder / f"{_SCAN}-{name}.npy")
-            setattr(self, f"_{name}", Growing(array.dtype, array))
+            setattr(self, f"_{name}", GrowingArray(array.dtype, array))
         count = int(self._parts.view.max()) + 1  # rows that are gone may have the highest ones
         self._free = [each for each in range(count) if each not in self._texts]
         places = enumerate(self._row.view.tolist())
@@ -264,7 +264,7 @@ class DisjunctionIndex(Index):
             self._users.update(self._parts_at(place))
 
 
-def _stretch(starts: Growing, at: int, end: int) -> tuple[int, int]:
+def _stretch(starts: GrowingArray, at: int, end: int) -> tuple[int, int]:
     """Where the stretch of a number begins and ends; the last one ends at the end."""
     return int(starts[at]), int(starts[at + 1]) if at + 1 < len(starts) else end
 

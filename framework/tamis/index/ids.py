@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Ints
 
 Id = str | int
@@ -32,11 +32,11 @@ class Ids:
         self._rows: dict[Id, int] = {}
         self._sorted: Ints = np.zeros(0, np.int64)
         self._gapless = False
-        self._integers = Growing(np.int64)
-        self._names = Growing(object)
+        self._integers = GrowingArray(np.int64)
+        self._names = GrowingArray(object)
         self._name_count = 0
-        self._named = Growing(np.bool_)
-        self._alive = Growing(np.bool_)
+        self._named = GrowingArray(np.bool_)
+        self._alive = GrowingArray(np.bool_)
         self._free: list[int] = []
         self._count = 0
 
@@ -92,11 +92,11 @@ class Ids:
         if len(ids) and not self._count and _ascends(ids):
             self._sorted = np.array(ids, np.int64)
             self._gapless = bool(self._sorted[-1] - self._sorted[0] + 1 == len(ids))
-            self._integers = Growing(np.int64, self._sorted.copy())
-            self._alive = Growing(np.bool_, np.ones(len(ids), np.bool_))
-            self._named = Growing(np.bool_, np.zeros(len(ids), np.bool_))
+            self._integers = GrowingArray(np.int64, self._sorted.copy())
+            self._alive = GrowingArray(np.bool_, np.ones(len(ids), np.bool_))
+            self._named = GrowingArray(np.bool_, np.zeros(len(ids), np.bool_))
             self._rows, self._free, self._count = {}, [], len(ids)
-            self._names, self._name_count = Growing(object), 0
+            self._names, self._name_count = GrowingArray(object), 0
             return np.arange(len(ids))
         taken = checked_ids(ids)
         known = set(taken)

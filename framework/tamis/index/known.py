@@ -46,7 +46,7 @@ many; of more, each is taken to be satisfied by one event in sixteen."""
 _SHARE_OF_A_THING = 1 / 16
 
 
-class Knowledge(NamedTuple):
+class DimensionKnowledge(NamedTuple):
     """Holds what is known of dimensions; a dimension without places is known by its presence."""
 
     presence: Floats
@@ -58,7 +58,7 @@ class Knowledge(NamedTuple):
     """Of the events that have the dimension, the share before each place."""
 
     @classmethod
-    def of(cls, presence: Iterable[float], curves: Iterable[Curve | None]) -> Knowledge:
+    def of(cls, presence: Iterable[float], curves: Iterable[Curve | None]) -> DimensionKnowledge:
         """Returns what is known of dimensions one after the other."""
         parts = [(np.zeros(0), np.zeros(0)) if each is None else each for each in curves]
         lengths = [len(at) for at, _ in parts]
@@ -71,7 +71,7 @@ class Knowledge(NamedTuple):
         )
 
 
-def knowledge_from(statistics: Statistics, dimensions: Dimensions) -> Knowledge | None:
+def knowledge_from(statistics: Statistics, dimensions: Dimensions) -> DimensionKnowledge | None:
     """Returns what statistics know of dimensions; `None` where they know of no attribute."""
     known = statistics.known_spaces()
     if not known:
@@ -91,7 +91,7 @@ def knowledge_from(statistics: Statistics, dimensions: Dimensions) -> Knowledge 
         has = _having(spaces.kinds, holds, events)
         presence.append(min(1.0, max(has, _CERTAIN) / events))
         curves.append(_curve(spaces, holds, dimensions, number, events) if has else None)
-    return Knowledge.of(presence, curves)
+    return DimensionKnowledge.of(presence, curves)
 
 
 def _having(kinds: Kinds, holds: int, events: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sortedcontainers import SortedDict
 
-from tamis.index.terms import OUTSIDE, Terms
+from tamis.index.terms import OUTSIDE, TermColumns
 from tamis.numeric.types import Floats
 
 _REACH = 2.0**51
@@ -27,7 +27,7 @@ _RUN = 64
 Value = Any
 
 
-class Moved(NamedTuple):
+class ChangedLabels(NamedTuple):
     """Labels that are no longer what they were, in ascending order."""
 
     old: Floats
@@ -71,7 +71,7 @@ class Labels:
             return float(self._labels.peekitem(above - 1)[1]) + 1.0
         return float(self._labels.peekitem(0)[1]) - 1.0 if self._labels else 0.0
 
-    def add(self, values: Iterable[Value]) -> Moved | None:
+    def add(self, values: Iterable[Value]) -> ChangedLabels | None:
         """Labels for new values; what became of the others when they had to move."""
         new = sorted(value for value in set(values) if value not in self._labels)
         old = list(self._labels.items())
@@ -89,7 +89,7 @@ class Labels:
             self._spread(sorted([*self._labels, *new]))
         if not new or not old:
             return None
-        return Moved(
+        return ChangedLabels(
             np.array([label for _, label in old]),
             np.array([self._labels[value] for value, _ in old]),
         )
@@ -136,7 +136,7 @@ class Labels:
         self._labels = SortedDict(items)
 
 
-def relabeled(terms: Terms, moved: Mapping[int, Moved]) -> Terms:
+def relabeled(terms: TermColumns, moved: Mapping[int, ChangedLabels]) -> TermColumns:
     """Terms whose labels have moved."""
     for number, move in moved.items():
         bounds = np.flatnonzero((terms.dimension == number) & (terms.op <= OUTSIDE))

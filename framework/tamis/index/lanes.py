@@ -9,7 +9,7 @@ from tamis.index.buckets.access import LANES
 from tamis.index.buckets.index import BucketIndex
 
 
-class Lanes(BucketIndex):
+class LanesIndex(BucketIndex):
     """Rows once each, in the least memory; `vector=False` keeps to what every processor can do."""
 
     def __init__(self, *, vector: bool | None = None) -> None:

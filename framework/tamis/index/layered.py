@@ -40,7 +40,7 @@ class Group(ABC):
         """The memory it holds, without the texts."""
 
 
-class Layered(ABC):
+class TextLayers(ABC):
     """Texts in groups of decreasing size."""
 
     def __init__(self) -> None:

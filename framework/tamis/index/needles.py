@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.layered import Group, Layered
+from tamis.index.layered import Group, TextLayers
 from tamis.waiting import COMPILING, waiting_for
 
 MOST_ONE_BY_ONE = 1_000
@@ -18,7 +18,7 @@ MOST_ONE_BY_ONE = 1_000
 _GROWTH = 3
 
 
-class Needles(Layered):
+class Needles(TextLayers):
     """Distinct strings under numbers."""
 
     def find(self, value: str) -> list[int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import islice
 
-from tamis.index.layered import Group, Layered
+from tamis.index.layered import Group, TextLayers
 from tamis.language.comparison import searcher
 
 _WIDEST_SET = 64
@@ -25,7 +25,7 @@ _ALWAYS_FOUND, _ITS_PLACE = b"", 0
 Match = Callable[[bytes], list[int] | None]
 
 
-class Patterns(Layered):
+class Patterns(TextLayers):
     """Distinct regular expressions under numbers, found valid before by `searcher`."""
 
     def find(self, value: str) -> list[int]:

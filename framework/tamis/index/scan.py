@@ -23,7 +23,7 @@ from tamis.indexing import Entry, Index, Rows
 from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
 from tamis.language.values import NUMBER, Scalar, kind_of
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Flags, Ints
 from tamis.statistics import Statistics
 
@@ -202,13 +202,13 @@ class Scan(Index):
         self._always: set[str] = set()
         self._numbers: dict[tuple[object, ...], int] = {}
         self._predicates: list[AttributePredicate | None] = [None]
-        self._uses = Growing(np.int64)
+        self._uses = GrowingArray(np.int64)
         self._uses.append(0)
         self._free: list[int] = []
-        self._entry_row = Growing(np.int64)
-        self._entry_number = Growing(np.int64)
-        self._needed = Growing(np.int32)
-        self._first = Growing(np.int64)
+        self._entry_row = GrowingArray(np.int64)
+        self._entry_number = GrowingArray(np.int64)
+        self._needed = GrowingArray(np.int32)
+        self._first = GrowingArray(np.int64)
         self._dead_entries = 0
         self._rows = 0
 
@@ -317,8 +317,8 @@ class Scan(Index):
     def _compact(self) -> None:
         """Closes the holes that deleted rows left."""
         rows, numbers = self.pairs()
-        self._entry_row = Growing(np.int64, rows)
-        self._entry_number = Growing(np.int64, numbers)
+        self._entry_row = GrowingArray(np.int64, rows)
+        self._entry_number = GrowingArray(np.int64, numbers)
         changes = np.flatnonzero(np.diff(rows, prepend=-1))
         self._first[rows[changes]] = changes
         self._dead_entries = 0

@@ -29,7 +29,7 @@ NOT_ALL = 6
 """There is a bag, and it lacks one of the members."""
 
 
-class Terms(NamedTuple):
+class TermColumns(NamedTuple):
     """Rows in columns; the terms of row `rows[i]` are those from `start[i]` to `start[i + 1]`.
 
     Where `op` is not a range (beyond `OUTSIDE`), `low` says where in `members` the sorted members
@@ -43,12 +43,12 @@ class Terms(NamedTuple):
     high: Floats
     members: Floats
 
-    def of(self, chosen: Ints) -> Terms:
+    def of(self, chosen: Ints) -> TermColumns:
         """The rows at these places, in this order."""
         counts = self.start[chosen + 1] - self.start[chosen]
         start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         terms = np.repeat(self.start[chosen] - start[:-1], counts) + np.arange(start[-1])
-        return Terms(
+        return TermColumns(
             self.rows[chosen],
             start,
             self.dimension[terms],
@@ -59,10 +59,10 @@ class Terms(NamedTuple):
         )
 
 
-def joined(first: Terms, second: Terms) -> Terms:
+def joined(first: TermColumns, second: TermColumns) -> TermColumns:
     """The rows of both."""
     shifted = np.where(second.op > OUTSIDE, second.low + len(first.members), second.low)
-    return Terms(
+    return TermColumns(
         np.concatenate([first.rows, second.rows]),
         np.concatenate([first.start, second.start[1:] + first.start[-1]]),
         np.concatenate([first.dimension, second.dimension]),

@@ -21,11 +21,11 @@ from tamis.language.constraint import (
     MULTIPLY,
     NEGATION,
     SUBTRACT,
+    AttributeReference,
+    ConstantTerm,
     Constraint,
     Expression,
-    Literal,
     Operation,
-    Reference,
     Step,
 )
 from tamis.language.predicate import (
@@ -68,12 +68,12 @@ class Side:
     def constant(self) -> Scalar | None:
         """Its value, if it is a constant."""
         lone = self.expression.lone
-        return lone.value if isinstance(lone, Literal) else None
+        return lone.value if isinstance(lone, ConstantTerm) else None
 
     def as_string(self) -> Side:
         """The side with a lone bare name as the string of its letters."""
         if self.bare and self.expression.lone is not None:
-            return Side([Literal(self.bare[0].value)], [], self.start)
+            return Side([ConstantTerm(self.bare[0].value)], [], self.start)
         return self
 
 
@@ -263,10 +263,10 @@ class AtomReader(Scanner):
 
     def _term(self, token: Token, steps: list[Step], bare: list[Token]) -> None:
         if token.kind in ("number", "string", "boolean"):
-            steps.append(Literal(token.value))
+            steps.append(ConstantTerm(token.value))
             self._no_loose_unit(token)
         elif token.kind == "name":
-            steps.append(Reference("$", str(token.value)))
+            steps.append(AttributeReference("$", str(token.value)))
             bare.append(token)
             if self.peek().kind == "(":
                 self.fail(
@@ -275,7 +275,9 @@ class AtomReader(Scanner):
                     token,
                 )
         elif token.kind in ("variable", "attribute"):
-            steps.append(Reference("?" if token.kind == "variable" else "$", str(token.value)))
+            steps.append(
+                AttributeReference("?" if token.kind == "variable" else "$", str(token.value))
+            )
         elif token.kind == "null":
             self.fail(_NULL, token)
         else:
@@ -290,7 +292,7 @@ class AtomReader(Scanner):
 
     def _only_numbers(self, steps: list[Step], start: Token) -> None:
         for step in steps:
-            if isinstance(step, Literal) and kind_of(step.value) != NUMBER:
+            if isinstance(step, ConstantTerm) and kind_of(step.value) != NUMBER:
                 self.fail(
                     f"arithmetic takes numbers, and {constant_text(step.value)} is "
                     f"{a(KIND_NAMES[kind_of(step.value)])}",
@@ -317,7 +319,7 @@ class AtomReader(Scanner):
 
     def _no_comparison(self, left: Side, token: Token) -> NoReturn:
         lone = left.expression.lone
-        if isinstance(lone, Reference) and lone.sigil == "$" and token.kind != "name":
+        if isinstance(lone, AttributeReference) and lone.sigil == "$" and token.kind != "name":
             name = name_text(lone.name)
             self.fail(
                 f"expected a comparison after {name}, found {token}; "
@@ -370,7 +372,7 @@ class AtomReader(Scanner):
 
     def _with_constants(self, left: Side, comparison: Comparison) -> Atom:
         lone = left.expression.lone
-        if isinstance(lone, Reference) and lone.sigil == "$":
+        if isinstance(lone, AttributeReference) and lone.sigil == "$":
             return AttributePredicate(lone.name, comparison)
         return Constraint(left.expression, comparison)
 
@@ -455,7 +457,7 @@ class AtomReader(Scanner):
 
     def _having(self, left: Side, token: Token, *, negated: bool) -> tuple[Atom, ...]:
         lone = left.expression.lone
-        if not isinstance(lone, Reference):
+        if not isinstance(lone, AttributeReference):
             self.fail("has reads an attribute that is an array", left.start)
         if lone.sigil == "?":
             self.fail("a variable is one value: compare it with = or in", left.start)

@@ -21,14 +21,14 @@ from tamis.language.values import Scalar, canonical_number
 Values = Sequence[Scalar | None]
 
 
-class Reference(NamedTuple):
+class AttributeReference(NamedTuple):
     """A variable (`?name`) or an attribute (`$name`) that an expression reads."""
 
     sigil: str
     name: str
 
 
-class Literal(NamedTuple):
+class ConstantTerm(NamedTuple):
     """A constant inside an expression."""
 
     value: Scalar
@@ -41,7 +41,7 @@ class Operation(NamedTuple):
     operands: int
 
 
-Step = Reference | Literal | Operation
+Step = AttributeReference | ConstantTerm | Operation
 
 NEGATION = Operation("-", 1)
 ADD, SUBTRACT, MULTIPLY, DIVIDE = (Operation(symbol, 2) for symbol in "+-*/")
@@ -65,9 +65,11 @@ class Expression:
     steps: tuple[Step, ...]
 
     @property
-    def references(self) -> tuple[Reference, ...]:
+    def references(self) -> tuple[AttributeReference, ...]:
         """What it reads, each once, in order."""
-        return tuple(dict.fromkeys(step for step in self.steps if isinstance(step, Reference)))
+        return tuple(
+            dict.fromkeys(step for step in self.steps if isinstance(step, AttributeReference))
+        )
 
     @property
     def lone(self) -> Step | None:
@@ -79,14 +81,14 @@ class Expression:
         if len(self.steps) == 1 or self.references:
             return self
         value = self.compiled({})(())
-        return self if value is None else Expression((Literal(canonical_number(value)),))
+        return self if value is None else Expression((ConstantTerm(canonical_number(value)),))
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
         """The same with its variables renamed."""
         return Expression(
             tuple(
-                Reference("?", names[step.name])
-                if isinstance(step, Reference) and step.sigil == "?"
+                AttributeReference("?", names[step.name])
+                if isinstance(step, AttributeReference) and step.sigil == "?"
                 else step
                 for step in self.steps
             )
@@ -96,11 +98,11 @@ class Expression:
         """Canonical text; attributes as `$name` where `sigils` says so."""
         stack: list[tuple[str, int]] = []
         for step in self.steps:
-            if isinstance(step, Reference):
+            if isinstance(step, AttributeReference):
                 bare = step.sigil == "$" and not sigils
                 text = name_text(step.name) if bare else marked_text(step.sigil, step.name)
                 stack.append((text, _ATOM))
-            elif isinstance(step, Literal):
+            elif isinstance(step, ConstantTerm):
                 text = constant_text(step.value)
                 stack.append((text, _UNARY if text.startswith("-") else _ATOM))
             elif step.operands == 1:
@@ -115,18 +117,18 @@ class Expression:
                 stack.append((f"{left} {step.symbol} {right}", strength))
         return stack[0][0]
 
-    def compiled(self, slots: Mapping[Reference, int]) -> Callable[[Values], Any]:
+    def compiled(self, slots: Mapping[AttributeReference, int]) -> Callable[[Values], Any]:
         """The function from values, at their slots, to the expression's value or `None`."""
         lone = self.lone
-        if isinstance(lone, Literal):
+        if isinstance(lone, ConstantTerm):
             return lambda values: lone.value
-        if isinstance(lone, Reference):
+        if isinstance(lone, AttributeReference):
             return operator.itemgetter(slots[lone])
         program = tuple(
             (slots[step], None)
-            if isinstance(step, Reference)
+            if isinstance(step, AttributeReference)
             else (-1, step.value)
-            if isinstance(step, Literal)
+            if isinstance(step, ConstantTerm)
             else (-step.operands - 1, _FUNCTIONS[step])
             for step in self.steps
         )
@@ -176,7 +178,7 @@ class Constraint:
     """Attributes that were written as bare names beside an ordering."""
 
     @property
-    def references(self) -> tuple[Reference, ...]:
+    def references(self) -> tuple[AttributeReference, ...]:
         """What it reads, each once."""
         right = () if self.right is None else self.right.references
         return tuple(dict.fromkeys((*self.left.references, *right)))
@@ -213,7 +215,7 @@ class Constraint:
         assert self.right is not None
         return f"{left} {self.op} {self.right.text(sigils=True)}"
 
-    def compiled(self, slots: Mapping[Reference, int]) -> Callable[[Values], bool]:
+    def compiled(self, slots: Mapping[AttributeReference, int]) -> Callable[[Values], bool]:
         """The function that decides it from values at their slots."""
         left = self.left.compiled(slots)
         if self.comparison is not None:

@@ -58,19 +58,19 @@ def policies_of(deliver: object, variables: Collection[str] | None) -> tuple[Pol
     """The policies of a `deliver`, one after the other, for a condition with these variables;
     where none are given, they were checked before."""
     if isinstance(deliver, Mapping):
-        return (_Reader("deliver", variables, behind=False).policy(deliver),)
+        return (_PolicyReader("deliver", variables, behind=False).policy(deliver),)
     if not isinstance(deliver, Sequence) or isinstance(deliver, str) or not deliver:
         raise SubscriptionError(
             f"deliver: a policy is an object as {{'cooldown': '10min'}}, or a list of them, "
             f"not {deliver!r:.80}"
         )
     return tuple(
-        _Reader(f"deliver[{at}]", variables, behind=at > 0).policy(each)
+        _PolicyReader(f"deliver[{at}]", variables, behind=at > 0).policy(each)
         for at, each in enumerate(deliver)
     )
 
 
-class _Reader:
+class _PolicyReader:
     """Reads one policy at its place."""
 
     def __init__(self, place: str, variables: Collection[str] | None, *, behind: bool) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
-from tamis.files.naming import UNNAMED, Naming
+from tamis.files.naming import UNNAMED, EventDefaults
 from tamis.files.parquet import batches_of, dicts, require_arrow
 from tamis.files.reading import (
-    Line,
+    FileLine,
     ReadingError,
     is_packed,
     is_table,
@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
     """About how much there is to read, in bytes."""
     folder: str = ""
     """What a relative path in an event is relative to."""
-    naming: Naming = UNNAMED
+    naming: EventDefaults = UNNAMED
 
     def elsewhere(self, name: str | None = None) -> Chunk:
         """The same for a process that may stand in another folder."""
@@ -59,7 +59,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(
-    files: Iterable[str], most_bytes: int, namings: Mapping[str, Naming] | None = None
+    files: Iterable[str], most_bytes: int, namings: Mapping[str, EventDefaults] | None = None
 ) -> list[Chunk]:
     """The parts of files, none much larger than so many bytes where it can be cut."""
     chunks: list[Chunk] = []
@@ -116,17 +116,17 @@ def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
             yield rejected
 
 
-def lines_of(chunk: Chunk) -> Iterator[Line]:
+def lines_of(chunk: Chunk) -> Iterator[FileLine]:
     """The lines or rows of a part, numbered as in their file."""
     yield from chunk.naming.lines(_as_read(chunk))
 
 
-def _as_read(chunk: Chunk) -> Iterator[Line]:
+def _as_read(chunk: Chunk) -> Iterator[FileLine]:
     if is_table(chunk.file):
         with _batches(chunk, _ROWS_AS_EVENTS) as batches:
             for first, batch in batches:
                 for number, row in enumerate(dicts(batch), first):
-                    yield Line(chunk.name, number, row, None, None)
+                    yield FileLine(chunk.name, number, row, None, None)
         return
     with opened(chunk.file) as (stream, _):
         if chunk.start:

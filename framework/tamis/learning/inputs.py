@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from tamis.errors import StatisticsError
-from tamis.learning.learner import Window
+from tamis.learning.learner import TimeStretch
 from tamis.words import counted
 
 _END_BYTES = 1 << 16
@@ -31,7 +31,7 @@ class Input:
     until: float | None = None
 
     @classmethod
-    def of(cls, file: str, window: Window, name: str | None = None) -> Input:
+    def of(cls, file: str, window: TimeStretch, name: str | None = None) -> Input:
         """A file as it is; `name` is for one that stands for another."""
         status = os.stat(file)
         digest = blake2b(digest_size=16)
@@ -44,9 +44,9 @@ class Input:
         return cls(name, status.st_size, status.st_mtime, digest.hexdigest(), *bounds)
 
     @property
-    def window(self) -> Window:
+    def window(self) -> TimeStretch:
         """For which stretch of time it was counted."""
-        return Window(self.since, self.until)
+        return TimeStretch(self.since, self.until)
 
     def is_same(self, other: Input) -> bool:
         """Whether two of one name hold the same."""
@@ -54,7 +54,7 @@ class Input:
         return all(getattr(self, each) == getattr(other, each) for each in by)
 
 
-class Sifted(NamedTuple):
+class UncountedFiles(NamedTuple):
     """Files that are to be counted, and how many were counted before."""
 
     fresh: list[str]
@@ -64,7 +64,7 @@ class Sifted(NamedTuple):
 
 def sifted(
     files: Mapping[str, Input], before: Iterable[Mapping[str, Any]], *, grows: bool
-) -> Sifted:
+) -> UncountedFiles:
     """The files that were not counted before, refusing those that were in part.
 
     `grows` says that only what came later is counted: then files may be others than before."""
@@ -96,7 +96,7 @@ def sifted(
                 f"{names[0]} {how}{more}: --since last counts what came later, --again counts all "
                 "of it, beside what was counted"
             )
-    return Sifted(list(fresh), list(fresh.values()), len(files) - len(fresh))
+    return UncountedFiles(list(fresh), list(fresh.values()), len(files) - len(fresh))
 
 
 def plain(inputs: Sequence[Input]) -> list[dict[str, Any]]:

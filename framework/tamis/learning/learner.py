@@ -20,7 +20,7 @@ from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.errors import EventError
 from tamis.event import DerivedAttribute, Event
 from tamis.event.clock import derived_in, zone_of
-from tamis.files.reading import Line
+from tamis.files.reading import FileLine
 from tamis.index.needles import Needles
 from tamis.index.patterns import Patterns
 from tamis.learning.calls import Observer
@@ -30,14 +30,14 @@ from tamis.operators.asking import Operators
 from tamis.operators.shipping import unpacked
 from tamis.plugins.loader import installed
 from tamis.spaces.attribute import NEEDLE, PATTERN, Marks
-from tamis.statistics.counting import Finder
+from tamis.statistics.counting import ElementFinder
 from tamis.statistics.gathering import Gatherer
 
 _WHOLE = 1 << 64
 
 
 @dataclass(frozen=True)
-class Window:
+class TimeStretch:
     """A stretch of time, in seconds since 1970: from the first on, and before the second."""
 
     since: float | None = None
@@ -59,12 +59,12 @@ class Window:
         since, until = self.since, self.until
         return -math.inf if since is None else since, math.inf if until is None else until
 
-    def covers(self, other: Window) -> bool:
+    def covers(self, other: TimeStretch) -> bool:
         """Whether all of another one is in it."""
         (since, until), (begin, end) = self._ends, other._ends
         return since <= begin and end <= until
 
-    def meets(self, other: Window) -> bool:
+    def meets(self, other: TimeStretch) -> bool:
         """Whether any of another one is in it."""
         (since, until), (begin, end) = self._ends, other._ends
         return max(since, begin) < min(until, end)
@@ -79,7 +79,7 @@ class Task:
     operators: bytes = b""
     """The operators that the tests need, packed."""
     sample: float = 1.0
-    window: Window = field(default_factory=Window)
+    window: TimeStretch = field(default_factory=TimeStretch)
     limits: Limits = DEFAULT_LIMITS
     time_zone: str | None = None
     renamed: tuple[tuple[str, str], ...] = ()
@@ -149,7 +149,7 @@ class Learner:
         self._counts.passed_over += passed_over
 
     def line(
-        self, line: Line, folder: str = "", default_id: str | None = None
+        self, line: FileLine, folder: str = "", default_id: str | None = None
     ) -> dict[str, Any] | None:
         """Takes a line of a file; what it is as a reject where it holds no event."""
         reason = line.reason
@@ -172,9 +172,9 @@ class Learner:
         return self._counts
 
 
-def finders_of(marks: Marks) -> list[Finder]:
+def finders_of(marks: Marks) -> list[ElementFinder]:
     """What finds the needles and patterns of marks in strings, by their places."""
-    found: list[Finder] = []
+    found: list[ElementFinder] = []
     for finder, sort in ((Needles(), NEEDLE), (Patterns(), PATTERN)):
         texts = {at: thing for (what, thing), at in marks.things.items() if what == sort}
         if texts:

@@ -25,7 +25,7 @@ _KEY = re.compile("(?<=/)([^/=]+)=[^/]*(?=/)")
 """Of a folder of a partition."""
 
 
-class Ledger:
+class FolderLedger:
     """What a folder holds, and what is added to it."""
 
     def __init__(self, folder: str, *, append: bool, forget_seconds: float | None = None) -> None:

@@ -28,7 +28,7 @@ from tamis.language.condition import Language
 from tamis.language.predicate import AttributePredicate, parts_of
 from tamis.learning.calls import CallCounts, Observer
 from tamis.learning.counts import Counts
-from tamis.learning.learner import Task, Window
+from tamis.learning.learner import Task, TimeStretch
 from tamis.learning.predicates import Questions
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.operators import OperatorRecord
@@ -38,7 +38,7 @@ from tamis.operators.shipping import packed
 from tamis.plugins.loader import installed, operators_of
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.statistics import PredicateStatistics, Statistics
-from tamis.statistics.sample import Kept, Sample
+from tamis.statistics.sample import ObservedSample, SampleEvent
 
 _TRIAL_SECONDS = 5.0
 
@@ -52,7 +52,7 @@ class Lesson:
         operators: Iterable[object] | None = None,
         *,
         sample: float = 1.0,
-        window: Window | None = None,
+        window: TimeStretch | None = None,
         limits: Limits = DEFAULT_LIMITS,
         time_zone: str | None = None,
         renamed: tuple[tuple[str, str], ...] = (),
@@ -71,7 +71,7 @@ class Lesson:
             marks=_declared_marks(tests) | self.questions.marks,
             tests=tuple(test.text for test in tests),
             operators=packed(self.operators) if tests else b"",
-            window=window or Window(),
+            window=window or TimeStretch(),
             limits=limits,
             time_zone=time_zone,
             renamed=renamed,
@@ -169,7 +169,7 @@ class Lesson:
         if counts.observed:
             learned.sample = self._sample(counts)
 
-    def _sample(self, counts: CallCounts) -> Sample:
+    def _sample(self, counts: CallCounts) -> ObservedSample:
         width = len(self.tests)
         _, *bits, _ = zip(*counts.observed, strict=True)
         true, known = (
@@ -177,8 +177,8 @@ class Lesson:
                           count=width).view(np.bool_).T
             for each in bits
         )  # fmt: skip
-        kept = [Kept(number, content) for number, *_, content in counts.observed]
-        return Sample.from_arrays(self.task.tests, true, known, kept)
+        kept = [SampleEvent(number, content) for number, *_, content in counts.observed]
+        return ObservedSample.from_arrays(self.task.tests, true, known, kept)
 
 
 def _declared_marks(tests: Iterable[Test]) -> dict[str, Marks]:

@@ -24,7 +24,7 @@ _HEAD_BYTES = 1 << 18
 _FILES = 16
 
 
-class Sampling(NamedTuple):
+class SampleSize(NamedTuple):
     """How many events operators are asked about, and what that takes."""
 
     asked: int
@@ -56,7 +56,7 @@ def sampling(
     at_once: int,
     accuracy: float = ACCURACY,
     most_seconds: float = SECONDS,
-) -> Sampling:
+) -> SampleSize:
     """As many of so many events as the accuracy needs, where so many at once take no longer.
 
     >>> print(sampling(500_000, 0.3, 2))
@@ -68,7 +68,7 @@ to ±1.5% (--sample 0.008; --sample 1 asks about all)
     asked = min(events, math.ceil((CERTAINTY / 2 / accuracy) ** 2))
     if seconds_an_event > 0:
         asked = max(min(events, 1), min(asked, int(most_seconds * at_once / seconds_an_event)))
-    return Sampling(asked, events, asked * seconds_an_event / at_once)
+    return SampleSize(asked, events, asked * seconds_an_event / at_once)
 
 
 def events_in(chunks: Sequence[Chunk]) -> int:

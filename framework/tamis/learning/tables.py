@@ -17,9 +17,9 @@ import numpy as np
 
 from tamis.event import Event
 from tamis.event.clock import moment
-from tamis.files.naming import UNNAMED, Naming
+from tamis.files.naming import UNNAMED, EventDefaults
 from tamis.files.parquet import dicts, require_arrow
-from tamis.files.reading import Line
+from tamis.files.reading import FileLine
 from tamis.learning.learner import Learner
 from tamis.statistics.values import Values, numbers_of
 
@@ -31,7 +31,7 @@ def learn_batch(
     name: str = "",
     first: int = 1,
     folder: str = "",
-    naming: Naming = UNNAMED,
+    naming: EventDefaults = UNNAMED,
 ) -> Iterator[dict[str, Any]]:
     """Teaches the rows of a batch; gives what it rejects.
 
@@ -85,7 +85,7 @@ def _one_by_one(
 ) -> Iterator[dict[str, Any]]:
     file = os.path.basename(name)
     for number, row in enumerate(rows, first):
-        line = Line(name, number if name else 0, row, None, None)
+        line = FileLine(name, number if name else 0, row, None, None)
         rejected = learner.line(line, folder, f"{file}:{number}" if name else None)
         if rejected is not None:
             yield rejected

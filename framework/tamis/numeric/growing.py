@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 _FIRST = 16
 
 
-class Growing:
+class GrowingArray:
     """A NumPy array with room to grow; `view` is the part in use."""
 
     __slots__ = ("_room", "size")

@@ -18,9 +18,9 @@ class ReaderWriterLock:
         self._count = threading.Lock()
         self._empty = threading.Condition(self._count)
         self._readers = 0
-        self._reading = _Reading(self)
+        self._reading = _ReaderSide(self)
 
-    def reading(self) -> _Reading:
+    def reading(self) -> _ReaderSide:
         """Shared with other readers."""
         return self._reading
 
@@ -46,7 +46,7 @@ class ReaderWriterLock:
             yield
 
 
-class _Reading:
+class _ReaderSide:
     """What readers enter; the same for all of them, for it keeps nothing."""
 
     __slots__ = ("_lock",)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from tamis.errors import OperatorError, PluginError
 from tamis.event import Event
-from tamis.language.constraint import Constraint, Reference, Values
+from tamis.language.constraint import AttributeReference, Constraint, Values
 from tamis.language.values import Scalar, as_scalar, identity, kind_of
 from tamis.operators import Operator, OperatorRecord
 from tamis.operators.necessary import NOTHING, Necessary
@@ -150,19 +150,19 @@ class Call:
         self.width = width
         self.text = text
         self.number = -1
-        self.shipped: Shipped | None = None
+        self.shipped: ShippedCall | None = None
         self.values: tuple[Scalar | None, ...] | None = None
         """What its constants are called in solutions of calls with variables in their places."""
 
 
-class Shipped(NamedTuple):
+class ShippedCall(NamedTuple):
     """A call as worker processes know it: its number there, and its arguments as bytes."""
 
     number: int
     arguments: bytes
 
 
-class Place(NamedTuple):
+class SolutionSlot(NamedTuple):
     """What a test wants at an asked place: a slot for a variable, or (slot -1) a constant."""
 
     slot: int
@@ -190,7 +190,7 @@ class Test:
         self,
         key: tuple[object, ...],
         call: Call,
-        places: tuple[Place, ...],
+        places: tuple[SolutionSlot, ...],
         guards: tuple[Constraint, ...],
         text: str,
         necessary: Necessary = NOTHING,
@@ -205,7 +205,7 @@ class Test:
         self.number = -1
         attributes = dict.fromkeys(name for guard in guards for name in guard.attributes)
         self._attributes = tuple(attributes)
-        slots = {Reference("?", str(slot + 1)): slot for slot in range(self.slots)}
+        slots = {AttributeReference("?", str(slot + 1)): slot for slot in range(self.slots)}
         slots |= attribute_slots(self._attributes, self.slots)
         self._guards = tuple(guard.compiled(slots) for guard in guards)
 
@@ -261,9 +261,9 @@ class EventConstraint:
         return self._holds([event.scalar(name) for name in self._attributes])
 
 
-def attribute_slots(names: Iterable[str], first: int) -> dict[Reference, int]:
+def attribute_slots(names: Iterable[str], first: int) -> dict[AttributeReference, int]:
     """Slots for attributes behind those of variables."""
-    return {Reference("$", name): first + at for at, name in enumerate(names)}
+    return {AttributeReference("$", name): first + at for at, name in enumerate(names)}
 
 
 def values_in_solutions(call: Call) -> tuple[Scalar | None, ...] | None:
@@ -283,7 +283,7 @@ def values_in_solutions(call: Call) -> tuple[Scalar | None, ...] | None:
     )
 
 
-def shipped_call(call: Call) -> Shipped:
+def shipped_call(call: Call) -> ShippedCall:
     """A call as workers get it; `OperatorError` where its arguments cannot travel."""
     name = call.specification.name
     try:
@@ -292,5 +292,5 @@ def shipped_call(call: Call) -> Shipped:
         arguments = packed_value(
             call.arguments, f"the arguments of {name}, as its check made them,"
         )
-    shipped = call.shipped = Shipped(next(_numbers), arguments)
+    shipped = call.shipped = ShippedCall(next(_numbers), arguments)
     return shipped

@@ -41,12 +41,12 @@ OWN = "tamis"
 ALLOWED = "TAMIS_PLUGINS"
 
 
-class _Named(Protocol):
+class _NamedRecord(Protocol):
     @property
     def name(self) -> str: ...
 
 
-N = TypeVar("N", bound=_Named)
+N = TypeVar("N", bound=_NamedRecord)
 
 
 class PluginClash(PluginError):

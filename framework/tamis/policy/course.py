@@ -66,7 +66,7 @@ class Stage:
         return found
 
 
-class Course:
+class PolicyCourse:
     """The policies of a subscription, with what they keep."""
 
     def __init__(

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.event import Event, itself
 from tamis.language.policies import EVERY, Policy
-from tamis.policy.course import Course
+from tamis.policy.course import PolicyCourse
 from tamis.policy.items import MATCH, Bindings, Delivery, Item, Now, key_from, plain
 from tamis.policy.saved import read_state, write_state
-from tamis.policy.sightings import Seen, Sightings
+from tamis.policy.sightings import Sighting, Sightings
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Deliveries:
         self._clock = matcher._clock if clock is None else clock
         """When events arrive that say no time."""
         self._lock = threading.Lock()
-        self._courses: dict[str, Course] = {}
+        self._courses: dict[str, PolicyCourse] = {}
         self._sightings: dict[tuple[str, ...], Sightings] = {}
         self._numbers = itertools.count()
         self._turn = 0
@@ -63,10 +63,10 @@ class Deliveries:
         """The events that were no repetition."""
         self._latest = 0
         self._arrived = 0
-        self._timeless: dict[str, tuple[int, set[Course]]] = {}
+        self._timeless: dict[str, tuple[int, set[PolicyCourse]]] = {}
         """Events without a time: when each was last taken, and who was undetermined then."""
         self._timeless_ids: deque[str] = deque()
-        self._alarms: list[tuple[float, int, Course]] = []
+        self._alarms: list[tuple[float, int, PolicyCourse]] = []
         with matcher._lock.reading():
             subscribed = matcher._catalog.policies
             live, self._change = dict(subscribed.live), subscribed.last
@@ -84,7 +84,7 @@ class Deliveries:
         """Takes the result of the next event; the deliveries that are due, sorted by id."""
         with self._lock:
             self._follow(result._seen.version)
-            matches: dict[Course, Match] = {}
+            matches: dict[PolicyCourse, Match] = {}
             due: list[tuple[str, Item]] = []
             for match in result.matches:
                 course = self._courses.get(match.subscription)
@@ -141,12 +141,12 @@ class Deliveries:
         first, sightings = policies[0], None
         if first.kind != EVERY and not first.has_bindings:
             sightings = self._sightings.setdefault(first.per, Sightings(first.per))
-        course = Course(id, policies, (self._turn, next(self._numbers)), sightings)
+        course = PolicyCourse(id, policies, (self._turn, next(self._numbers)), sightings)
         self._courses[id] = course
         if sightings is not None:
             sightings.join(course)
 
-    def _leave(self, course: Course) -> None:
+    def _leave(self, course: PolicyCourse) -> None:
         del self._courses[course.id]
         if course.sightings is not None:
             course.sightings.leave(course)
@@ -155,7 +155,7 @@ class Deliveries:
 
     # an event
 
-    def _now(self, event: Event, unsure: set[Course]) -> Now:
+    def _now(self, event: Event, unsure: set[PolicyCourse]) -> Now:
         """The event with its time: its own, or that of its arrival."""
         self._turn += 1
         epoch = event.scalar(_TIME)
@@ -169,7 +169,7 @@ class Deliveries:
         self._latest = max(self._latest, now.micros)
         return now
 
-    def _remember(self, now: Now, unsure: set[Course]) -> None:
+    def _remember(self, now: Now, unsure: set[PolicyCourse]) -> None:
         """Remembers an event without a time, to know it when it is repeated."""
         self._timeless[now.id] = now.turn, unsure
         if not now.repeats:
@@ -178,12 +178,12 @@ class Deliveries:
                 del self._timeless[self._timeless_ids.popleft()]
 
     def _due(
-        self, now: Now, matches: dict[Course, Match], unsure: set[Course]
+        self, now: Now, matches: dict[PolicyCourse, Match], unsure: set[PolicyCourse]
     ) -> Iterator[tuple[str, Item]]:
         """What the policies deliver."""
         self._counted += not now.repeats
         concerned = dict.fromkeys(matches)
-        seen: dict[Sightings | None, Seen] = {}
+        seen: dict[Sightings | None, Sighting] = {}
         matched, undetermined = _by_sightings(matches), _by_sightings(unsure)
         for sightings in self._sightings.values():
             found = sightings.see(now, matched.get(sightings, ()), undetermined.get(sightings, ()))
@@ -203,10 +203,10 @@ class Deliveries:
 
     def _delivered(
         self,
-        course: Course,
+        course: PolicyCourse,
         now: Now,
         match: Match | None,
-        seen: dict[Sightings | None, Seen],
+        seen: dict[Sightings | None, Sighting],
     ) -> list[Item]:
         bindings: Bindings | None = None
         if match is not None:
@@ -220,7 +220,7 @@ class Deliveries:
         is_own = course in found.named
         return course.seen(now, found.key, bindings, is_own=is_own)
 
-    def _alarmed(self, micros: int) -> Iterator[Course]:
+    def _alarmed(self, micros: int) -> Iterator[PolicyCourse]:
         """Those of which a key may have ended before a time."""
         while self._alarms and self._alarms[0][0] < micros:
             end, _, course = heapq.heappop(self._alarms)
@@ -228,7 +228,7 @@ class Deliveries:
                 course.alarm = None
                 yield course
 
-    def _set_alarm(self, course: Course) -> None:
+    def _set_alarm(self, course: PolicyCourse) -> None:
         end = course.next_end
         if end < math.inf and (course.alarm is None or end < course.alarm):
             course.alarm = end
@@ -271,7 +271,7 @@ class Deliveries:
         _, self._turn, self._counted, self._latest, self._arrived = next(records)
         for course in self._courses.values():
             self._bear_again(course, self._turn)
-        courses: dict[str, Course] = {}
+        courses: dict[str, PolicyCourse] = {}
         sightings: Sightings | None = None
         for what, *values in records:
             if what == "keys":
@@ -286,7 +286,9 @@ class Deliveries:
         for course in courses.values():
             self._set_alarm(course)
 
-    def _restore_record(self, what: str, values: list[Any], courses: dict[str, Course]) -> None:
+    def _restore_record(
+        self, what: str, values: list[Any], courses: dict[str, PolicyCourse]
+    ) -> None:
         """Takes a record of subscriptions; `courses` are those that are the same."""
         id, *more = values
         if what == "timeless":
@@ -302,7 +304,7 @@ class Deliveries:
             at, key, *state = more
             courses[id].restore(what, at, key_from(key), state)
 
-    def _bear_again(self, course: Course, turn: int) -> None:
+    def _bear_again(self, course: PolicyCourse, turn: int) -> None:
         """Says after which event a subscription came."""
         if course.sightings is not None:
             course.sightings.leave(course)
@@ -311,8 +313,8 @@ class Deliveries:
             course.sightings.join(course)
 
 
-def _by_sightings(courses: Iterable[Course]) -> dict[Sightings | None, list[Course]]:
-    found: dict[Sightings | None, list[Course]] = {}
+def _by_sightings(courses: Iterable[PolicyCourse]) -> dict[Sightings | None, list[PolicyCourse]]:
+    found: dict[Sightings | None, list[PolicyCourse]] = {}
     for course in courses:
         found.setdefault(course.sightings, []).append(course)
     return found

@@ -10,7 +10,7 @@ from tamis.language.policies import VARIABLE, Policy
 from tamis.language.values import Scalar
 
 if TYPE_CHECKING:
-    from tamis.policy.course import Course
+    from tamis.policy.course import PolicyCourse
 
 MATCH = "match"
 _MICROS = 1_000_000
@@ -51,10 +51,10 @@ class Now(NamedTuple):
     event: Event | None
     repeats: int = 0
     """The turn of the event without time that it repeats; 0 where it repeats none."""
-    unseen_by: Collection[Course] = ()
+    unseen_by: Collection[PolicyCourse] = ()
     """Those to whom that event was undetermined."""
 
-    def repeats_for(self, course: Course) -> bool:
+    def repeats_for(self, course: PolicyCourse) -> bool:
         """Whether a subscription has seen the event that it repeats."""
         return self.repeats > course.born[0] and course not in self.unseen_by
 

@@ -20,7 +20,7 @@ from sortedcontainers import SortedKeyList
 from tamis.policy.items import Key, Now, key_from, key_of
 
 if TYPE_CHECKING:
-    from tamis.policy.course import Course
+    from tamis.policy.course import PolicyCourse
 
 Ids = str | set[str]
 Sight = tuple[int, Ids, int]
@@ -57,13 +57,13 @@ def _ids(sight: Sight) -> set[str]:
     return sight[1] if isinstance(sight[1], set) else {sight[1]}
 
 
-class Seen(NamedTuple):
+class Sighting(NamedTuple):
     """What an event is to the subscriptions of one kind of key."""
 
     key: Key
     is_newer: bool
     """To those that are not named."""
-    named: dict[Course, bool | None]
+    named: dict[PolicyCourse, bool | None]
     """Those that it may concern, and whether it is newer to them; `None`: undetermined."""
 
 
@@ -75,21 +75,21 @@ class Sightings:
         self.counted = 0
         """The events that were newer than their key."""
         self.sights: dict[Key, Sight] = {}
-        self.own: dict[Key, dict[Course, Sight | None]] = {}
-        self._open: dict[Key, Course | set[Course]] = {}
+        self.own: dict[Key, dict[PolicyCourse, Sight | None]] = {}
+        self._open: dict[Key, PolicyCourse | set[PolicyCourse]] = {}
         self._members = SortedKeyList(key=_born)
         self._digests = SortedKeyList(key=_born)
 
     def __len__(self) -> int:
         return len(self._members)
 
-    def join(self, course: Course) -> None:
+    def join(self, course: PolicyCourse) -> None:
         """Adds a subscription."""
         self._members.add(course)
         if course.begins_unmatched:
             self._digests.add(course)
 
-    def leave(self, course: Course) -> None:
+    def leave(self, course: PolicyCourse) -> None:
         """Removes a subscription."""
         self._members.remove(course)
         if course.begins_unmatched:
@@ -99,7 +99,7 @@ class Sightings:
         for key in [key for key, courses in self.own.items() if course in courses]:
             self._keep_own(key, course, None, is_own=False)
 
-    def wait(self, key: Key, course: Course, *, is_open: bool) -> None:
+    def wait(self, key: Key, course: PolicyCourse, *, is_open: bool) -> None:
         """Says whether an event of a key that does not match matters to a subscription."""
         waiting = self._open.get(key)
         if isinstance(waiting, set):
@@ -111,14 +111,16 @@ class Sightings:
         elif waiting is course and not is_open:
             del self._open[key]
 
-    def see(self, now: Now, matched: Iterable[Course], unsure: Collection[Course]) -> Seen:
+    def see(
+        self, now: Now, matched: Iterable[PolicyCourse], unsure: Collection[PolicyCourse]
+    ) -> Sighting:
         """Takes an event, with those of its members that it matched, and those undetermined."""
         assert now.event is not None
         key = key_of(now.event, self.per)
         before, own = self.sights.get(key), self.own.get(key, {})
         newer = not now.repeats and is_newer(before, now)
-        seen = Seen(key, newer, {})
-        views: dict[Course, Sight | None] = {}
+        seen = Sighting(key, newer, {})
+        views: dict[PolicyCourse, Sight | None] = {}
         for course in self._concerned(now, key, before, matched, unsure):
             view = own[course] if course in own else _common(before, course)
             fresh = course not in unsure and not now.repeats_for(course) and is_newer(view, now)
@@ -139,9 +141,9 @@ class Sightings:
         now: Now,
         key: Key,
         before: Sight | None,
-        matched: Iterable[Course],
-        unsure: Collection[Course],
-    ) -> set[Course]:
+        matched: Iterable[PolicyCourse],
+        unsure: Collection[PolicyCourse],
+    ) -> set[PolicyCourse]:
         """Those to whom an event may be something else than to most, or that wait for it."""
         found = {*matched, *unsure, *self.own.get(key, ())}
         waiting = self._open.get(key)
@@ -156,7 +158,9 @@ class Sightings:
             found.update(younger.irange_key((0 if before is None else before[2],)))
         return found
 
-    def _keep_own(self, key: Key, course: Course, view: Sight | None, *, is_own: bool) -> None:
+    def _keep_own(
+        self, key: Key, course: PolicyCourse, view: Sight | None, *, is_own: bool
+    ) -> None:
         if is_own:
             self.own.setdefault(key, {})[course] = view
         elif key in self.own:
@@ -176,7 +180,7 @@ class Sightings:
                 own = None if sight is None else [sight[0], ids_plain(sight[1]), sight[2]]
                 yield ["own", key, course.id, own]
 
-    def restore(self, what: str, values: list[Any], courses: Mapping[str, Course]) -> None:
+    def restore(self, what: str, values: list[Any], courses: Mapping[str, PolicyCourse]) -> None:
         """Takes what a record says."""
         key = key_from(values[0])
         if what == "key":
@@ -189,11 +193,11 @@ class Sightings:
             self._keep_own(key, courses[values[1]], sight, is_own=True)
 
 
-def _born(course: Course) -> tuple[int, int]:
+def _born(course: PolicyCourse) -> tuple[int, int]:
     return course.born
 
 
-def _common(sight: Sight | None, course: Course) -> Sight | None:
+def _common(sight: Sight | None, course: PolicyCourse) -> Sight | None:
     """What a subscription without a sight of its own has seen."""
     return None if sight is None or course.born[0] >= sight[2] else sight
 

@@ -4,6 +4,6 @@ Others may import what stands here, and from `account`, `drawing`, `explain`, `g
 `lines`, `pending`, `plan` and `totals`.
 """
 
-from tamis.result.result import Match, Matches, Rejection, Result, Seen, Undetermined
+from tamis.result.result import Match, Matches, Rejection, Result, ResultParts, Undetermined
 
-__all__ = ["Match", "Matches", "Rejection", "Result", "Seen", "Undetermined"]
+__all__ = ["Match", "Matches", "Rejection", "Result", "ResultParts", "Undetermined"]

@@ -21,7 +21,7 @@ _STYLE = (
 _TALL = _LINE + 2 * _PAD
 
 
-class _Picture:
+class _SvgDrawing:
     """An SVG being drawn; it grows with what is put on it."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ def width(label: str) -> float:
 
 def draw_subscriptions(graph: networkx.Graph) -> str:
     """Subscriptions above, the predicates they hold below, as in Figure 1."""
-    picture = _Picture()
+    picture = _SvgDrawing()
     above = [node for node, data in graph.nodes(data=True) if data["kind"] == "subscription"]
     below = [node for node, data in graph.nodes(data=True) if data["kind"] != "subscription"]
     middles: dict[str, float] = {}
@@ -94,7 +94,7 @@ def draw_subscriptions(graph: networkx.Graph) -> str:
 
 def draw_chains(graph: networkx.DiGraph) -> str:
     """A column a chain, the same tests linked by dashed lines, as in Figure 3."""
-    picture = _Picture()
+    picture = _SvgDrawing()
     columns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for node, data in graph.nodes(data=True):
         columns.setdefault(data["column"], []).append((node, data))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamis.catalog import Catalog
-from tamis.catalog.resolve import Asked, Resolver
+from tamis.catalog.resolve import ResolvedAlternative, Resolver
 from tamis.engine.problem import standing
 from tamis.errors import TamisError
 from tamis.language.condition import Language
@@ -66,7 +66,7 @@ def subscription_graph(catalog: Catalog, language: Language, resolver: Resolver)
     return graph
 
 
-def _held(leaves: Sequence[Leaf], asked: Asked) -> Iterable[tuple[str, str, bool]]:
+def _held(leaves: Sequence[Leaf], asked: ResolvedAlternative) -> Iterable[tuple[str, str, bool]]:
     """The predicates of an alternative: canonical text, kind, and whether it is negated."""
     for leaf in leaves:
         if isinstance(leaf.atom, OperatorPredicate):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tamis.catalog.catalog import Catalog
 from tamis.event import Event
 from tamis.files.writing import json_text
-from tamis.numeric.growing import Growing
+from tamis.numeric.growing import GrowingArray
 from tamis.result.result import Result
 
 _NONE: Mapping[str, Any] = {}
@@ -64,7 +64,7 @@ class ResultTexts:
 
     def __init__(self) -> None:
         self._texts: list[MatchText] = []
-        self._versions = Growing(np.int64)
+        self._versions = GrowingArray(np.int64)
 
     def of(self, result: Result, keep: Sequence[str] = ()) -> ResultText:
         """A result as text, with some attributes of its event."""

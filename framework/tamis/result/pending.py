@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from tamis.engine.deciding import Underway
 from tamis.engine.stages import StageClock
-from tamis.result.result import Result, Seen
+from tamis.result.result import Result, ResultParts
 
 
 @dataclass
-class Pending:
+class PendingResult:
     """An event that is being matched."""
 
-    ended: Callable[[Pending], Result]
-    seen: Seen
+    ended: Callable[[PendingResult], Result]
+    seen: ResultParts
     stages: StageClock
     underway: Underway | None
     """Nothing where no operator is asked."""

@@ -15,7 +15,7 @@ import numpy as np
 from tamis.engine.decision import EXCLUDED, MEMO, Decision
 from tamis.engine.rehearsal import Step
 from tamis.engine.state import OPEN
-from tamis.result.pending import Pending
+from tamis.result.pending import PendingResult
 from tamis.words import counted, duration
 
 _NAMED = 5
@@ -48,7 +48,7 @@ class Plan:
         return f"<plan of {self.data['event']}: {counted(self.data['calls'], 'call')} open>"
 
 
-def plan_of(begun: Pending, planner: str, most: int) -> Plan:
+def plan_of(begun: PendingResult, planner: str, most: int) -> Plan:
     """Makes the plan of an event that has begun."""
     seen, underway = begun.seen, begun.underway
     data: dict[str, Any] = {

@@ -72,7 +72,7 @@ class Rejection(NamedTuple):
 
 
 @dataclass(slots=True)
-class Seen:
+class ResultParts:
     """What a result is made of."""
 
     event: Event
@@ -183,7 +183,7 @@ class Matches(Sequence[Match]):
 class Result:
     """What matching one event gave."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: ResultParts) -> None:
         self._seen = seen
         self._bound: dict[int, tuple[list[dict[str, Scalar]], bool]] = {}
 

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tamis.engine.window import Pending, Window
+from tamis.engine.window import EventInFlight, Window
 from tamis.errors import EventError
 from tamis.event.clock import unread_time
-from tamis.files.reading import Line
+from tamis.files.reading import FileLine
 from tamis.result.account import Account
 from tamis.result.result import Result
 
 
-class Given(NamedTuple):
+class GivenLine(NamedTuple):
     """A line that may hold an event, and what the event is relative to."""
 
-    line: Line
+    line: FileLine
     folder: str = ""
     default_id: str | None = None
 
@@ -73,7 +73,7 @@ class Totals:
         """Counts the time since some moment to a stage."""
         self.account.seconds[stage] += time.perf_counter() - began
 
-    def _read(self, given: Iterable[Given]) -> Iterator[Given]:
+    def _read(self, given: Iterable[GivenLine]) -> Iterator[GivenLine]:
         """Lines as they are read, which takes time."""
         lines = iter(given)
         while True:
@@ -85,13 +85,16 @@ class Totals:
             yield line
 
     def match_many(
-        self, window: Window[Result], begin: Callable[..., Pending[Result]], given: Iterable[Given]
-    ) -> Iterator[tuple[Given, Result | str]]:
+        self,
+        window: Window[Result],
+        begin: Callable[..., EventInFlight[Result]],
+        given: Iterable[GivenLine],
+    ) -> Iterator[tuple[GivenLine, Result | str]]:
         """Matches and counts lines; yields them in order, with the result or the reason why a line
         holds no event."""
         reasons: deque[str] = deque()
 
-        def begun(each: Given) -> Pending[Result] | None:
+        def begun(each: GivenLine) -> EventInFlight[Result] | None:
             reason = each.line.reason
             if reason is None:
                 try:

@@ -15,11 +15,11 @@ from starlette.responses import HTMLResponse, Response
 from tamis.log import log
 from tamis.server import deliveries, events, examples, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
-from tamis.server.journal import Requests
-from tamis.server.nearest import Nearest
+from tamis.server.journal import RequestJournal
+from tamis.server.nearest import LiveSubscriptions
 from tamis.server.page import assets, sight
 from tamis.server.pages import documentation
-from tamis.server.problems import TITLES, Problem, problem_of
+from tamis.server.problems import TITLES, HttpProblem, problem_of
 from tamis.server.service import Service
 from tamis.server.webhooks import routes as webhooks
 
@@ -57,7 +57,7 @@ def application(service: Service) -> FastAPI:
         """The addresses, as a page."""
         return HTMLResponse(documentation(app.openapi()))
 
-    nearest = Nearest(service)
+    nearest = LiveSubscriptions(service)
     app.include_router(subscriptions.routes(service))
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
     app.include_router(undetermined.routes(service, subscriptions.standing_of))
@@ -67,8 +67,8 @@ def application(service: Service) -> FastAPI:
     app.include_router(events.routes(service))
     app.include_router(operations.routes(service))
     app.include_router(assets.routes())
-    app.add_middleware(Requests)
-    for kind in (Problem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
+    app.add_middleware(RequestJournal)
+    for kind in (HttpProblem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer)
     return app
 
@@ -78,21 +78,21 @@ async def _answer(request: Request, failure: Exception) -> Response:
     return _problem(request, failure).response()
 
 
-def _problem(request: Request, failure: Exception) -> Problem:
-    if isinstance(failure, Problem):
+def _problem(request: Request, failure: Exception) -> HttpProblem:
+    if isinstance(failure, HttpProblem):
         return failure
     if isinstance(failure, Refusal):
         return problem_of(failure)
     if isinstance(failure, LogError):
-        return Problem("not-ready", str(failure))
+        return HttpProblem("not-ready", str(failure))
     if isinstance(failure, RequestValidationError):
         said = "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in failure.errors())
-        return Problem("malformed", said)
+        return HttpProblem("malformed", said)
     if isinstance(failure, HTTPException):
         names = {status: name for name, (status, _) in reversed(TITLES.items())}
         names |= {404: "not-found"}
         name = names.get(failure.status_code, "malformed")
         detail = f"{request.method} {request.url.path}: {failure.detail}"
-        return Problem(name, detail, headers=failure.headers)
+        return HttpProblem(name, detail, headers=failure.headers)
     log.error("a request failed", exc_info=failure)
-    return Problem("failed", f"{type(failure).__name__}; the log of the server says more")
+    return HttpProblem("failed", f"{type(failure).__name__}; the log of the server says more")

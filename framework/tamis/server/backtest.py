@@ -19,14 +19,14 @@ from tamis.event import Event, itself
 from tamis.policy import Deliveries
 from tamis.server import changes
 from tamis.server.matching import entry_of, shown_time
-from tamis.server.problems import Problem, overloaded
+from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.replay import Replay
 from tamis.server.traces import Trace
 
 if TYPE_CHECKING:
     from tamis.result import Result
-    from tamis.server.checks import Wanted
-    from tamis.server.reading import Entry, Reading
+    from tamis.server.checks import CheckedSubscription
+    from tamis.server.reading import LogEntry, LogReaders
     from tamis.server.service import Service
 
 MOST_CALLS = 1_000
@@ -37,7 +37,7 @@ _ID = "dry run"
 _EPOCH = itself("time.epoch")
 
 
-class Stretch(NamedTuple):
+class BacktestBounds(NamedTuple):
     """Over what a text is tried, and how much may be asked and listed."""
 
     since: float | None
@@ -52,7 +52,7 @@ def time_of(service: Service, text: str) -> float:
         written = float(text)
     found = Event.of({"time": written}, str, service.matching.matcher._derived).scalar(_EPOCH)
     if not isinstance(found, (int, float)):
-        raise Problem("malformed", f"since is a time as 2026-01-15T12:00:00Z, not {text!r:.80}")
+        raise HttpProblem("malformed", f"since is a time as 2026-01-15T12:00:00Z, not {text!r:.80}")
     return found
 
 
@@ -63,7 +63,7 @@ class Backtests:
         self._service = service
         self._busy = threading.Lock()
 
-    def tried(self, wanted: Wanted, stretch: Stretch) -> dict[str, Any]:
+    def tried(self, wanted: CheckedSubscription, stretch: BacktestBounds) -> dict[str, Any]:
         """What a text would have matched and delivered, and what it would add."""
         if not self._busy.acquire(blocking=False):
             raise overloaded("another dry run is under way: try again")
@@ -81,7 +81,7 @@ class Backtests:
 class _Trial:
     """A text that is tried, event by event."""
 
-    def __init__(self, replay: Replay, wanted: Wanted, most_listed: int) -> None:
+    def __init__(self, replay: Replay, wanted: CheckedSubscription, most_listed: int) -> None:
         self._replay = replay
         self._most = most_listed
         self._arrival = 0.0
@@ -122,7 +122,7 @@ class _Trial:
             **self._listed,
         } | ({} if self._failure is None else {"failure": self._failure})
 
-    def _take(self, entry: Entry, content: dict[str, Any], trace: Trace) -> None:
+    def _take(self, entry: LogEntry, content: dict[str, Any], trace: Trace) -> None:
         """Tries one event."""
         self._counts["events"] += 1
         try:
@@ -137,7 +137,7 @@ class _Trial:
             said |= {"time": shown_time(delivery.time)}
             self._list("delivered", "deliveries", said)
 
-    def _tell(self, entry: Entry, result: Result) -> None:
+    def _tell(self, entry: LogEntry, result: Result) -> None:
         at = {"event": entry.id, "time": shown_time(entry.at)}
         for match in result.matches:
             self._list("matched", "matches", {**at, "bindings": match.bindings})
@@ -150,7 +150,7 @@ class _Trial:
             self._listed[name].append(record)
 
 
-def _first_since(reading: Reading, since: float, floor: int) -> int:
+def _first_since(reading: LogReaders, since: float, floor: int) -> int:
     """The first position whose entry came at a time or later: times never go back."""
     low, high = floor, reading.state().position + 1
     while low < high:
@@ -163,7 +163,7 @@ def _first_since(reading: Reading, since: float, floor: int) -> int:
     return low
 
 
-def _events(reading: Reading, after: int, last: int) -> Iterator[tuple[Entry, Trace | None]]:
+def _events(reading: LogReaders, after: int, last: int) -> Iterator[tuple[LogEntry, Trace | None]]:
     """The events between two positions, with what was said of them."""
     while after < last:
         entries = reading.entries(after, min(_TOGETHER, last - after))

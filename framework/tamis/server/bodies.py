@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from tamis.errors import EventError
 from tamis.files.reading import json_lines, read_event_line
-from tamis.server.problems import Problem
+from tamis.server.problems import HttpProblem
 
 _CLOUD_EVENT = "ce-"
 _LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines")
@@ -40,8 +40,8 @@ async def body_of(request: Request, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _too_large(most: int) -> Problem:
-    return Problem("too-large", f"a request has {most:,} bytes at most", most_bytes=most)
+def _too_large(most: int) -> HttpProblem:
+    return HttpProblem("too-large", f"a request has {most:,} bytes at most", most_bytes=most)
 
 
 def json_of(body: bytes) -> Any:
@@ -49,24 +49,24 @@ def json_of(body: bytes) -> Any:
     try:
         return read_event_line(body.decode())
     except UnicodeDecodeError as bad:
-        raise Problem("malformed", f"not UTF-8: byte {bad.start + 1}") from None
+        raise HttpProblem("malformed", f"not UTF-8: byte {bad.start + 1}") from None
     except EventError:
-        raise Problem("malformed", "nested too deep") from None
+        raise HttpProblem("malformed", "nested too deep") from None
     except json.JSONDecodeError as bad:
         place = f"line {bad.lineno}, column {bad.colno}"
         said = bad.msg.removesuffix(" at")
-        raise Problem(
+        raise HttpProblem(
             "malformed", f"not valid JSON: {said} at {place}", line=bad.lineno, column=bad.colno
         ) from None
     except ValueError as bad:
-        raise Problem("malformed", f"not valid JSON: {bad}") from None
+        raise HttpProblem("malformed", f"not valid JSON: {bad}") from None
 
 
 def object_of(body: bytes) -> dict[str, Any]:
     """The JSON object of a body; that of an empty one is empty."""
     found = json_of(body) if body.strip() else {}
     if not isinstance(found, dict):
-        raise Problem("malformed", "the body is a JSON object")
+        raise HttpProblem("malformed", "the body is a JSON object")
     return found
 
 
@@ -100,7 +100,7 @@ def _lines(body: bytes) -> list[Any]:
     for line in json_lines(_PLACE, body.split(b"\n")):
         if line.reason is not None:
             reason = f"line {line.number}: {line.reason}"
-            raise Problem("malformed", reason, line=line.number)
+            raise HttpProblem("malformed", reason, line=line.number)
         found.append(line.document)
     return found
 
@@ -121,7 +121,7 @@ def _of_parts(body: bytes, content_type: str) -> dict[str, Any]:
     header["content-type"] = content_type
     boundary = header.get_param("boundary")
     if not isinstance(boundary, str) or not boundary:
-        raise Problem("malformed", "multipart/form-data without its boundary")
+        raise HttpProblem("malformed", "multipart/form-data without its boundary")
     event: dict[str, Any] = {}
     files: dict[str, str] = {}
     for part in (b"\r\n" + body).split(b"\r\n--" + boundary.encode())[1:]:
@@ -131,12 +131,12 @@ def _of_parts(body: bytes, content_type: str) -> dict[str, Any]:
         headers = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n"))
         name = headers.get_param("name", header="content-disposition")
         if not found or not isinstance(name, str):
-            raise Problem("malformed", "a part of multipart/form-data has a name and content")
+            raise HttpProblem("malformed", "a part of multipart/form-data has a name and content")
         if name == _EVENT_PART:
             event = object_of(content)
         else:
             encoded = base64.b64encode(content).decode()
             files[name] = f"data:{headers.get_content_type()};base64,{encoded}"
     if not event and not files:
-        raise Problem("malformed", "multipart/form-data has a part 'event', or files, or both")
+        raise HttpProblem("malformed", "multipart/form-data has a part 'event', or files, or both")
     return {**event, **files}

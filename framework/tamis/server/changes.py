@@ -238,7 +238,7 @@ Change = (
 )
 
 
-class Subscribed(NamedTuple):
+class LoggedSubscription(NamedTuple):
     """A subscription that is in the log."""
 
     id: str
@@ -249,7 +249,7 @@ class Subscribed(NamedTuple):
     """The secret of its webhook, where the server made it now."""
 
 
-class Published(NamedTuple):
+class PublishedEvents(NamedTuple):
     """Events that are in the log: their ids, and their positions in it."""
 
     ids: list[str]
@@ -257,7 +257,7 @@ class Published(NamedTuple):
 
 
 @dataclass
-class Removed:
+class RemovedEntries:
     """What retention removed: how many entries, whether there is more, and the files."""
 
     entries: int = 0

@@ -19,7 +19,7 @@ from tamis.event.paths import CONTENT, SOURCES, form_of
 from tamis.language.condition import Language
 from tamis.language.durations import duration_seconds
 from tamis.server.changes import Webhook
-from tamis.server.problems import Problem, bad_subscription
+from tamis.server.problems import HttpProblem, bad_subscription
 from tamis.server.webhooks.addresses import Network
 from tamis.server.webhooks.targets import webhook_of
 
@@ -38,7 +38,7 @@ _WAYS = {
 """How an event from outside gives what is else a file."""
 
 
-class Wanted(NamedTuple):
+class CheckedSubscription(NamedTuple):
     """A subscription that can be taken."""
 
     id: str | None
@@ -66,9 +66,9 @@ def checked_event(document: object, at: int, *, several: bool) -> dict[str, Any]
             _check_source(name, event.value(name))
         json.dumps(content)
     except EventError as bad:
-        raise Problem("bad-event", f"{place}{bad}", event=at) from None
+        raise HttpProblem("bad-event", f"{place}{bad}", event=at) from None
     except RecursionError:
-        raise Problem("bad-event", f"{place}nested too deep", event=at) from None
+        raise HttpProblem("bad-event", f"{place}nested too deep", event=at) from None
     return content
 
 
@@ -99,7 +99,7 @@ def checked_subscription(
     *,
     default: float | None = DAY,
     networks: tuple[Network, ...] = (),
-) -> Wanted:
+) -> CheckedSubscription:
     """The subscription that a body asks for; a problem with all that is wrong with it.
 
     Its webhook may be in the networks, or at an address that is open to everybody."""
@@ -136,7 +136,7 @@ def checked_subscription(
         found.append(bad)
     if found:
         raise bad_subscription(found)
-    return Wanted(id, document, validity, warnings, webhook)
+    return CheckedSubscription(id, document, validity, warnings, webhook)
 
 
 def check_subscription_id(id: str) -> None:

@@ -17,9 +17,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
 from tamis.server.bodies import body_of, object_of
-from tamis.server.problems import Problem
+from tamis.server.problems import HttpProblem
 from tamis.server.pulses import waited
-from tamis.server.reading import Standing, delivery_id
+from tamis.server.reading import DeliveryStanding, delivery_id
 from tamis.server.service import Service
 
 _TAGS: list[Any] = ["deliveries"]
@@ -28,11 +28,11 @@ _MOST = 1_000
 _RETRY_MILLISECONDS = 2_000
 
 
-def number_of(id: object, standing: Standing) -> int:
+def number_of(id: object, standing: DeliveryStanding) -> int:
     """The number of the delivery that an id names; a problem where it is another's."""
     read = _ID.fullmatch(id) if isinstance(id, str) else None
     if read is None or int(read[1]) != standing.born or int(read[2]) > standing.due:
-        raise Problem(
+        raise HttpProblem(
             "malformed", f"{id!r:.80} is no delivery of {standing.id!r}: take an id that it gave"
         )
     return int(read[2])
@@ -56,13 +56,13 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         last = after or request.headers.get("last-event-id") or ""
         start = number_of(last, standing) if last else standing.acknowledged
         if not 1 <= limit <= _MOST:
-            raise Problem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
+            raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         if wait == "0":
             return JSONResponse(
                 await service.read(service.log.reading.records, standing, start, limit)
             )
         if wait not in ("", "1", "true"):
-            raise Problem("malformed", f"wait is 0, or left out for a stream, not {wait!r:.80}")
+            raise HttpProblem("malformed", f"wait is 0, or left out for a stream, not {wait!r:.80}")
         return EventSourceResponse(
             _stream(service, standing, start), ping=round(service.settings.heartbeat_seconds)
         )
@@ -81,7 +81,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
 
 
 async def _stream(
-    service: Service, standing: Standing, after: int
+    service: Service, standing: DeliveryStanding, after: int
 ) -> AsyncIterator[ServerSentEvent]:
     """Deliveries as they come, until the subscription is gone or the server ends."""
     born, pulses = standing.born, service.pulses

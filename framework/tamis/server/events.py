@@ -13,13 +13,13 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
 from tamis.server.bodies import body_of, documents_of
-from tamis.server.changes import Published
+from tamis.server.changes import PublishedEvents
 from tamis.server.checks import checked_event
 from tamis.server.errors import Refusal
 from tamis.server.matching import shown_time
-from tamis.server.problems import Problem, problem_of
+from tamis.server.problems import HttpProblem, problem_of
 from tamis.server.pulses import EVERYTHING, waited
-from tamis.server.reading import Entry
+from tamis.server.reading import LogEntry
 from tamis.server.service import Service
 
 _TAGS: list[Any] = ["events"]
@@ -45,13 +45,15 @@ def routes(service: Service) -> APIRouter:
         documents = documents_of(body, request.headers)
         most = service.settings.most_events
         if len(documents) > most:
-            raise Problem("too-large", f"a request has {most:,} events at most", most_events=most)
+            raise HttpProblem(
+                "too-large", f"a request has {most:,} events at most", most_events=most
+            )
         service.counts["offered"] += len(documents)
         outcome = "refused"
         try:
             published = await _published(service, request, body, documents)
             outcome = "accepted"
-        except Problem as problem:
+        except HttpProblem as problem:
             outcome = "shed" if problem.status in _SHED else outcome
             raise
         finally:
@@ -72,7 +74,9 @@ def routes(service: Service) -> APIRouter:
         service.check_admin(request)
         last = request.headers.get("last-event-id", "")
         if last and not last.isdecimal():
-            raise Problem("malformed", f"Last-Event-ID is a position of the log, not {last!r:.80}")
+            raise HttpProblem(
+                "malformed", f"Last-Event-ID is a position of the log, not {last!r:.80}"
+            )
         state = service.log.state
         start = int(last) if last else state.cursor if after is None else after
         return EventSourceResponse(
@@ -85,13 +89,13 @@ def routes(service: Service) -> APIRouter:
 
 async def _published(
     service: Service, request: Request, body: bytes, documents: list[Any]
-) -> Published:
+) -> PublishedEvents:
     """Publishes what documents hold, or raises the problem that they are."""
     several = len(documents) > 1
     events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
     with service.room(len(body)), service.request_of(request, body) as same_request:
         try:
-            published: Published = await service.submit(changes.Publish(events, same_request))
+            published: PublishedEvents = await service.submit(changes.Publish(events, same_request))
         except Refusal as refusal:
             raise problem_of(refusal) from refusal
     return published
@@ -112,7 +116,7 @@ async def _decided(service: Service, position: int) -> bool:
     return True
 
 
-def _verdicts(service: Service, published: Published, is_admin: bool) -> list[dict[str, Any]]:
+def _verdicts(service: Service, published: PublishedEvents, is_admin: bool) -> list[dict[str, Any]]:
     """What became of events: ids alone, unless for the admin."""
     return [
         {"event": id} | _shown(service.log.reading.verdict(position), is_admin=is_admin)
@@ -145,7 +149,7 @@ async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent
                 await waited(watch, service.settings.heartbeat_seconds)
 
 
-def _entries(service: Service, after: int) -> list[tuple[Entry, dict[str, Any]]]:
+def _entries(service: Service, after: int) -> list[tuple[LogEntry, dict[str, Any]]]:
     """The decided entries after a position, as they are told."""
     reading = service.log.reading
     found = reading.entries(after, min(_TOGETHER, service.log.state.cursor - after))

@@ -19,11 +19,11 @@ from tamis.errors import TamisError
 from tamis.files.reading import read_lines
 from tamis.log import log as logger
 from tamis.server import changes
-from tamis.server.checks import Wanted, checked_subscription
+from tamis.server.checks import CheckedSubscription, checked_subscription
 from tamis.server.errors import LogError, Refusal
 from tamis.server.log import Log
-from tamis.server.problems import Problem
-from tamis.server.reading import Standing
+from tamis.server.problems import HttpProblem
+from tamis.server.reading import DeliveryStanding
 from tamis.server.webhooks.addresses import Network
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class SubscriptionFiles:
                     seen[id] = place
                     yield id, (place, document)
 
-    def _is_same(self, standing: Standing | None, document: dict[str, Any]) -> bool:
+    def _is_same(self, standing: DeliveryStanding | None, document: dict[str, Any]) -> bool:
         """Whether the log has what a file says; after a start, as far as the log tells it."""
         id = document["id"]
         if id in self._taken:
@@ -163,7 +163,7 @@ class SubscriptionFiles:
         return same
 
     def _take(
-        self, news: list[tuple[str, str, dict[str, Any]]], standings: dict[str, Standing]
+        self, news: list[tuple[str, str, dict[str, Any]]], standings: dict[str, DeliveryStanding]
     ) -> None:
         """Subscribes and replaces."""
         under_way = []
@@ -172,7 +172,7 @@ class SubscriptionFiles:
                 wanted = checked_subscription(
                     document, self._matcher, default=None, networks=self._networks
                 )
-            except Problem as bad:
+            except HttpProblem as bad:
                 self._warn(place, bad.detail)
                 continue
             future = self._log.submit(_change(id, wanted, standings.get(id)))
@@ -189,7 +189,7 @@ class SubscriptionFiles:
 
 
 def _change(
-    id: str, wanted: Wanted, standing: Standing | None
+    id: str, wanted: CheckedSubscription, standing: DeliveryStanding | None
 ) -> changes.Subscribe | changes.Replace:
     if standing is not None and standing.ended is None:
         return changes.Replace(standing.born, wanted.document, wanted.validity, wanted.webhook)

@@ -62,7 +62,7 @@ def write_journal(form: str) -> None:
         logging.getLogger(name).addHandler(handler)
 
 
-class Requests:
+class RequestJournal:
     """Logs each request by its route: an address may hold what nobody should read."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
-from tamis.server.changes import Change, Due, Published, Removed, Request, Subscribed, Verdict
+from tamis.server.changes import (
+    Change,
+    Due,
+    LoggedSubscription,
+    PublishedEvents,
+    RemovedEntries,
+    Request,
+    Verdict,
+)
 from tamis.server.errors import (
     IdTaken,
     LogError,
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class State:
+class LogState:
     """How far the log has come."""
 
     commits: int
@@ -49,16 +57,16 @@ class State:
     """The time of the last entry: none is before it."""
 
 
-def read_state(database: apsw.Connection) -> State:
+def read_state(database: apsw.Connection) -> LogState:
     """Reads how far the log has come."""
     row = database.execute(
         "SELECT commits, position, hash, cursor, floor, total, clock FROM state"
     ).fetchone()
     assert row is not None
-    return State(*row)
+    return LogState(*row)
 
 
-class Ledger:
+class LogTransaction:
     """One transaction of changes."""
 
     def __init__(self, database: apsw.Connection, payloads: Payloads, now: float) -> None:
@@ -100,7 +108,7 @@ class Ledger:
                 return self._change_webhook(change)
         return None
 
-    def end(self) -> State:
+    def end(self) -> LogState:
         """Writes how far the log has come, last of all."""
         for table, rows in (("entries", self._entries), ("events", self._events)):
             places = ", ".join("?" * len(rows[0])) if rows else ""
@@ -178,10 +186,10 @@ class Ledger:
             )
         return len(over)
 
-    def _subscribe(self, change: changes.Subscribe) -> Subscribed:
+    def _subscribe(self, change: changes.Subscribe) -> LoggedSubscription:
         answered = self._answered(change.request)
         if answered is not None:
-            return Subscribed(*answered)
+            return LoggedSubscription(*answered)
         id = change.id or self._free_id("subscription", "subscriptions")
         held = self._database.execute(
             "SELECT born, ended FROM subscriptions WHERE id=?", (id,)
@@ -201,7 +209,7 @@ class Ledger:
             "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (born, born, id, document)
         )
         secret = standing.set_webhook(self._database, born, change.webhook)
-        subscribed = Subscribed(id, born, expires, change.sealed, secret)
+        subscribed = LoggedSubscription(id, born, expires, change.sealed, secret)
         self._answer(change.request, subscribed)
         return subscribed
 
@@ -223,7 +231,7 @@ class Ledger:
             raise UnknownSubscription("this subscription has ended: subscribe again")
         return row[0], row[1]
 
-    def _replace(self, change: changes.Replace) -> Subscribed:
+    def _replace(self, change: changes.Replace) -> LoggedSubscription:
         id, expires = self._live(change.born)
         position = self._append(changes.REPLACE, id, change.document, born=change.born)
         if change.validity is not None:
@@ -238,19 +246,19 @@ class Ledger:
             (document, expires, change.born),
         )
         secret = standing.set_webhook(self._database, change.born, change.webhook)
-        return Subscribed(id, change.born, expires, secret=secret)
+        return LoggedSubscription(id, change.born, expires, secret=secret)
 
-    def _renew(self, change: changes.Renew) -> Subscribed:
+    def _renew(self, change: changes.Renew) -> LoggedSubscription:
         answered = self._answered(change.request)
         if answered is not None:
-            return Subscribed(*answered)
+            return LoggedSubscription(*answered)
         id, _ = self._live(change.born)
         expires = None if change.validity is None else self._now + change.validity
         self._append(changes.RENEW, id, {"expires": expires}, born=change.born)
         self._database.execute(
             "UPDATE subscriptions SET expires=? WHERE born=?", (expires, change.born)
         )
-        renewed = Subscribed(id, change.born, expires)
+        renewed = LoggedSubscription(id, change.born, expires)
         self._answer(change.request, renewed)
         return renewed
 
@@ -282,16 +290,16 @@ class Ledger:
 
     # events
 
-    def _publish(self, change: changes.Publish) -> Published:
+    def _publish(self, change: changes.Publish) -> PublishedEvents:
         answered = self._answered(change.request)
         if answered is not None:
-            return Published(*answered)
+            return PublishedEvents(*answered)
         positions: dict[str, tuple[bytes, int | None]] = {}
         for event, ready in zip(change.events, change.ready, strict=True):
             id = event.get("id")
             if id is not None:
                 positions[id] = ready.digest, self._known(id, ready.digest, positions)
-        published = Published([], [])
+        published = PublishedEvents([], [])
         for event, ready in zip(change.events, change.ready, strict=True):
             id = event.get("id")
             position = None if id is None else positions[id][1]
@@ -438,7 +446,7 @@ class Ledger:
         self._answer(change.request, answer)
         return answer
 
-    def _retain(self, change: changes.Retain) -> Removed:
+    def _retain(self, change: changes.Retain) -> RemovedEntries:
         state = self.state
         oldest = None if change.older_than is None else self._now - change.older_than
         most = None if change.most_bytes is None else state.total - change.most_bytes

@@ -21,12 +21,12 @@ from tamis.server.changes import Change
 from tamis.server.database import NAME, check_settings, checksums, open_database
 from tamis.server.errors import LogError
 from tamis.server.hashing import hash_of
-from tamis.server.ledger import State, read_state
+from tamis.server.ledger import LogState, read_state
 from tamis.server.payloads import Payloads
-from tamis.server.reading import Reading
+from tamis.server.reading import LogReaders
 from tamis.server.schema import NO_HASH, lay_out
 from tamis.server.witness import Mark, Witness
-from tamis.server.writer import MOST_WAITING, Writer
+from tamis.server.writer import MOST_WAITING, LogWriter
 
 if TYPE_CHECKING:
     import apsw
@@ -79,8 +79,8 @@ class Log:
             self._witness.close()
             raise
         self._database = database
-        self.reading = Reading(lambda: open_database(self.folder, reads=True), self._payloads)
-        self.writer = Writer(
+        self.reading = LogReaders(lambda: open_database(self.folder, reads=True), self._payloads)
+        self.writer = LogWriter(
             database, self._payloads, self._witness, self.clock, state, most_waiting
         )
 
@@ -90,22 +90,24 @@ class Log:
             log.info("%d payloads that no entry names were removed", left)
 
     @property
-    def state(self) -> State:
+    def state(self) -> LogState:
         """How far the log has come."""
         return self.writer.state
 
     @overload
-    def submit(self, change: changes.Subscribe) -> Future[changes.Subscribed]: ...
+    def submit(self, change: changes.Subscribe) -> Future[changes.LoggedSubscription]: ...
     @overload
-    def submit(self, change: changes.Replace | changes.Renew) -> Future[changes.Subscribed]: ...
+    def submit(
+        self, change: changes.Replace | changes.Renew
+    ) -> Future[changes.LoggedSubscription]: ...
     @overload
-    def submit(self, change: changes.Publish) -> Future[changes.Published]: ...
+    def submit(self, change: changes.Publish) -> Future[changes.PublishedEvents]: ...
     @overload
     def submit(self, change: changes.Acknowledge | changes.Expire) -> Future[int]: ...
     @overload
     def submit(self, change: changes.Evaluate) -> Future[list[str]]: ...
     @overload
-    def submit(self, change: changes.Retain) -> Future[changes.Removed]: ...
+    def submit(self, change: changes.Retain) -> Future[changes.RemovedEntries]: ...
     @overload
     def submit(
         self, change: changes.Unsubscribe | changes.Decide | changes.Attempt
@@ -121,7 +123,7 @@ class Log:
                 change.ready  # noqa: B018 - made while the commit before is flushed
         return self.writer.submit(change)
 
-    def backup(self, folder: str | Path) -> State:
+    def backup(self, folder: str | Path) -> LogState:
         """Copies the log as it is now to a new folder, while it is read and written on.
 
         What is copied opens like the log itself. How far it goes."""
@@ -170,7 +172,7 @@ def _named_payloads(database: apsw.Connection) -> set[str]:
     return {str(digest) for (digest,) in rows}
 
 
-def _check_end(database: apsw.Connection, state: State, mark: Mark | None, folder: Path) -> None:
+def _check_end(database: apsw.Connection, state: LogState, mark: Mark | None, folder: Path) -> None:
     """Refuses a log that ends before what its witness saw, or is another one."""
     if mark is None:
         if state.commits > 1:

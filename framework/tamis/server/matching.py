@@ -32,7 +32,7 @@ from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.open_verdicts import OpenVerdicts, open_verdicts
 from tamis.server.policies import Snapshots, decided
-from tamis.server.reading import Entry
+from tamis.server.reading import LogEntry
 from tamis.server.traces import MOST_BYTES, Trace
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _not_taken(bad: SubscriptionError, among: int) -> LogError:
     )
 
 
-class Matching:
+class MatchThread:
     """The thread that decides, and the matcher that it leads."""
 
     def __init__(
@@ -210,7 +210,7 @@ class Matching:
         """How long it takes to decide so many entries, as it went lately; a minute at most."""
         return min(60.0, entries / self._rate) if self._rate else 1.0
 
-    def _decide(self, entries: list[Entry]) -> None:
+    def _decide(self, entries: list[LogEntry]) -> None:
         began = time.monotonic()
         verdicts: list[Verdict] = []
         for is_event, group in groupby(entries, lambda entry: entry.kind == changes.PUBLISH):
@@ -231,7 +231,7 @@ class Matching:
         self._snapshots.write_if_due(self._cursor, self._deliveries)
         self._tidy()
 
-    def _change(self, entry: Entry) -> None:
+    def _change(self, entry: LogEntry) -> None:
         """Subscribes or ends what an entry says."""
         if entry.kind in _TEXTS:
             with warnings.catch_warnings():
@@ -244,7 +244,7 @@ class Matching:
             del self._born[entry.id]
             self.matcher.unsubscribe(entry.id)
 
-    def _matched(self, entries: list[Entry]) -> list[Verdict]:
+    def _matched(self, entries: list[LogEntry]) -> list[Verdict]:
         """The verdicts of events that stand together."""
         events = [self.log.reading.event_of(entry) for entry in entries]
         verdicts: list[Verdict] = []
@@ -260,7 +260,7 @@ class Matching:
             verdicts += self._matched(after) if after else []
         return verdicts
 
-    def _verdict(self, entry: Entry, result: Result) -> Verdict:
+    def _verdict(self, entry: LogEntry, result: Result) -> Verdict:
         self._arrival = entry.at
         matched = {match.subscription: match for match in result.matches}
         due = self._due(entry, result, matched)
@@ -281,7 +281,7 @@ class Matching:
         trace = None if result.decision is None else Trace.of(result.decision).written()
         return Verdict(entry.position, json.dumps(body), born, due, trace, open_)
 
-    def _evaluated(self, entry: Entry, before: Sequence[Verdict]) -> Verdict:
+    def _evaluated(self, entry: LogEntry, before: Sequence[Verdict]) -> Verdict:
         """The verdict on an event that is evaluated again, behind others that are not committed."""
         self._arrival = entry.at
         already = {(each.of or 0, born) for each in before for born in each.evaluated}
@@ -316,7 +316,7 @@ class Matching:
             [*again.born.values(), *again.gone],
         )
 
-    def _due(self, entry: Entry, result: Result, matched: Mapping[str, Match]) -> list[Due]:
+    def _due(self, entry: LogEntry, result: Result, matched: Mapping[str, Match]) -> list[Due]:
         """What policies deliver of a result."""
         due = []
         for delivery in self._deliveries.take(result):
@@ -335,7 +335,7 @@ class Matching:
             due.append(Due(self._born[delivery.subscription], delivery.kind, json.dumps(data)))
         return due
 
-    def _failed(self, entry: Entry, failure: Exception) -> Verdict:
+    def _failed(self, entry: LogEntry, failure: Exception) -> Verdict:
         self.failures += 1
         logger.error("event %s cannot be matched", entry.id, exc_info=failure)
         words = f"{type(failure).__name__}: {failure}"

@@ -13,9 +13,9 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from tamis.server.ledger import State
+from tamis.server.ledger import LogState
 from tamis.server.service import Service
-from tamis.server.writer import Writer
+from tamis.server.writer import LogWriter
 
 
 class _Numbers(Collector):
@@ -77,14 +77,14 @@ class _Numbers(Collector):
             "tamis_changes", "Changes in these transactions.", value=log.writer.changes
         )
 
-    def _lag_seconds(self, state: State) -> float:
+    def _lag_seconds(self, state: LogState) -> float:
         log = self._service.log
         if state.cursor >= state.position:
             return 0.0
         came = log.reading.time_at(state.cursor + 1)
         return 0.0 if came is None else max(0.0, log.clock() - came)
 
-    def _flushes(self, writer: Writer) -> Iterable[Metric]:
+    def _flushes(self, writer: LogWriter) -> Iterable[Metric]:
         """What flushes take, beside what they take here at the least."""
         yield CounterMetricFamily(
             "tamis_commits", "Transactions, each of a flush.", value=writer.commits

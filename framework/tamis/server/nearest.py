@@ -26,7 +26,7 @@ _ROOM = 3
 """Times as many as are wanted are looked at, as attributes alone do not say who is closest."""
 
 
-class Nearest:
+class LiveSubscriptions:
     """What is live, ready to be held against events of the log."""
 
     def __init__(self, service: Service) -> None:

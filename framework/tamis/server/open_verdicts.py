@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tamis.result import Result
     from tamis.result.account import Account
     from tamis.server.log import Log
-    from tamis.server.reading import Entry, OpenVerdict
+    from tamis.server.reading import LogEntry, OpenVerdict
 
 MOST_TRIES = 10
 """Without anybody's asking for it."""
@@ -32,7 +32,7 @@ _PROBE_SECONDS = 60.0
 _UNLIMITED = 1 << 31
 
 
-class Evaluated(NamedTuple):
+class ReEvaluation(NamedTuple):
     """What an event gave when it was evaluated again."""
 
     result: Result
@@ -111,8 +111,8 @@ class OpenVerdicts:
             self._log.submit(changes.Evaluate(positions)).result()
 
     def evaluated(
-        self, entry: Entry, born: Mapping[str, int], already: Collection[tuple[int, int]]
-    ) -> Evaluated:
+        self, entry: LogEntry, born: Mapping[str, int], already: Collection[tuple[int, int]]
+    ) -> ReEvaluation:
         """Evaluates the event of an entry for those of which it is open, but for those for which
         it was already evaluated, and that is not committed yet."""
         position = entry.body["of"]
@@ -137,9 +137,9 @@ class OpenVerdicts:
         result = replay.decided(self._log.reading.event_of(entry), trace)
         if result.decision is not None:
             trace = Trace.of(result.decision).with_answers(trace)
-        return Evaluated(result, trace, taken, gone, tries)
+        return ReEvaluation(result, trace, taken, gone, tries)
 
-    def tried(self, entry: Entry) -> list[Open]:
+    def tried(self, entry: LogEntry) -> list[Open]:
         """What stays open of an event that could not be evaluated."""
         found = self._log.reading.open_verdicts(position=entry.body["of"])
         return [Open(each.born, each.operators, each.tries + 1) for each in found]

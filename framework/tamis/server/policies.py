@@ -36,31 +36,33 @@ class _Match(NamedTuple):
     bindings: list[dict[str, Any]]
 
 
-class _Undetermined(NamedTuple):
+class _LoggedUndetermined(NamedTuple):
     subscription: str
     reason: str
 
 
-class _Seen(NamedTuple):
+class _LoggedEvent(NamedTuple):
     event: Event
     version: int
 
 
 @dataclass
-class _Decided:
+class _LoggedResult:
     """A result as far as policies read it, from a verdict in the log."""
 
     event: str
     matches: list[_Match]
-    undetermined: list[_Undetermined]
-    _seen: _Seen
+    undetermined: list[_LoggedUndetermined]
+    _seen: _LoggedEvent
 
 
 def decided(event: Event, verdict: Mapping[str, Any], version: int) -> Result:
     """The result that policies take again."""
     matches = [_Match(each["subscription"], each["bindings"]) for each in verdict["matches"]]
-    undetermined = [_Undetermined(**each) for each in verdict["undetermined"]]
-    return cast(Result, _Decided(event.id, matches, undetermined, _Seen(event, version)))
+    undetermined = [_LoggedUndetermined(**each) for each in verdict["undetermined"]]
+    return cast(
+        Result, _LoggedResult(event.id, matches, undetermined, _LoggedEvent(event, version))
+    )
 
 
 class Snapshots:

@@ -36,7 +36,7 @@ TITLES = {
 """The status and the title of each type of problem."""
 
 
-class Problem(Exception):
+class HttpProblem(Exception):
     """A request that is refused, and why."""
 
     def __init__(
@@ -65,13 +65,13 @@ class Problem(Exception):
         return Response(text, self.status, self.headers, media_type=MEDIA_TYPE)
 
 
-def overloaded(detail: str, after_seconds: float = 1.0) -> Problem:
+def overloaded(detail: str, after_seconds: float = 1.0) -> HttpProblem:
     """The problem of a server that has too much to do."""
     headers = {"Retry-After": str(max(1, round(after_seconds)))}
-    return Problem("overloaded", detail, headers=headers)
+    return HttpProblem("overloaded", detail, headers=headers)
 
 
-def bad_subscription(found: list[SubscriptionError]) -> Problem:
+def bad_subscription(found: list[SubscriptionError]) -> HttpProblem:
     """The problem of a subscription with errors, all at once, each with its place."""
     listed = [
         {
@@ -82,7 +82,7 @@ def bad_subscription(found: list[SubscriptionError]) -> Problem:
         }
         for each in found
     ]
-    return Problem(
+    return HttpProblem(
         "bad-subscription", "\n".join(str(each.of(None)) for each in found), errors=listed
     )
 
@@ -97,8 +97,8 @@ _REFUSALS: dict[type[errors.Refusal], str] = {
 }
 
 
-def problem_of(refusal: errors.Refusal) -> Problem:
+def problem_of(refusal: errors.Refusal) -> HttpProblem:
     """The problem that a refusal of the log is."""
     if isinstance(refusal, errors.Overload):
         return overloaded(str(refusal), refusal.after_seconds)
-    return Problem(_REFUSALS[type(refusal)], str(refusal))
+    return HttpProblem(_REFUSALS[type(refusal)], str(refusal))

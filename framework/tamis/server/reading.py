@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.server.changes import Request
 from tamis.server.errors import LogError
-from tamis.server.ledger import State, read_state
+from tamis.server.ledger import LogState, read_state
 from tamis.server.payloads import Payloads, joined
 from tamis.server.retention import KEPT_SECONDS
 from tamis.server.traces import Trace
@@ -24,7 +24,7 @@ _MOST_OPEN = 1_000
 _OFTEN = 1 << 31
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """An entry of the log."""
 
     position: int
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class DeliveryStanding:
     """A subscription, and how far its deliveries have come."""
 
     born: int
@@ -76,7 +76,7 @@ class Standing:
         return self.due - self.settled + self.retrying
 
 
-class Delivered(NamedTuple):
+class LoggedDelivery(NamedTuple):
     """A delivery as it is in the log."""
 
     number: int
@@ -131,7 +131,7 @@ def delivery_id(born: int, number: int) -> str:
     return f"{born}-{number}"
 
 
-class Reading:
+class LogReaders:
     """Connections that read, as many as there are readers at once."""
 
     def __init__(self, connect: Callable[[], apsw.Connection], payloads: Payloads) -> None:
@@ -174,21 +174,21 @@ class Reading:
         with self.database() as database:
             return database.execute(statement, values).fetchall()
 
-    def state(self) -> State:
+    def state(self) -> LogState:
         """How far the log has come."""
         with self.database() as database:
             return read_state(database)
 
-    def entries(self, after: int, most: int) -> list[Entry]:
+    def entries(self, after: int, most: int) -> list[LogEntry]:
         """The entries after a position, whole events among them."""
         rows = self.rows(
             "SELECT position, kind, at, id, born, body FROM entries WHERE position>? "
             "ORDER BY position LIMIT ?",
             *(after, most),
         )
-        return [Entry._make([*row[:5], json.loads(row[5])]) for row in rows]
+        return [LogEntry._make([*row[:5], json.loads(row[5])]) for row in rows]
 
-    def event_of(self, entry: Entry) -> dict[str, Any]:
+    def event_of(self, entry: LogEntry) -> dict[str, Any]:
         """The event of an entry, with what is large of it."""
         return joined(entry.body["event"], entry.body["payloads"], self._payloads)
 
@@ -201,27 +201,27 @@ class Reading:
         )
         return [Text(born, id, json.loads(document)) for born, id, document in rows]
 
-    def standing(self, id: str) -> Standing | None:
+    def standing(self, id: str) -> DeliveryStanding | None:
         """A subscription by its id, also one that has ended and is kept."""
         rows = self.rows(_STANDING + "WHERE id=?", id)
         return _standing(rows[0]) if rows else None
 
-    def standings(self, words: str = "", most: int = -1) -> list[Standing]:
+    def standings(self, words: str = "", most: int = -1) -> list[DeliveryStanding]:
         """The subscriptions whose id or document has some words, in the order of subscribing."""
         having = "WHERE ?1='' OR instr(lower(id), lower(?1)) OR instr(lower(document), lower(?1)) "
         rows = self.rows(_STANDING + having + "ORDER BY born LIMIT ?2", words, most)
         return [_standing(row) for row in rows]
 
-    def deliveries(self, born: int, after: int, most: int) -> list[Delivered]:
+    def deliveries(self, born: int, after: int, most: int) -> list[LoggedDelivery]:
         """The deliveries of a subscription after a number."""
         rows = self.rows(
             "SELECT number, kind, position, body FROM deliveries WHERE born=? AND number>? "
             "ORDER BY number LIMIT ?",
             *(born, after, most),
         )
-        return [Delivered._make([*row[:3], json.loads(row[3])]) for row in rows]
+        return [LoggedDelivery._make([*row[:3], json.loads(row[3])]) for row in rows]
 
-    def records(self, standing: Standing, after: int, most: int) -> list[dict[str, Any]]:
+    def records(self, standing: DeliveryStanding, after: int, most: int) -> list[dict[str, Any]]:
         """The deliveries after a number as they are told, the first a gap where some are gone."""
         born = standing.born
         found = self.deliveries(born, after, most)
@@ -233,7 +233,7 @@ class Reading:
             listed.insert(0, _gap(born, after, first - 1))
         return listed
 
-    def _floor(self, standing: Standing) -> int:
+    def _floor(self, standing: DeliveryStanding) -> int:
         """The first number that is kept by now."""
         now = self.standing(standing.id)
         return standing.floor if now is None or now.born != standing.born else now.floor
@@ -283,14 +283,14 @@ class Reading:
         rows = self.rows("SELECT count(*) FROM texts WHERE since<=?1 AND until>?1", position)
         return int(rows[0][0])
 
-    def delivered_at(self, born: int, position: int) -> list[Delivered]:
+    def delivered_at(self, born: int, position: int) -> list[LoggedDelivery]:
         """The deliveries of a subscription that the entry at a position made due."""
         rows = self.rows(
             "SELECT number, kind, position, body FROM deliveries WHERE position=? AND born=? "
             "ORDER BY number",
             *(position, born),
         )
-        return [Delivered._make([*row[:3], json.loads(row[3])]) for row in rows]
+        return [LoggedDelivery._make([*row[:3], json.loads(row[3])]) for row in rows]
 
     def open_verdicts(
         self, *, born: int | None = None, position: int | None = None, tries: int = _OFTEN
@@ -353,7 +353,7 @@ def _gap(born: int, after: int, last: int) -> dict[str, Any]:
     }
 
 
-def _standing(row: tuple[Any, ...]) -> Standing:
+def _standing(row: tuple[Any, ...]) -> DeliveryStanding:
     born, id, document, *rest = row[:13]
     url, disabled, failures, since, reason = row[13:]
     webhook = None
@@ -361,4 +361,4 @@ def _standing(row: tuple[Any, ...]) -> Standing:
         state = "disabled" if disabled else "failing" if failures else "active"
         webhook = {"url": url, "state": state, "failures": failures}
         webhook |= {"failing_since": since, "reason": reason} if failures else {}
-    return Standing(*[born, id, json.loads(document), *rest, webhook])
+    return DeliveryStanding(*[born, id, json.loads(document), *rest, webhook])

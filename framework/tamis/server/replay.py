@@ -67,7 +67,7 @@ class Recollection:
         return self.why if size is None else f"its answer had {size:,} bytes, too many to be kept"
 
 
-class _Recalling(Decider):
+class _KnownBegin(Decider):
     """Begins each event with what is known of it."""
 
     def __init__(self, recollection: Recollection, matcher: Matcher) -> None:
@@ -102,7 +102,7 @@ class Replay(Matcher):
         self.operators, self._derived = serving.operators, serving._derived
         self._intake = Intake(self._language, serving.operators, self._catalog)
         self.recollection = Recollection(serving._gateway, most_calls)
-        self._decider = _Recalling(self.recollection, self)
+        self._decider = _KnownBegin(self.recollection, self)
 
     def take_in(self, texts: Iterable[Mapping[str, Any]]) -> None:
         """Subscribes texts that were accepted before."""

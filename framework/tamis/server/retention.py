@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tamis.server.changes import Removed
+from tamis.server.changes import RemovedEntries
 
 if TYPE_CHECKING:
     import apsw
@@ -26,7 +26,7 @@ def remove(
     cursor: int,
     oldest: float | None,
     most: int | None,
-) -> Removed:
+) -> RemovedEntries:
     """Removes entries of before a time, or among the first so many bytes ever written."""
     kept = database.execute(
         "SELECT min(position) FROM entries WHERE position BETWEEN ? AND ? AND NOT "
@@ -36,7 +36,7 @@ def remove(
     end = min(cursor, floor + MOST - 1 if kept is None else kept - 1)
     until = end + 1
     if until <= floor:
-        return Removed()
+        return RemovedEntries()
     gone = [
         digest
         for (digest,) in database.execute(
@@ -61,7 +61,7 @@ def remove(
         "DELETE FROM entries WHERE position<?",
     ):
         database.execute(statement, (until,))
-    return Removed(until - floor, kept is None and end < cursor, gone)
+    return RemovedEntries(until - floor, kept is None and end < cursor, gone)
 
 
 def _lose_deliveries(database: apsw.Connection, until: int) -> None:

@@ -28,8 +28,8 @@ from tamis.server.changes import Change, Verdict
 from tamis.server.errors import LogError
 from tamis.server.files import SubscriptionFiles
 from tamis.server.log import Log
-from tamis.server.matching import Matching
-from tamis.server.problems import Problem, overloaded
+from tamis.server.matching import MatchThread
+from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.pulses import Pulses
 from tamis.server.tickets import same
 from tamis.server.webhooks.dispatch import Dispatch, WebhookSettings
@@ -48,7 +48,7 @@ BACKUP = "backup-"
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """How a match server is to be."""
 
     data: Path
@@ -83,13 +83,13 @@ class Settings:
 class Service:
     """A match server without its addresses."""
 
-    def __init__(self, settings: Settings, make_matcher: Callable[[], Matcher]) -> None:
+    def __init__(self, settings: ServerSettings, make_matcher: Callable[[], Matcher]) -> None:
         self.settings = settings
         self._make_matcher = make_matcher
         self.counts: Counter[str] = Counter()
         self.failure: BaseException | None = None
         self._log: Log | None = None
-        self._matching: Matching | None = None
+        self._matching: MatchThread | None = None
         self._webhooks: Dispatch | None = None
         self._following = ExitStack()
         self.waiting_bytes = 0
@@ -111,7 +111,7 @@ class Service:
             self._log = log
             for left in self.settings.data.glob(f"{BACKUP}*"):  # by a process that was killed
                 shutil.rmtree(left)
-            matching = Matching(
+            matching = MatchThread(
                 log,
                 self._make_matcher(),
                 most_age=self.settings.keep_seconds,
@@ -195,7 +195,7 @@ class Service:
         return self._log
 
     @property
-    def matching(self) -> Matching:
+    def matching(self) -> MatchThread:
         """What follows the log; a problem until it is recovered."""
         self._check_ready()
         assert self._matching is not None
@@ -211,7 +211,7 @@ class Service:
     def _check_ready(self) -> None:
         why = self.why_not_ready
         if why is not None:
-            raise Problem("not-ready", why, headers={"Retry-After": "1"})
+            raise HttpProblem("not-ready", why, headers={"Retry-After": "1"})
 
     # doing
 
@@ -221,7 +221,7 @@ class Service:
             future = self.log.submit(change)
             return await asyncio.wrap_future(future)
         except LogError as bad:
-            raise Problem("not-ready", str(bad), headers={"Retry-After": "5"}) from bad
+            raise HttpProblem("not-ready", str(bad), headers={"Retry-After": "5"}) from bad
 
     async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a function that reads the log, in a thread."""
@@ -280,7 +280,9 @@ class Service:
         scope = "\0".join((request.method, request.url.path, bearer(request) or "", key))
         hashed = hashlib.sha256(scope.encode(errors="surrogatepass")).digest()
         if hashed in self._in_progress:
-            raise Problem("in-progress", "a request of this Idempotency-Key is not answered yet")
+            raise HttpProblem(
+                "in-progress", "a request of this Idempotency-Key is not answered yet"
+            )
         self._in_progress.add(hashed)
         try:
             yield changes.Request(hashed, hashlib.sha256(body).digest())
@@ -292,7 +294,7 @@ def idempotency_key(request: Request) -> str | None:
     """The key by which a request is the same when it comes again."""
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= 255:
-        raise Problem("malformed", "an Idempotency-Key has 1 to 255 letters")
+        raise HttpProblem("malformed", "an Idempotency-Key has 1 to 255 letters")
     return key
 
 
@@ -304,9 +306,9 @@ def bearer(request: Request) -> str | None:
 
 def _refuse_key(request: Request, what: str) -> None:
     if bearer(request) is None:
-        raise Problem(
+        raise HttpProblem(
             "key-refused",
             f"this needs {what}: Authorization: Bearer …",
             headers={"WWW-Authenticate": "Bearer"},
         )
-    raise Problem("wrong-key", f"this is not {what}")
+    raise HttpProblem("wrong-key", f"this is not {what}")

@@ -13,7 +13,7 @@ import uvicorn
 
 from tamis.server.app import application
 from tamis.server.errors import LogError
-from tamis.server.service import Service, Settings
+from tamis.server.service import ServerSettings, Service
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
@@ -27,7 +27,7 @@ class Server:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ServerSettings,
         make_matcher: Callable[[], Matcher],
         *,
         host: str = "127.0.0.1",

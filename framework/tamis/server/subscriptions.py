@@ -10,12 +10,12 @@ from fastapi.responses import JSONResponse, Response
 from tamis.errors import SubscriptionError
 from tamis.files.writing import json_bytes
 from tamis.server import changes, examples
-from tamis.server.backtest import MOST_CALLS, MOST_LISTED, Backtests, Stretch, time_of
+from tamis.server.backtest import MOST_CALLS, MOST_LISTED, BacktestBounds, Backtests, time_of
 from tamis.server.bodies import body_of, object_of
-from tamis.server.checks import DAY, Wanted, checked_subscription, validity_of
+from tamis.server.checks import DAY, CheckedSubscription, checked_subscription, validity_of
 from tamis.server.matching import shown_time
-from tamis.server.problems import Problem, bad_subscription
-from tamis.server.reading import Standing, delivery_id
+from tamis.server.problems import HttpProblem, bad_subscription
+from tamis.server.reading import DeliveryStanding, delivery_id
 from tamis.server.service import Service, bearer, idempotency_key
 from tamis.server.tickets import fits, hash_of_ticket, new_ticket, sealed, unsealed
 
@@ -24,21 +24,21 @@ _TAGS: list[Any] = ["subscriptions"]
 
 async def standing_of(
     service: Service, request: Request, id: str, *, for_admin: bool = False
-) -> Standing:
+) -> DeliveryStanding:
     """The subscription of an id, for who has its ticket, or the admin key where that is enough."""
     ticket = bearer(request)
     is_admin = for_admin and service.is_admin(request)
     if ticket is None and not is_admin:
-        raise Problem(
+        raise HttpProblem(
             "ticket-required",
             f"this needs the ticket of {id!r}: Authorization: Bearer …",
             headers={"WWW-Authenticate": "Bearer"},
         )
-    standing: Standing | None = await service.read(service.log.reading.standing, id)
+    standing: DeliveryStanding | None = await service.read(service.log.reading.standing, id)
     if standing is None:
-        raise Problem("not-found", f"there is no subscription {id!r}")
+        raise HttpProblem("not-found", f"there is no subscription {id!r}")
     if not is_admin and (ticket is None or not fits(ticket, standing.ticket)):
-        raise Problem("wrong-ticket", f"this is not the ticket of {id!r}")
+        raise HttpProblem("wrong-ticket", f"this is not the ticket of {id!r}")
     return standing
 
 
@@ -77,13 +77,13 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
         nothing is kept: what it would have matched since a time, from the answers that are kept
         and so many `calls` at most, and what it would add."""
         if since is not None and not dry_run:
-            raise Problem("malformed", "since is of a dry run: dry_run=true")
+            raise HttpProblem("malformed", "since is of a dry run: dry_run=true")
         body = await body_of(request, service.settings.most_bytes)
         matcher, entry = service.matching.matcher, object_of(body)
         wanted = await service.read(_checked, service, entry, DAY)
         if dry_run:
             first = None if since is None else time_of(service, since)
-            tried = await service.read(backtests.tried, wanted, Stretch(first, calls, limit))
+            tried = await service.read(backtests.tried, wanted, BacktestBounds(first, calls, limit))
             return Response(json_bytes(tried), media_type="application/json")
         forecast = await service.read(matcher.forecast, wanted.document["where"])
         ticket, key = new_ticket(), idempotency_key(request)
@@ -119,7 +119,7 @@ def _add_replace(router: APIRouter, service: Service) -> None:
         standing = await standing_of(service, request, id)
         entry = object_of(await body_of(request, service.settings.most_bytes))
         if entry.get("id", id) != id:
-            raise Problem("malformed", f"the id of {id!r} stays: leave it out")
+            raise HttpProblem("malformed", f"the id of {id!r} stays: leave it out")
         matcher = service.matching.matcher
         wanted = await service.read(_checked, service, entry, None)
         forecast = await service.read(matcher.forecast, wanted.document["where"])
@@ -171,13 +171,17 @@ def _add_shown(router: APIRouter, service: Service) -> None:
         return JSONResponse([shown(each) for each in found])
 
 
-def _checked(service: Service, entry: dict[str, Any], validity: float | None) -> Wanted:
+def _checked(
+    service: Service, entry: dict[str, Any], validity: float | None
+) -> CheckedSubscription:
     networks = service.settings.webhooks.networks
     matcher = service.matching.matcher
     return checked_subscription(entry, matcher, default=validity, networks=networks)
 
 
-def _told(service: Service, wanted: Wanted, subscribed: changes.Subscribed) -> dict[str, Any]:
+def _told(
+    service: Service, wanted: CheckedSubscription, subscribed: changes.LoggedSubscription
+) -> dict[str, Any]:
     """What an answer says beside: the secret that a webhook was given, and warnings."""
     told: dict[str, Any] = {"warnings": wanted.warnings} if wanted.warnings else {}
     if wanted.webhook is not None:
@@ -188,11 +192,11 @@ def _told(service: Service, wanted: Wanted, subscribed: changes.Subscribed) -> d
     return told
 
 
-def _standings(service: Service, words: str, most: int) -> list[Standing]:
+def _standings(service: Service, words: str, most: int) -> list[DeliveryStanding]:
     return service.log.reading.standings(words, most)
 
 
-def shown(standing: Standing) -> dict[str, Any]:
+def shown(standing: DeliveryStanding) -> dict[str, Any]:
     """A subscription as it is told; `due = delivered + pending + dead + gap`."""
     return {
         "id": standing.id,

@@ -9,14 +9,14 @@ from fastapi.responses import JSONResponse, Response
 
 from tamis.server import changes, examples
 from tamis.server.bodies import body_of, object_of
-from tamis.server.problems import Problem
-from tamis.server.reading import Standing
+from tamis.server.problems import HttpProblem
+from tamis.server.reading import DeliveryStanding
 from tamis.server.service import Service
 
 _TAGS: list[Any] = ["undetermined"]
 
 
-def _listed(service: Service, standing: Standing) -> list[dict[str, Any]]:
+def _listed(service: Service, standing: DeliveryStanding) -> list[dict[str, Any]]:
     """The open verdicts of a subscription, the first ones."""
     reading = service.log.reading
     listed = []
@@ -26,14 +26,14 @@ def _listed(service: Service, standing: Standing) -> list[dict[str, Any]]:
     return listed
 
 
-def _positions(service: Service, standing: Standing, event: object) -> list[int]:
+def _positions(service: Service, standing: DeliveryStanding, event: object) -> list[int]:
     """Where the events are of which the verdict is open: one, or the first ones."""
     reading = service.log.reading
     if event is None:
         return [each.position for each in reading.open_verdicts(born=standing.born)]
     position = reading.position_of(event) if isinstance(event, str) else None
     if position is None:
-        raise Problem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
+        raise HttpProblem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
     found = reading.open_verdicts(born=standing.born, position=position)
     return [each.position for each in found]
 

@@ -19,9 +19,9 @@ from tamis.files.writing import json_bytes
 from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
 from tamis.server import examples
 from tamis.server.matching import entry_of, shown_time
-from tamis.server.nearest import Nearest
-from tamis.server.problems import Problem
-from tamis.server.reading import Entry, LiveText, delivery_id
+from tamis.server.nearest import LiveSubscriptions
+from tamis.server.problems import HttpProblem
+from tamis.server.reading import LiveText, LogEntry, delivery_id
 from tamis.server.replay import Replay, without_others
 from tamis.server.service import Service
 from tamis.server.traces import Trace
@@ -38,7 +38,7 @@ _TAGS: list[Any] = ["events"]
 class Past(NamedTuple):
     """An event of the log, and what is known of it."""
 
-    entry: Entry
+    entry: LogEntry
     content: dict[str, Any]
     verdict: dict[str, Any]
     trace: Trace | None
@@ -71,10 +71,10 @@ def past_of(service: Service, event: str) -> Past:
     position = reading.position_of(event)
     found = [] if position is None else reading.entries(position - 1, 1)
     if position is None or not found or found[0].position != position:
-        raise Problem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
+        raise HttpProblem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
     verdict = reading.verdict(position)
     if verdict is None:
-        raise Problem(
+        raise HttpProblem(
             "not-ready", f"{event!r:.80} is not decided yet", headers={"Retry-After": "1"}
         )
     content = reading.event_of(found[0])
@@ -86,7 +86,7 @@ def explained(service: Service, past: Past, id: str, born: int | None) -> dict[s
     position = past.entry.position
     texts = service.log.reading.texts_of(id, born)
     if not texts:
-        raise Problem("not-found", f"there is no subscription {id!r}")
+        raise HttpProblem("not-found", f"there is no subscription {id!r}")
     text = next((each for each in texts if each.is_live_at(position)), None)
     replay = Replay(service.matching.matcher)
     data = _decided(replay, past, id, text or texts[0])
@@ -112,7 +112,7 @@ def _decided(replay: Replay, past: Past, id: str, text: LiveText) -> dict[str, A
     try:
         replay.take_in([entry_of(id, {"where": text.document["where"]})])
     except SubscriptionError as bad:
-        raise Problem(
+        raise HttpProblem(
             "bad-subscription", f"this server cannot read the text of {id!r}: {bad}"
         ) from bad
     try:
@@ -173,7 +173,7 @@ def closest_text(data: Mapping[str, Any]) -> str:
     return "\n".join(found) + "\n"
 
 
-def routes(service: Service, standing_of: Any, nearest: Nearest) -> APIRouter:
+def routes(service: Service, standing_of: Any, nearest: LiveSubscriptions) -> APIRouter:
     """The address of explanations."""
     router = APIRouter(tags=_TAGS)
 
@@ -189,7 +189,7 @@ def routes(service: Service, standing_of: Any, nearest: Nearest) -> APIRouter:
         admin key; with the admin key and no subscription, those that it did not match, the closest
         misses first. As JSON, or as text for `Accept: text/plain`."""
         if not 1 <= limit <= _MOST_CLOSEST:
-            raise Problem("malformed", f"limit is from 1 to {_MOST_CLOSEST}, not {limit}")
+            raise HttpProblem("malformed", f"limit is from 1 to {_MOST_CLOSEST}, not {limit}")
         born = None
         if subscription is None:
             service.check_admin(request)

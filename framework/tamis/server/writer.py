@@ -17,9 +17,9 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.log import log
-from tamis.server.changes import Attempt, Change, Decide, Expire, Removed, Retain
+from tamis.server.changes import Attempt, Change, Decide, Expire, RemovedEntries, Retain
 from tamis.server.errors import LogError, Overload, Refusal
-from tamis.server.ledger import Ledger, State
+from tamis.server.ledger import LogState, LogTransaction
 from tamis.server.payloads import Payloads
 from tamis.server.witness import Mark, Witness
 
@@ -34,12 +34,12 @@ _OWN = (Attempt, Decide, Expire, Retain)
 """Changes of the server itself, which always find room."""
 
 
-class _Waiting(NamedTuple):
+class _WaitingCommit(NamedTuple):
     change: Change
     future: Future[Any]
 
 
-class Writer:
+class LogWriter:
     """The thread that commits, and what waits for it."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Writer:
         payloads: Payloads,
         witness: Witness,
         clock: Callable[[], float],
-        state: State,
+        state: LogState,
         most_waiting: int = MOST_WAITING,
     ) -> None:
         self._database = database
@@ -62,7 +62,7 @@ class Writer:
         self.changes = 0
         self.commit_seconds = 0.0
         self.commits_within = dict.fromkeys(BOUNDS, 0)
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[_WaitingCommit] = deque()
         self._wakened = threading.Condition()
         self._followers = threading.Condition()
         self._closing = False
@@ -85,7 +85,7 @@ class Writer:
             if len(self._queue) >= self._most_waiting and not isinstance(change, _OWN):
                 raise Overload(f"{len(self._queue):,} changes wait for the disk: try again")
             future: Future[Any] = Future()
-            self._queue.append(_Waiting(change, future))
+            self._queue.append(_WaitingCommit(change, future))
             self._wakened.notify()
         return future
 
@@ -125,13 +125,13 @@ class Writer:
                 together = [self._queue.popleft() for _ in range(count)]
             self._commit(together)
 
-    def _commit(self, together: list[_Waiting]) -> None:
+    def _commit(self, together: list[_WaitingCommit]) -> None:
         done: list[tuple[Future[Any], object]] = []
         try:
             if self.broken is not None:
                 raise LogError(self.broken)
             with self._transaction():
-                ledger = Ledger(self._database, self._payloads, self._clock())
+                ledger = LogTransaction(self._database, self._payloads, self._clock())
                 ledger.expire()
                 for change, future in together:
                     try:
@@ -178,7 +178,7 @@ class Writer:
         for bound in BOUNDS:
             self.commits_within[bound] += seconds <= bound
 
-    def _fail(self, together: list[_Waiting], failure: Exception) -> None:
+    def _fail(self, together: list[_WaitingCommit], failure: Exception) -> None:
         """Tells everybody who waits that nothing of it is written."""
         import apsw
 
@@ -198,5 +198,5 @@ class Writer:
     def _remove_payloads(self, results: list[object]) -> None:
         """Removes the files that the commit names no longer."""
         for result in results:
-            if isinstance(result, Removed) and result.payloads:
+            if isinstance(result, RemovedEntries) and result.payloads:
                 self._payloads.remove(result.payloads)

@@ -22,7 +22,7 @@ from tamis.language.values import BOOLEAN, NUMBER, Scalar, kind_of
 from tamis.numeric.types import Floats
 from tamis.spaces.cells import ElementCounts, NumberCells, StringCells
 from tamis.spaces.cuts import Cut, Stretch, Stretches, stretches_of
-from tamis.spaces.line import ENDINGS, LARGE, LINES, NUMBERS, STRINGS, Line
+from tamis.spaces.line import ENDINGS, LARGE, LINES, NUMBERS, STRINGS, CountedLine
 
 Thing = tuple[str, Any]
 
@@ -56,17 +56,17 @@ class Marks:
     """Ascending; numbers as an array."""
     things: dict[Thing, int] = field(default_factory=dict)
     """Elements, needles, patterns and sets of elements, each with its place."""
-    _cut: dict[str, Line] = field(default_factory=dict, repr=False, compare=False)
+    _cut: dict[str, CountedLine] = field(default_factory=dict, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Marks, (self.lines, self.things)
 
-    def line(self, name: str) -> Line:
+    def line(self, name: str) -> CountedLine:
         """Returns a line that is cut at the marks, with nothing counted yet."""
         cut = self._cut.get(name)
         if cut is None:
-            cut = self._cut[name] = Line(name, self.lines.get(name, ()))
-        return Line.counted(name, cut.bounds, np.zeros_like(cut.events))
+            cut = self._cut[name] = CountedLine(name, self.lines.get(name, ()))
+        return CountedLine.counted(name, cut.bounds, np.zeros_like(cut.events))
 
     def shared(self, other: Marks) -> Marks:
         """Returns the marks that both have."""

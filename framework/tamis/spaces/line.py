@@ -42,7 +42,7 @@ def in_order(line: str, values: Iterable[Any]) -> NDArray[Any]:
     return np.fromiter(values, object)
 
 
-class Line:
+class CountedLine:
     """Counts events between bounds.
 
     >>> line = Line(NUMBERS, [20.0, 60.0])
@@ -66,7 +66,7 @@ class Line:
         self._before: Ints | None = None
 
     @classmethod
-    def counted(cls, name: str, bounds: NDArray[Any], events: Ints) -> Line:
+    def counted(cls, name: str, bounds: NDArray[Any], events: Ints) -> CountedLine:
         """Returns a line with what was counted."""
         line = cls(name)
         line.bounds, line.events = bounds, events
@@ -142,21 +142,21 @@ class Line:
         self.events[-1] += total - self.total
         self._before = None
 
-    def at(self, bounds: NDArray[Any]) -> Line:
+    def at(self, bounds: NDArray[Any]) -> CountedLine:
         """Returns the counts between some of the bounds: where one goes, its neighbors add up."""
         if len(bounds) == len(self.bounds):
             return self
         before = self.sums[np.searchsorted(self.bounds, bounds)]
         events = np.diff(before, prepend=0, append=self.sums[-1])
-        return Line.counted(self.name, bounds, events)
+        return CountedLine.counted(self.name, bounds, events)
 
-    def plus(self, other: Line) -> Line:
+    def plus(self, other: CountedLine) -> CountedLine:
         """Returns the counts of both, which have the same bounds."""
-        return Line.counted(self.name, self.bounds, self.events + other.events)
+        return CountedLine.counted(self.name, self.bounds, self.events + other.events)
 
 
-def _without_bounds(name: str, events: NDArray[Any]) -> Line:
-    return Line.counted(name, np.zeros(0), events.astype(np.int64))
+def _without_bounds(name: str, events: NDArray[Any]) -> CountedLine:
+    return CountedLine.counted(name, np.zeros(0), events.astype(np.int64))
 
 
 def recut(bounds: Floats, events: Floats, new: Floats) -> Floats:

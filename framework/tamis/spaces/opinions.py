@@ -25,7 +25,7 @@ from tamis.spaces.attribute import (
     marks_of,
 )
 from tamis.spaces.cuts import stretches_of
-from tamis.spaces.line import ENDINGS, LARGE, LINES, NUMBERS, STRINGS, Line, bound_of
+from tamis.spaces.line import ENDINGS, LARGE, LINES, NUMBERS, STRINGS, CountedLine, bound_of
 
 EVENTS = 10**9
 """Opinions are shares of so many events."""
@@ -61,7 +61,7 @@ def _asks(comparison: Comparison, what: str, thing: object) -> bool:
     return (what, thing) in maker.marks().things
 
 
-def _masses(line: Line, shares: Mapping[Comparison, float]) -> Ints:
+def _masses(line: CountedLine, shares: Mapping[Comparison, float]) -> Ints:
     """Returns the events of each space of a line, as near to what was said as may be."""
     asked: list[tuple[Flags, float, bool]] = []
     for comparison, share in shares.items():
@@ -84,7 +84,7 @@ def _masses(line: Line, shares: Mapping[Comparison, float]) -> Ints:
     return np.round(masses * EVENTS).astype(np.int64)
 
 
-def _spaces_in(line: Line, comparison: Comparison) -> Flags | None:
+def _spaces_in(line: CountedLine, comparison: Comparison) -> Flags | None:
     """Returns which spaces of a line lie in the stretches of a comparison, if they are of it."""
     stretches = stretches_of(comparison)
     if stretches is None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tamis.calling.memo import DEFAULT_BYTES
-from tamis.catalog.sharding import Cut, cut_of
+from tamis.catalog.sharding import Sharding, cut_of
 from tamis.engine.window import checked_in_flight
 from tamis.errors import SparkError
 from tamis.event.clock import zone_of
@@ -40,7 +40,7 @@ _OF_MATCHERS = (
 _SETTINGS = (*_OF_MATCHERS, "in_flight", "shards")
 
 
-class Compiled:
+class CompiledSubscriptions:
     """Subscriptions ready to be matched by workers; its folders go when nobody needs it."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Compiled:
         zone_of(time_zone)
         _check_no_policies(matcher)
         self.subscriptions = len(matcher)
-        self.cut: Cut | None = None
+        self.cut: Sharding | None = None
         self.parcel = Parcel()
         folder = self.parcel.folder
         records = list(matcher.operators.records.values())
@@ -86,7 +86,11 @@ class Compiled:
 
     @staticmethod
     def _parts(
-        matcher: Matcher, cut: Cut, records: Sequence[OperatorRecord], index: str, limits: Limits
+        matcher: Matcher,
+        cut: Sharding,
+        records: Sequence[OperatorRecord],
+        index: str,
+        limits: Limits,
     ) -> list[Matcher]:
         import warnings
 
@@ -108,7 +112,7 @@ def compiled_of(
     subscriptions: Iterable[Mapping[str, Any] | str],
     operators: Iterable[object] | None,
     **settings: Any,
-) -> Compiled:
+) -> CompiledSubscriptions:
     """Compiles subscriptions, and checks all settings; `SubscriptionError` names the bad ones."""
     for name in settings:
         if name not in _SETTINGS:
@@ -125,7 +129,7 @@ def compiled_of(
             {"where": each} if isinstance(each, str) else each
             for each in checked_entries(subscriptions)
         )
-        return Compiled(matcher, **settings)
+        return CompiledSubscriptions(matcher, **settings)
 
 
 def _check_no_policies(matcher: Matcher) -> None:

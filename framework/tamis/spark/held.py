@@ -28,7 +28,7 @@ from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import unpacked
 from tamis.result.lines import ResultText, ResultTexts
-from tamis.result.totals import Given, Totals
+from tamis.result.totals import GivenLine, Totals
 from tamis.statistics import Statistics
 
 _TASK = "task"
@@ -58,10 +58,10 @@ class MatchTask:
         return hashlib.sha256(content).hexdigest()
 
 
-class Matched(NamedTuple):
+class MatchedLine(NamedTuple):
     """What became of one that was given: a line of results, or the reason why there is none."""
 
-    given: Given
+    given: GivenLine
     text: ResultText
     reason: str | None
 
@@ -100,8 +100,8 @@ class Holder:
             return self._open[1]
 
     def match(
-        self, given: Iterable[Given], totals: Totals, keep: Sequence[str] = ()
-    ) -> Iterator[Matched]:
+        self, given: Iterable[GivenLine], totals: Totals, keep: Sequence[str] = ()
+    ) -> Iterator[MatchedLine]:
         """Matches events; what it took is added to the totals. Attributes may be kept."""
         if len(self._task.fingerprints) == 1:
             yield from self._matched(0, given, totals, keep)
@@ -111,8 +111,8 @@ class Holder:
             yield from self._through_shards(block, totals, keep)
 
     def _through_shards(
-        self, block: list[Given], totals: Totals, keep: Sequence[str]
-    ) -> list[Matched]:
+        self, block: list[GivenLine], totals: Totals, keep: Sequence[str]
+    ) -> list[MatchedLine]:
         unread = totals.unread_times
         found = list(self._matched(0, block, totals, keep))
         events = [each for each in found if each.reason is None]
@@ -127,20 +127,20 @@ class Holder:
         return found
 
     def _matched(
-        self, shard: int, given: Iterable[Given], totals: Totals, keep: Sequence[str] = ()
-    ) -> Iterator[Matched]:
+        self, shard: int, given: Iterable[GivenLine], totals: Totals, keep: Sequence[str] = ()
+    ) -> Iterator[MatchedLine]:
         matcher = self.matcher(shard)
         assert self._open is not None
         texts, window = self._open[2], matcher.window(self._task.in_flight)
         with _memo_of(matcher, totals):
             for each, found in totals.match_many(window, matcher.begin, given):
                 if isinstance(found, str):
-                    yield Matched(each, _NO_RESULT, found)
+                    yield MatchedLine(each, _NO_RESULT, found)
                 else:
                     began = time.perf_counter()
                     text = texts.of(found, keep)
                     totals.spend("output", began)
-                    yield Matched(each, text, None)
+                    yield MatchedLine(each, text, None)
 
 
 @contextmanager

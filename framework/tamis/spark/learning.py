@@ -20,12 +20,12 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.files.naming import Naming, namings_of
+from tamis.files.naming import EventDefaults, namings_of
 from tamis.files.parquet import dicts
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, learn_chunk
 from tamis.learning.counts import Counts, merged
 from tamis.learning.inputs import Input
-from tamis.learning.learner import Learner, Task, Window
+from tamis.learning.learner import Learner, Task, TimeStretch
 from tamis.learning.lesson import Lesson
 from tamis.learning.sampling import TRIED, sampling
 from tamis.learning.tables import learn_batch
@@ -73,7 +73,7 @@ def learn(
     `since` and `until` are seconds since 1970: events of other times, or of none, are passed
     over."""
     checked_frame(events)
-    window, entries = Window(since, until), checked_entries(subscriptions)
+    window, entries = TimeStretch(since, until), checked_entries(subscriptions)
     lesson = Lesson(entries, operators, window=window, limits=limits, time_zone=time_zone)
     if sample is not None:
         lesson.ask(sample)
@@ -145,7 +145,7 @@ def counts_of_frame(
 
 def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
     for batch in batches:
-        yield from learn_batch(learner, batch, naming=Naming(learner.task.renamed))
+        yield from learn_batch(learner, batch, naming=EventDefaults(learner.task.renamed))
 
 
 def parts_of(spark: SparkSession) -> int:
@@ -174,7 +174,7 @@ def grouped_counts(
     rejects: Callable[[Rejected], None] | None = None,
     *,
     names: Mapping[str, str] | None = None,
-    namings: Mapping[str, Naming] | None = None,
+    namings: Mapping[str, EventDefaults] | None = None,
     groups: Mapping[str, str] | None = None,
     chunk_bytes: int = CHUNK_BYTES,
     parts: int | None = None,
@@ -256,7 +256,7 @@ def _counts_of_places(
         return merged(_added(told_of_frame(frame, count), task, rejects).values())
 
 
-def inputs_of_place(spark: SparkSession, place: str, window: Window) -> dict[str, Input]:
+def inputs_of_place(spark: SparkSession, place: str, window: TimeStretch) -> dict[str, Input]:
     """The files that Spark finds in a place, by their addresses."""
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     rows = reader.load(place).select("path", "length", "modificationTime").collect()
@@ -273,7 +273,9 @@ def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[
 
     for row in (row for batch in batches for row in dicts(batch)):
         raw = row.pop("value").encode("utf-8", "surrogatepass")
-        naming = Naming(learner.task.renamed, tuple(row.items()))  # Spark has read the folders
+        naming = EventDefaults(
+            learner.task.renamed, tuple(row.items())
+        )  # Spark has read the folders
         for line in naming.lines(json_lines(place, [raw])):
             rejected = learner.line(line._replace(number=0))
             if rejected is not None:

@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.errors import SparkError
-from tamis.files.naming import Naming, Renamed, namings_of
-from tamis.files.reading import Line, ReadingError
+from tamis.files.naming import EventDefaults, Renamed, namings_of
+from tamis.files.reading import FileLine, ReadingError
 from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
 from tamis.nearest import did_you_mean
-from tamis.result.totals import Given, Totals
-from tamis.spark.compiling import Compiled, compiled_of
-from tamis.spark.held import BLOCK, Holder, Matched
+from tamis.result.totals import GivenLine, Totals
+from tamis.spark.compiling import CompiledSubscriptions, compiled_of
+from tamis.spark.held import BLOCK, Holder, MatchedLine
 from tamis.spark.working import Told, checked_frame, cores_of, told_of_parts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _ROWS = 1_024
 
 def match(
     events: DataFrame,
-    subscriptions: Iterable[Mapping[str, Any] | str] | Compiled,
+    subscriptions: Iterable[Mapping[str, Any] | str] | CompiledSubscriptions,
     operators: Iterable[object] | None = None,
     *,
     keep: Sequence[str] = (),
@@ -69,17 +69,21 @@ def match(
     checked_frame(events)
     _kept(events, keep)
     compiled = subscriptions
-    if not isinstance(compiled, Compiled):
+    if not isinstance(compiled, CompiledSubscriptions):
         compiled = compiled_of(compiled, operators, **settings)
     _KEPT.add(compiled)  # frames are made of frames: nobody knows when the last one is read
     return matched(events, compiled, keep=keep, tidy=tidy)
 
 
-_KEPT: set[Compiled] = set()
+_KEPT: set[CompiledSubscriptions] = set()
 
 
 def matched(
-    events: DataFrame, compiled: Compiled, *, keep: Sequence[str] = (), tidy: bool = False
+    events: DataFrame,
+    compiled: CompiledSubscriptions,
+    *,
+    keep: Sequence[str] = (),
+    tidy: bool = False,
 ) -> DataFrame:
     """The same for what is compiled, as long as somebody keeps that."""
     kept = _kept(events, keep)
@@ -135,7 +139,7 @@ def _matched_rows(holder: Holder, batches: Iterable[Any], kept: Collection[str])
         number += batch.num_rows
 
 
-def _arrow_of(found: Sequence[Matched]) -> Any:
+def _arrow_of(found: Sequence[MatchedLine]) -> Any:
     """What became of events as a batch of Arrow."""
     import pyarrow
 
@@ -186,12 +190,12 @@ def _strings(texts: Sequence[str | None]) -> Any:
         return pyarrow.array(plain, pyarrow.string())
 
 
-def _of_batch(name: str, before: int, batch: Any) -> Iterator[Given]:
+def _of_batch(name: str, before: int, batch: Any) -> Iterator[GivenLine]:
     from tamis.files.parquet import dicts
 
     for start in range(0, batch.num_rows, _ROWS):
         for number, row in enumerate(dicts(batch.slice(start, _ROWS)), before + start + 1):
-            yield Given(Line("", number, row, None, None), "", f"{name}:{number}")
+            yield GivenLine(FileLine("", number, row, None, None), "", f"{name}:{number}")
 
 
 # files
@@ -225,12 +229,12 @@ class Job(NamedTuple):
 def match_files(
     spark: SparkSession,
     files: Sequence[str],
-    compiled: Compiled,
+    compiled: CompiledSubscriptions,
     job: Job,
     *,
     names: Mapping[str, str] | None = None,
     renamed: Renamed = (),
-    namings: Mapping[str, Naming] | None = None,
+    namings: Mapping[str, EventDefaults] | None = None,
     parts: int | None = None,
     chunk_bytes: int | None = None,
 ) -> Written:
@@ -263,7 +267,7 @@ def match_files(
 
 
 def _chunks(
-    files: Sequence[str], most_bytes: int, namings: Mapping[str, Naming], *, tolerant: bool
+    files: Sequence[str], most_bytes: int, namings: Mapping[str, EventDefaults], *, tolerant: bool
 ) -> Iterator[Chunk]:
     for file in files:
         try:
@@ -312,23 +316,23 @@ def _file(path: str) -> Any:
     return open(path, "wb")
 
 
-def _writer(open_files: ExitStack, path: str, job: Job) -> Callable[[Matched], None]:
+def _writer(open_files: ExitStack, path: str, job: Job) -> Callable[[MatchedLine], None]:
     """What writes results to a file, which is on disk when all is closed."""
     if job.tables:
         return _table_writer(open_files, path, job)
     file = open_files.enter_context(_file(path))
 
-    def put(matched: Matched) -> None:
+    def put(matched: MatchedLine) -> None:
         file.write(matched.text.line(job.extra))
 
     return put
 
 
-def _table_writer(open_files: ExitStack, path: str, job: Job) -> Callable[[Matched], None]:
+def _table_writer(open_files: ExitStack, path: str, job: Job) -> Callable[[MatchedLine], None]:
     import pyarrow
     import pyarrow.parquet
 
-    waiting: list[Matched] = []
+    waiting: list[MatchedLine] = []
 
     def table() -> Any:
         batch = _arrow_of(waiting).drop_columns(["rejected", "text"])
@@ -343,7 +347,7 @@ def _table_writer(open_files: ExitStack, path: str, job: Job) -> Callable[[Match
 
     writer = open_files.enter_context(pyarrow.parquet.ParquetWriter(path, table().schema))
 
-    def put(matched: Matched) -> None:
+    def put(matched: MatchedLine) -> None:
         waiting.append(matched)
         if len(waiting) >= _ROWS:
             writer.write_batch(table())
@@ -352,22 +356,22 @@ def _table_writer(open_files: ExitStack, path: str, job: Job) -> Callable[[Match
     return put
 
 
-def _given(chunks: Iterable[Chunk], *, tolerant: bool) -> Iterator[Given]:
+def _given(chunks: Iterable[Chunk], *, tolerant: bool) -> Iterator[GivenLine]:
     for chunk in chunks:
         base = os.path.basename(chunk.name)
         number = chunk.first - 1
         try:
             for line in lines_of(chunk):
                 number = line.number
-                yield Given(line, chunk.folder, f"{base}:{number}")
+                yield GivenLine(line, chunk.folder, f"{base}:{number}")
         except ReadingError as bad:
             if not tolerant:
                 raise
-            yield Given(Line(chunk.name, number + 1, None, str(bad), ""))
+            yield GivenLine(FileLine(chunk.name, number + 1, None, str(bad), ""))
         except OSError as bad:
             if not tolerant:
                 raise ReadingError(f"cannot read {chunk.file}: {bad.strerror or bad}") from bad
-            yield Given(Line(chunk.name, number + 1, None, f"cannot be read: {bad}", ""))
+            yield GivenLine(FileLine(chunk.name, number + 1, None, f"cannot be read: {bad}", ""))
 
 
 def _written(parts: Iterable[tuple[str, str | None, Totals]]) -> Written:

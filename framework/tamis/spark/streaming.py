@@ -26,7 +26,7 @@ from tamis.files.naming import Renamed, namings_of
 from tamis.files.reading import files_in
 from tamis.operators import records_of
 from tamis.operators.shipping import packed, unpacked
-from tamis.spark.compiling import Compiled, compiled_of
+from tamis.spark.compiling import CompiledSubscriptions, compiled_of
 from tamis.spark.matching import Job, match_files, matched, on_disk
 from tamis.spark.working import checked_entries, checked_frame, last_line
 from tamis.statistics import Statistics
@@ -43,8 +43,8 @@ _FILES = "path string, modificationTime timestamp, length long, content binary"
 _GLOB = "*.{jsonl,jsonl.gz,parquet}"
 _VERSION_LETTERS = 12
 
-Compile = Callable[[SubscriptionLines], Compiled]
-Now = Callable[[], tuple[str, Compiled]]
+Compile = Callable[[SubscriptionLines], CompiledSubscriptions]
+Now = Callable[[], tuple[str, CompiledSubscriptions]]
 """The version of the subscriptions as they are now, and what is compiled of it."""
 Say = Callable[[str], None]
 
@@ -68,14 +68,14 @@ class Versions:
         self._generation: str | None = None
         self._seen: object = None
         self.version = ""
-        self._compiled: Compiled | None = None
+        self._compiled: CompiledSubscriptions | None = None
         folder.mkdir(parents=True, exist_ok=True)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process compiles from."""
         return {**vars(self), "_seen": None, "version": "", "_compiled": None, "_say": unheard}
 
-    def now(self) -> tuple[str, Compiled]:
+    def now(self) -> tuple[str, CompiledSubscriptions]:
         """The version, and what is compiled of it."""
         try:
             status = os.stat(self._file)
@@ -377,15 +377,15 @@ def stream_files(
 class FixedVersion:
     """Subscriptions that do not change, compiled once a process."""
 
-    def __init__(self, compile: Callable[[], Compiled]) -> None:
+    def __init__(self, compile: Callable[[], CompiledSubscriptions]) -> None:
         self._compile = compile
-        self._compiled: Compiled | None = None
+        self._compiled: CompiledSubscriptions | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process compiles from."""
         return {**vars(self), "_compiled": None}
 
-    def now(self) -> tuple[str, Compiled]:
+    def now(self) -> tuple[str, CompiledSubscriptions]:
         """The version, and what is compiled of it."""
         if self._compiled is None:
             self._compiled = self._compile()
@@ -397,7 +397,7 @@ def _compiled_entries(
     operators: bytes | None,
     settings: Mapping[str, Any],
     entries: Sequence[Mapping[str, Any] | str],
-) -> Compiled:
+) -> CompiledSubscriptions:
     records = None if operators is None else unpacked(operators)
     return compiled_of(entries, records, **{**settings, "also": unpacked(settings["also"])})
 
@@ -407,7 +407,7 @@ def _compiled(
     settings: Mapping[str, Any],
     folder: str | None,
     lines: SubscriptionLines,
-) -> Compiled:
+) -> CompiledSubscriptions:
     if folder is not None:
         settings = {**settings, "statistics": Statistics.load(folder)}
     if lines.findings:

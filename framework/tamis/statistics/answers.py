@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tamis.event import Event
-from tamis.operators.asking import Place, Solution, Test
+from tamis.operators.asking import Solution, SolutionSlot, Test
 
 ANSWER_COLUMNS = {
     "predicate": "string",
@@ -26,7 +26,7 @@ MOST_SOLUTIONS = 64
 _NO_EVENT = Event({}, "", {})
 
 
-class Answered(NamedTuple):
+class AnswerShare(NamedTuple):
     """Which share of the answers satisfies a test, and how many answers that is a share of."""
 
     share: float
@@ -92,7 +92,7 @@ class CallAnswers:
             return iter(self.counts.items())
         return iter((text, 1) for _, text in self.kept)
 
-    def satisfying(self, test: Test) -> Answered | None:
+    def satisfying(self, test: Test) -> AnswerShare | None:
         """How often a test would have been true; `None` where that needs the event, too."""
         if test.attributes:
             return None
@@ -101,7 +101,7 @@ class CallAnswers:
             solutions = [tuple(each) for each in json.loads(text)]
             all_ += events
             true += events * bool(test.select(solutions, _NO_EVENT))
-        return Answered(true / all_, all_) if all_ else None
+        return AnswerShare(true / all_, all_) if all_ else None
 
 
 def test_of(text: str) -> tuple[str, Test] | None:
@@ -127,11 +127,11 @@ def test_of(text: str) -> tuple[str, Test] | None:
     names = asked[0].variables
     numbers = {name: str(at + 1) for at, name in enumerate(names)}
     guards = tuple(each.renamed(numbers) for each in guards)
-    places: list[Place] = []
+    places: list[SolutionSlot] = []
     arguments: list[Argument] = []
     for argument in asked[0].arguments:
         if isinstance(argument, VariableArgument):
-            places.append(Place(names.index(argument.name)))
+            places.append(SolutionSlot(names.index(argument.name)))
             argument = VariableArgument(str(len(places)))
         arguments.append(argument)
     call = OperatorPredicate(asked[0].name, tuple(arguments)).text()

@@ -25,7 +25,7 @@ from tamis.spaces.attribute import (
     element_key,
 )
 from tamis.spaces.cells import Element, NumberCells, StringCells
-from tamis.spaces.line import ENDINGS, LARGE, NUMBERS, STRINGS, Line, in_order
+from tamis.spaces.line import ENDINGS, LARGE, NUMBERS, STRINGS, CountedLine, in_order
 from tamis.statistics.values import Values
 
 GATHERED = 1 << 18
@@ -33,7 +33,7 @@ GATHERED = 1 << 18
 _STRINGS = 1 << 15
 
 
-class Finder(Protocol):
+class ElementFinder(Protocol):
     """Many needles or patterns, looked for at once."""
 
     def find(self, value: str) -> list[int]:
@@ -43,7 +43,7 @@ class Finder(Protocol):
 class AttributeCounter:
     """Counts one attribute; finders give the places of needles and patterns among its things."""
 
-    def __init__(self, marks: Marks, finders: Sequence[Finder]) -> None:
+    def __init__(self, marks: Marks, finders: Sequence[ElementFinder]) -> None:
         self._spaces = AttributeSpaces(marks)
         self._numbers: list[Floats] = []
         self._gathered = 0
@@ -130,7 +130,7 @@ class AttributeCounter:
         spaces.string_cells = spaces.string_cells.merged(StringCells(strings))
 
 
-def _count_in_order(line: Line, strings: Mapping[str, int]) -> None:
+def _count_in_order(line: CountedLine, strings: Mapping[str, int]) -> None:
     """Counts strings on a line."""
     ordered = sorted(strings)
     times = np.array([strings[each] for each in ordered], np.int64)
@@ -140,7 +140,7 @@ def _count_in_order(line: Line, strings: Mapping[str, int]) -> None:
 class _Things:
     """Counts what has no order: elements of arrays, sets of them, needles and patterns."""
 
-    def __init__(self, spaces: AttributeSpaces, finders: Sequence[Finder]) -> None:
+    def __init__(self, spaces: AttributeSpaces, finders: Sequence[ElementFinder]) -> None:
         self._spaces = spaces
         self._finders = finders
         self._elements: dict[Element, int] = {}

@@ -15,7 +15,7 @@ from typing import Any
 from tamis.event import DerivedAttribute, Event
 from tamis.event.clock import TIME_NAMES, moment
 from tamis.spaces.attribute import AttributeSpaces, Marks
-from tamis.statistics.counting import AttributeCounter, Finder
+from tamis.statistics.counting import AttributeCounter, ElementFinder
 from tamis.statistics.values import Values, values_of
 
 BATCH = 1 << 14
@@ -29,7 +29,7 @@ class Gatherer:
         self,
         marks: Mapping[str, Marks],
         derived: Mapping[str, DerivedAttribute],
-        finders_of: Callable[[Marks], Sequence[Finder]] | None = None,
+        finders_of: Callable[[Marks], Sequence[ElementFinder]] | None = None,
         zone: tzinfo | None = None,
     ) -> None:
         """`finders_of` makes what finds the needles and patterns of marks, where they have any."""

@@ -27,7 +27,7 @@ from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.spaces.estimates import expected_share
 from tamis.spaces.opinions import EVENTS, spaces_of_opinions
 from tamis.statistics.answers import (
-    Answered,
+    AnswerShare,
     CallAnswers,
     test_of,
 )
@@ -39,7 +39,7 @@ from tamis.statistics.predicates import (
     attribute_predicate,
     given_shares,
 )
-from tamis.statistics.sample import Sample
+from tamis.statistics.sample import ObservedSample
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Statistics:
         self.attributes: list[dict[str, Any]] = []
         self.events: int | None = None
         self.rejects: int | None = None
-        self.sample: Sample | None = None
+        self.sample: ObservedSample | None = None
         """Events of which everything was observed: how tests go together."""
         self.spaces: dict[str, AttributeSpaces] = {}
         """What was counted of each attribute, for predicates to come."""
@@ -98,8 +98,8 @@ class Statistics:
         self.about: dict[str, Any] = {}
         """Where they come from, as the manifest has it."""
         self._averages: tuple[int, Averages] | None = None
-        self._mixture: tuple[Sample, Mixture | None] | None = None
-        self._tried: dict[str, Answered | None] = {}
+        self._mixture: tuple[ObservedSample, Mixture | None] | None = None
+        self._tried: dict[str, AnswerShare | None] = {}
         self._of_rows: tuple[list[dict[str, Any]], dict[str, AttributeSpaces]] | None = None
 
     @classmethod
@@ -206,7 +206,7 @@ class Statistics:
         opinions = spaces_of_opinions(given)
         return known | {name: (spaces, EVENTS) for name, spaces in opinions.items()}
 
-    def tried(self, test: Test | str) -> Answered | None:
+    def tried(self, test: Test | str) -> AnswerShare | None:
         """How often a test would have been true of the answers that its call gave in history.
 
         `None` where its call has no variables, was not asked, or the test needs the event, as one
@@ -314,7 +314,7 @@ class Statistics:
         >>> len(known.sample)
         1
         """
-        more = Sample.of(events)
+        more = ObservedSample.of(events)
         self.sample = more if self.sample is None else self.sample.merged(more)
 
     def mixture(self) -> Mixture | None:

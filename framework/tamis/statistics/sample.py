@@ -22,14 +22,14 @@ _LONGEST = 500
 _LEFT_OUT = "…"
 
 
-class Kept(NamedTuple):
+class SampleEvent(NamedTuple):
     """An event of the sample: its hash, and its content as JSON."""
 
     event: int
     content: str
 
 
-_NOT_KEPT = Kept(0, "")
+_NOT_KEPT = SampleEvent(0, "")
 
 
 def brief(content: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def brief(content: Mapping[str, Any]) -> str:
     return json.dumps(kept, ensure_ascii=False)
 
 
-class Sample:
+class ObservedSample:
     """Events by what was true of them.
 
     >>> sample = Sample.of([{"seen(boat)": True, "seen(car)": False}, {"seen(boat)": None}])
@@ -65,7 +65,7 @@ class Sample:
         events: int,
         true: Bytes,
         known: Bytes,
-        kept: Sequence[Kept] = (),
+        kept: Sequence[SampleEvent] = (),
     ) -> None:
         self.predicates = tuple(predicates)
         self.kept = tuple(kept) or (_NOT_KEPT,) * events
@@ -75,7 +75,7 @@ class Sample:
         self._known = known
 
     @classmethod
-    def of(cls, events: Iterable[Mapping[str, bool | None]]) -> Sample:
+    def of(cls, events: Iterable[Mapping[str, bool | None]]) -> ObservedSample:
         """A sample of events, each with the truths of its predicates, `None` where unknown."""
         listed = list(events)
         place = {text: at for at, text in enumerate(dict.fromkeys(t for e in listed for t in e))}
@@ -90,8 +90,8 @@ class Sample:
 
     @classmethod
     def from_arrays(
-        cls, predicates: Sequence[str], true: Flags, known: Flags, kept: Sequence[Kept] = ()
-    ) -> Sample:
+        cls, predicates: Sequence[str], true: Flags, known: Flags, kept: Sequence[SampleEvent] = ()
+    ) -> ObservedSample:
         """A sample from arrays of a row a predicate and a column an event."""
         bits = (np.packbits(true & known, axis=1), np.packbits(known, axis=1))
         return cls(predicates, true.shape[1], *bits, kept)
@@ -117,7 +117,7 @@ class Sample:
     def _unpacked(self, bits: Bytes) -> Flags:
         return np.unpackbits(bits, axis=1, count=self._events).view(np.bool_).T
 
-    def merged(self, other: Sample) -> Sample:
+    def merged(self, other: ObservedSample) -> ObservedSample:
         """The events of both."""
         place = {text: at for at, text in enumerate(self.predicates)}
         for text in other.predicates:
@@ -129,13 +129,13 @@ class Sample:
             columns = slice(first, first + len(sample))
             true[rows, columns] = sample.truths().T
             known[rows, columns] = sample.knowns().T
-        return Sample.from_arrays(tuple(place), true, known, (*self.kept, *other.kept))
+        return ObservedSample.from_arrays(tuple(place), true, known, (*self.kept, *other.kept))
 
-    def latest(self, events: int) -> Sample:
+    def latest(self, events: int) -> ObservedSample:
         """So many of the events, those that came last."""
         first = max(0, len(self) - events)
         true, known = self.truths()[first:].T, self.knowns()[first:].T
-        return Sample.from_arrays(self.predicates, true, known, self.kept[first:])
+        return ObservedSample.from_arrays(self.predicates, true, known, self.kept[first:])
 
     def columns(self) -> dict[str, list[Any]]:
         """As columns of a table: a row a predicate, bits as bytes, the highest first."""
@@ -147,8 +147,8 @@ class Sample:
 
     @classmethod
     def from_columns(
-        cls, columns: Mapping[str, Sequence[Any]], events: int, kept: Sequence[Kept] = ()
-    ) -> Sample:
+        cls, columns: Mapping[str, Sequence[Any]], events: int, kept: Sequence[SampleEvent] = ()
+    ) -> ObservedSample:
         """What `columns` gave; `ValueError` where bits are lacking."""
         width = (events + 7) // 8
         arrays = []

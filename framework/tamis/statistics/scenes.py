@@ -60,7 +60,7 @@ class Mixture:
         return replace(self, selectivity=np.where(np.isnan(means), self.selectivity, moved))
 
 
-class _Blocks:
+class _TestBlocks:
     """A matrix of events and tests, cut into blocks of tests.
 
     Products are made block by block, each small enough that the library behind NumPy does not
@@ -102,8 +102,8 @@ class _Events:
         tested = known.sum(axis=0, dtype=np.float64)
         found = self.true.sum(axis=0, dtype=np.float64)
         self.share: SmallFloats = ((found + 0.5) / (tested + 1.0)).astype(np.float32)
-        self._true = _Blocks(self.true.astype(np.float32))
-        self._known = None if self.is_whole else _Blocks(known.astype(np.float32))
+        self._true = _TestBlocks(self.true.astype(np.float32))
+        self._known = None if self.is_whole else _TestBlocks(known.astype(np.float32))
 
     def some(self, chosen: Flags) -> _Events:
         """Some of the events."""

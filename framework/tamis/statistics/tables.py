@@ -10,7 +10,7 @@ from typing import Any
 from tamis.errors import StatisticsError
 from tamis.files import parquet
 from tamis.statistics.predicates import PredicateStatistics
-from tamis.statistics.sample import KEPT_COLUMNS, Kept, Sample
+from tamis.statistics.sample import KEPT_COLUMNS, ObservedSample, SampleEvent
 
 COLUMNS = ("predicate", "kind", "tested", "satisfied", "failed", "selectivity", "cost_seconds")
 _ALL = (*COLUMNS, "measured")
@@ -50,19 +50,19 @@ def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
     return dict(zip(texts, found, strict=True))
 
 
-def write_sample(folder: Path, events_folder: Path, sample: Sample) -> None:
+def write_sample(folder: Path, events_folder: Path, sample: ObservedSample) -> None:
     """A row of bits a predicate, and a row an event, in the order of the bits."""
     write_table(folder, require_arrow().table(sample.columns()))
     write_columns(events_folder, (each._asdict() for each in sample.kept), KEPT_COLUMNS)
 
 
-def read_sample(folder: Path, events_folder: Path, events: int) -> Sample:
+def read_sample(folder: Path, events_folder: Path, events: int) -> ObservedSample:
     """So many fully observed events; older folders do not have the events themselves."""
     columns = read_table(folder, ("predicate", "true", "known")).to_pydict()
     rows = read_rows(events_folder, list(KEPT_COLUMNS)) if events_folder.is_dir() else []
-    kept = [Kept(row["event"], row["content"]) for row in rows]
+    kept = [SampleEvent(row["event"], row["content"]) for row in rows]
     try:
-        return Sample.from_columns(columns, events, kept if len(kept) == events else ())
+        return ObservedSample.from_columns(columns, events, kept if len(kept) == events else ())
     except (KeyError, ValueError) as bad:
         raise StatisticsError(f"{folder} is damaged: {bad}") from None
 

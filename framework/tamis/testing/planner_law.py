@@ -31,7 +31,7 @@ _NARROW = Limits(assignments=2, solutions=3, join_steps=6)
 
 
 @dataclass(frozen=True)
-class World:
+class PlannerWorld:
     """What a planner is tried on."""
 
     subscriptions: Sequence[dict[str, Any]]
@@ -52,7 +52,7 @@ class World:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedEvent:
     """What came of one event."""
 
     answers: dict[str, Any]
@@ -75,7 +75,7 @@ def check_planner(planner: PlannerForm, *, examples: int | None = None) -> None:
 
     @law_settings(examples)
     @hypothesis.given(worlds())
-    def law(world: World) -> None:
+    def law(world: PlannerWorld) -> None:
         problem = violation(world, planner)
         if problem is not None:  # no assert: pytest would add its own words
             raise AssertionError(f"planner {name} {problem}\n{world}")
@@ -99,7 +99,7 @@ def made_planner(planner: PlannerForm) -> Planner:
     return planner()
 
 
-def worlds() -> SearchStrategy[World]:
+def worlds() -> SearchStrategy[PlannerWorld]:
     """Worlds of a few subscriptions that share calls, and an event or two."""
     known = st.sampled_from(
         [
@@ -108,7 +108,7 @@ def worlds() -> SearchStrategy[World]:
         ]
     )
     return st.builds(
-        World,
+        PlannerWorld,
         subscriptions=subscriptions(attributes=False),
         events=st.lists(events(), min_size=1, max_size=2),
         selectivity=st.dictionaries(known, st.sampled_from([0.0, 0.1, 0.5, 1.0]), max_size=4),
@@ -117,12 +117,12 @@ def worlds() -> SearchStrategy[World]:
     )
 
 
-def violation(world: World, planner: PlannerForm) -> str | None:
+def violation(world: PlannerWorld, planner: PlannerForm) -> str | None:
     """How a planner breaks the law in a world, `None` if it does not."""
     right = run_world(world, made_planner("naive"))
     try:
-        seen = run_world(world, _Watched(made_planner(planner)))
-        rounds = run_world(world, _Watched(made_planner(planner), _ROUND))
+        seen = run_world(world, _WatchedPlanner(made_planner(planner)))
+        rounds = run_world(world, _WatchedPlanner(made_planner(planner), _ROUND))
         kept = run_world(world, made_planner(planner), workers=2, memo_bytes=_MEMO_BYTES)
     except (Broken, PlannerError) as broken:
         return _breach(broken)
@@ -146,8 +146,8 @@ def violation(world: World, planner: PlannerForm) -> str | None:
 
 
 def run_world(
-    world: World, planner: Planner, *, workers: int = 1, memo_bytes: int = 0
-) -> list[Seen]:
+    world: PlannerWorld, planner: Planner, *, workers: int = 1, memo_bytes: int = 0
+) -> list[ObservedEvent]:
     """What comes of the events of a world, of the same again, and of the same with fewer to match.
 
     Half of the subscriptions are cancelled before the last pass, and one comes back."""
@@ -175,14 +175,14 @@ def run_world(
         for at, event in enumerate(world.events):
             result = matcher.match({**event, "id": f"e{at} in pass {number}"})
             calls = tuple(call.predicate for call in result.calls)
-            seen.append(Seen(_answers(result), calls, result))
+            seen.append(ObservedEvent(_answers(result), calls, result))
     for operator in operators:
         if operator.repeated:
             raise Broken(f"makes a call twice for an event: {operator.repeated[0]}")
     return seen
 
 
-def _change(matcher: Matcher, world: World) -> None:
+def _change(matcher: Matcher, world: PlannerWorld) -> None:
     cancelled = world.subscriptions[::2]
     for each in cancelled:
         matcher.unsubscribe(each["id"])
@@ -216,7 +216,7 @@ def _breach(problem: Exception) -> str:
     return f"raises {type(cause).__name__}: {cause}"
 
 
-class _Watched:
+class _WatchedPlanner:
     """A planner under observation, asked for so many calls at a time."""
 
     def __init__(self, planner: Planner, limit: int = 1) -> None:

@@ -62,7 +62,7 @@ class _Together(TableOperator):
             return failure
 
 
-class _Nested(TableOperator):
+class _NestedKeys(TableOperator):
     """Each key lies inside of the next one."""
 
     def implications(
@@ -88,7 +88,7 @@ def pool_operators() -> list[Operator]:
     return [
         _Together("seen", cost_seconds=0.005, marginal_cost_seconds=0.0),
         TableOperator("heard", preparation=frame),
-        _Nested("inside"),
+        _NestedKeys("inside"),
         _Together("count", outputs=("n",), preparation=frame, marginal_cost_seconds=0.0001),
         TableOperator("size", outputs=("n",), deterministic=True),
         TableOperator("near", outputs=("x", "y"), cost_seconds=0.01),

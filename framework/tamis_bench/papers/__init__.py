@@ -18,7 +18,7 @@ import typer
 
 from tamis_bench.options import Seed, names
 from tamis_bench.papers.claims import HELD, UNKNOWN, Figures, judged
-from tamis_bench.papers.measuring import Experiment, Paper, Size
+from tamis_bench.papers.measuring import Experiment, Paper, PaperSize
 from tamis_bench.report import Row, progress
 
 PAPERS = ("expensive", "pstree", "opindex", "counting", "pbtree")
@@ -31,9 +31,9 @@ SIZES = {
 """Share of the papers' subscriptions, events, passes, and places along a figure."""
 
 
-def size_of(name: str, seed: int) -> Size:
+def size_of(name: str, seed: int) -> PaperSize:
     """Returns what is measured at a scale."""
-    return Size(name, *SIZES[name], seed)
+    return PaperSize(name, *SIZES[name], seed)
 
 
 def _scale(given: str) -> str:
@@ -78,7 +78,7 @@ def measured(
         _keep(Path(folder), known, [*rows, *verdicts], scale, seed)
 
 
-def _rows(experiment: Experiment, size: Size) -> Iterator[Row]:
+def _rows(experiment: Experiment, size: PaperSize) -> Iterator[Row]:
     part = f"{experiment.title}, scale {size.name}"
     for row in experiment.run(size):
         yield {"part": part, "figure": experiment.name, "workload": experiment.name, **row}

@@ -29,7 +29,7 @@ from tamis_bench.papers.drawing import Drawn, Given
 from tamis_bench.papers.measuring import (
     Experiment,
     Paper,
-    Size,
+    PaperSize,
     along,
     building,
     compared,
@@ -49,7 +49,7 @@ _MOST_IN_MATRICES = 1_000_000
 """Subscriptions up to which a matrix of bytes is measured: the paper's had no memory for more."""
 
 
-def _of(size: Size, count: int, values: int, longest: int) -> Given:
+def _of(size: PaperSize, count: int, values: int, longest: int) -> Given:
     drawn = Drawn(
         count, _ATTRIBUTES, values, longest=longest, shortest=longest, pairs=_ATTRIBUTES,
         equality=0.34,
@@ -57,7 +57,7 @@ def _of(size: Size, count: int, values: int, longest: int) -> Given:
     return Given("Counting", drawn, size.seed, size.events)
 
 
-def _mixed(size: Size, count: int) -> Given:
+def _mixed(size: PaperSize, count: int) -> Given:
     """Draws predicates over domains of all sizes: attributes take turns."""
     boxes = _of(size, count, max(_DOMAINS.values()), 1)
     sizes = np.resize(list(_DOMAINS.values()), _ATTRIBUTES).astype(np.float64)
@@ -69,7 +69,7 @@ def _mixed(size: Size, count: int) -> Given:
     return boxes
 
 
-def _predicates(size: Size) -> Iterator[Row]:
+def _predicates(size: PaperSize) -> Iterator[Row]:
     """Yields rows of subscriptions of one predicate: the first of the two stages alone."""
     for place in size.some(_PREDICATES):
         count = max(40, round(place * min(1.0, 10 * size.scale)))
@@ -79,7 +79,7 @@ def _predicates(size: Size) -> Iterator[Row]:
                 yield {**row, "method": f"{_SCHEMES[row['method']]}, {name}"}
 
 
-def _subscriptions(size: Size) -> Iterator[Row]:
+def _subscriptions(size: PaperSize) -> Iterator[Row]:
     """Yields rows of subscriptions of five predicates, of which few are distinct."""
 
     def draw(place: int) -> Boxes:

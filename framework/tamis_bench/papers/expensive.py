@@ -20,7 +20,7 @@ from tamis_bench.papers.claims import (
     saved,
     steady,
 )
-from tamis_bench.papers.measuring import Drawing, Experiment, Paper, Size
+from tamis_bench.papers.measuring import Drawing, Experiment, Paper, PaperSize
 from tamis_bench.report import Row, cell
 
 NAIVE, SEQUENTIAL, SUBORDER = "naive", "sequential", "suborder"
@@ -33,7 +33,7 @@ _DISTINCT = "(distinct)"
 
 
 def _figure(number: str) -> Any:
-    def run(size: Size) -> Iterator[Row]:
+    def run(size: PaperSize) -> Iterator[Row]:
         scale, events = _SIZES[size.name]
         rows = planners.measured(
             figures=[number], planner=_PLANNERS, events=events, seed=size.seed, scale=scale

@@ -17,11 +17,11 @@ import numpy as np
 
 from tamis.plugins.loader import installed
 from tamis_bench.boxes import Boxes
-from tamis_bench.coded import Coded, coded
+from tamis_bench.coded import CodedWorkload, coded
 from tamis_bench.papers.claims import Claim
 from tamis_bench.report import Row, progress
 from tamis_bench.scans import DUCKDB, K_INDEX, SCANS, Scan, compiled_scan
-from tamis_bench.subjects import Subject, source
+from tamis_bench.subjects import BuiltIndex, source
 from tamis_bench.timing import Method, check, time_all
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ _MOST_WRITTEN_OUT = 150_000_000
 
 
 @dataclass(frozen=True)
-class Size:
+class PaperSize:
     """How much of a paper's size is measured, and how carefully."""
 
     name: str
@@ -76,7 +76,7 @@ class Experiment:
     title: str
     below: str
     """What varies."""
-    run: Callable[[Size], Iterator[Row]]
+    run: Callable[[PaperSize], Iterator[Row]]
     drawings: tuple[Drawing, ...]
     line: str = "method"
     """What makes a line: methods along the places, or places along the methods."""
@@ -114,7 +114,7 @@ def is_there(name: str) -> bool:
 
 
 def along(
-    places: Iterable[T], draw: Callable[[T], Boxes], methods: Sequence[str], size: Size,
+    places: Iterable[T], draw: Callable[[T], Boxes], methods: Sequence[str], size: PaperSize,
     shown: str = "",
 ) -> Iterator[Row]:  # fmt: skip
     """Yields the rows of methods at every place; scaled places show what is drawn."""
@@ -124,7 +124,7 @@ def along(
         yield from compared(boxes, methods, size, f"{counts.get(shown, place):,}")
 
 
-def compared(boxes: Boxes, methods: Sequence[str], size: Size, at: str) -> Iterator[Row]:
+def compared(boxes: Boxes, methods: Sequence[str], size: PaperSize, at: str) -> Iterator[Row]:
     """Yields a row for each method that is there."""
     rows = np.arange(len(boxes))
     codes, events = coded(boxes, rows), boxes.event_dicts()
@@ -151,29 +151,29 @@ def compared(boxes: Boxes, methods: Sequence[str], size: Size, at: str) -> Itera
         yield {**row, "bytes": held_bytes() or None, "about": about}
 
 
-def _written_out(codes: Coded) -> int:
+def _written_out(codes: CodedWorkload) -> int:
     return int((codes.high.astype(np.int64) - codes.low + 1).sum())
 
 
-def _index(name: str, boxes: Boxes, codes: Coded, events: list[dict[str, Any]]) -> Any:
-    few = Subject(name, source(boxes, np.arange(min(_WARM, len(boxes)))))
+def _index(name: str, boxes: Boxes, codes: CodedWorkload, events: list[dict[str, Any]]) -> Any:
+    few = BuiltIndex(name, source(boxes, np.arange(min(_WARM, len(boxes)))))
     few.method(events).match(0)
     given = source(boxes, np.arange(len(boxes)))
-    subject = Subject(name, given)
+    subject = BuiltIndex(name, given)
     seconds = subject.build_seconds
     if seconds < _QUICK_SECONDS:
         del subject
-        subject = Subject(name, given)
+        subject = BuiltIndex(name, given)
     seconds = min(seconds, subject.build_seconds)
     return subject.method(events), 1e6 * seconds / max(1, len(boxes)), lambda: subject.bytes_each
 
 
-def _rival(name: str, boxes: Boxes, codes: Coded, events: list[dict[str, Any]]) -> Any:
+def _rival(name: str, boxes: Boxes, codes: CodedWorkload, events: list[dict[str, Any]]) -> Any:
     method, row = rival(lambda: SCANS[name](boxes, codes), codes)
     return method, row["build_us"], lambda: row["bytes"]
 
 
-def rival(make: Callable[[], Scan], codes: Coded) -> tuple[Method, Row]:
+def rival(make: Callable[[], Scan], codes: CodedWorkload) -> tuple[Method, Row]:
     """Returns a rival, and what it took to build: the faster of two where that is not long."""
     seconds: list[float] = []
     while len(seconds) < 2:

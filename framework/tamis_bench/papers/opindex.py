@@ -29,7 +29,7 @@ from tamis_bench.papers.drawing import INTERVAL, SET, Drawn, Given
 from tamis_bench.papers.measuring import (
     Experiment,
     Paper,
-    Size,
+    PaperSize,
     along,
     building,
     compared,
@@ -53,7 +53,7 @@ _PRODUCTS = Drawn(
 _CAPACITIES = (5, 50, 150, 250)
 
 
-def _drawn(size: Size, **changes: Any) -> Given:
+def _drawn(size: PaperSize, **changes: Any) -> Given:
     full = replace(changes.pop("of", _DEFAULT), **changes)
     drawn = replace(
         full, subscriptions=size.count(full.subscriptions), attributes=size.wide(full.attributes)
@@ -64,7 +64,7 @@ def _drawn(size: Size, **changes: Any) -> Given:
 def _varied(name: str, places: tuple[float, ...], of: Drawn = _DEFAULT, methods: Any = _ALL) -> Any:
     """Returns the run of an experiment that varies one parameter."""
 
-    def run(size: Size) -> Iterator[Row]:
+    def run(size: PaperSize) -> Iterator[Row]:
         chosen = size.some(places)
         yield from along(
             chosen, lambda place: _drawn(size, of=of, **{name: place}), methods, size, name
@@ -73,7 +73,7 @@ def _varied(name: str, places: tuple[float, ...], of: Drawn = _DEFAULT, methods:
     return run
 
 
-def _values(size: Size) -> Iterator[Row]:
+def _values(size: PaperSize) -> Iterator[Row]:
     for place in size.some((50, 200, 800, 3_200, 12_800)):
         boxes = _drawn(size, values=place)
         share = boxes.share_true()
@@ -81,14 +81,14 @@ def _values(size: Size) -> Iterator[Row]:
             yield {**row, "share_true": share}
 
 
-def _zipf(size: Size) -> Iterator[Row]:
+def _zipf(size: PaperSize) -> Iterator[Row]:
     yield from along(
         size.some((0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
         lambda place: _drawn(size, asked=place, held=place, operands=place), _ALL, size,
     )  # fmt: skip
 
 
-def _capacities(size: Size) -> Iterator[Row]:
+def _capacities(size: PaperSize) -> Iterator[Row]:
     """Yields rows of BE-Trees, a node of which holds more and more."""
     boxes = _drawn(size)
     codes = coded(boxes, boxes.start[:-1] * 0 + range(len(boxes)))

@@ -19,7 +19,7 @@ import numpy as np
 import tamis
 from tamis import Matcher
 from tamis_bench.papers.claims import Claim, grows, grows_less
-from tamis_bench.papers.measuring import Experiment, Size, matching
+from tamis_bench.papers.measuring import Experiment, PaperSize, matching
 from tamis_bench.report import Row, progress
 
 CNF, DNF, OP = "CNF", "DNF", "opindex"
@@ -55,7 +55,7 @@ def _events(chance: random.Random, attributes: int, count: int) -> list[dict[str
     ]
 
 
-def _forms(size: Size, counts: Sequence[int], clauses: Sequence[int]) -> Iterator[Row]:
+def _forms(size: PaperSize, counts: Sequence[int], clauses: Sequence[int]) -> Iterator[Row]:
     attributes = size.wide(_ATTRIBUTES)
     for count in counts:
         for most in clauses:
@@ -90,7 +90,7 @@ def _matched(texts: Sequence[str], events: Sequence[dict[str, Any]], passes: int
     return {"mean_us": 1e6 * float(fastest.mean()), "subscribe_us": 1e6 * built / len(texts)}
 
 
-def _prefixes(size: Size, shares: Sequence[float], letters: Sequence[int]) -> Iterator[Row]:
+def _prefixes(size: PaperSize, shares: Sequence[float], letters: Sequence[int]) -> Iterator[Row]:
     for share in shares:
         for long in letters:
             chance = random.Random(size.seed)

@@ -29,10 +29,10 @@ from tamis_bench.papers.claims import (
     times,
     unbuilt,
 )
-from tamis_bench.papers.measuring import Drawing, Experiment, Paper, Size, is_there
+from tamis_bench.papers.measuring import Drawing, Experiment, Paper, PaperSize, is_there
 from tamis_bench.red_black import RedBlackTree
 from tamis_bench.report import Row, progress
-from tamis_bench.subjects import Subject
+from tamis_bench.subjects import BuiltIndex
 from tamis_bench.time_index import TimeIndex
 
 RED_BLACK, IBS, TIME, PB = "red-black", "ibs-tree", "time-index", "pbtree"
@@ -76,17 +76,17 @@ def _short(chance: np.random.Generator, count: int) -> list[Predicate]:
     return [("between", pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def _counts(size: Size) -> list[int]:
+def _counts(size: PaperSize) -> list[int]:
     largest = max(_FEWEST << 2 * (_STEPS - 1), round(_LARGEST * size.scale))
     return [largest >> 2 * step for step in reversed(range(_STEPS))]
 
 
 def _grown(
     draw: Callable[[np.random.Generator, int], list[Predicate]], names: tuple[str, ...]
-) -> Callable[[Size], Iterator[Row]]:
+) -> Callable[[PaperSize], Iterator[Row]]:
     """Returns the run of a workload."""
 
-    def run(size: Size) -> Iterator[Row]:
+    def run(size: PaperSize) -> Iterator[Row]:
         for count in _counts(size):
             chance = np.random.default_rng(size.seed)
             predicates = draw(chance, count + _CHANGES)
@@ -130,7 +130,7 @@ def _timed(name: str, predicates: list[Predicate], values: list[float]) -> Row:
     """Returns the times of an index of the framework, which says no steps."""
     clauses = [(row, [("a", *each)]) for row, each in enumerate(predicates)]
     count = len(predicates) - _CHANGES
-    subject = Subject(name, clauses[:count])
+    subject = BuiltIndex(name, clauses[:count])
     cells, searches = subject.index.nbytes, []
     for value in values:
         begun = time.perf_counter()
@@ -152,7 +152,7 @@ _COLUMNS = (
 )
 
 
-def _on_disk(size: Size) -> Iterator[Row]:
+def _on_disk(size: PaperSize) -> Iterator[Row]:
     """Yields what the bench of the index itself measures."""
     largest = min(_MOST_ON_DISK, max(_FEWEST_ON_DISK, round(_ON_DISK * size.scale)))
     for row in on_disk.measured(predicates=largest, seed=size.seed):

@@ -19,7 +19,7 @@ from tamis_bench.papers.drawing import Drawn, Given
 from tamis_bench.papers.measuring import (
     Experiment,
     Paper,
-    Size,
+    PaperSize,
     along,
     building,
     compared,
@@ -29,7 +29,7 @@ from tamis_bench.papers.measuring import (
 from tamis_bench.papers.pstree_claims import BE, BLOOM, HASH, OP, PROPAGATION, SCAN, K
 from tamis_bench.papers.stabbed import EXPERIMENT as ONE_DIMENSION
 from tamis_bench.report import Row
-from tamis_bench.subjects import Subject, source
+from tamis_bench.subjects import BuiltIndex, source
 
 _ALL = (BLOOM, HASH, OP, BE, K, PROPAGATION, SCAN)
 _SPARSE = 30_000
@@ -42,7 +42,7 @@ _BETWEEN = 20
 """Subscriptions that come one by one, and how many of them between two events."""
 
 
-def _boxes(size: Size, attributes: int, **changes: float) -> Boxes:
+def _boxes(size: PaperSize, attributes: int, **changes: float) -> Boxes:
     parameters = begen.DEFAULTS | {"dimensions": attributes} | changes
     parameters["subscriptions"] = size.count(parameters["subscriptions"])
     return Boxes("PS-Tree", begen.shape_of(parameters), size.seed, size.events)
@@ -51,7 +51,7 @@ def _boxes(size: Size, attributes: int, **changes: float) -> Boxes:
 def _varied(name: str, places: tuple[float, ...], is_sparse: bool) -> Any:
     """Returns the run of an experiment that varies one of Table 1's parameters."""
 
-    def run(size: Size) -> Iterator[Row]:
+    def run(size: PaperSize) -> Iterator[Row]:
         attributes = size.wide(_SPARSE) if is_sparse else 100
         yield from along(
             size.some(places), lambda place: _boxes(size, attributes, **{name: place}), _ALL, size,
@@ -61,25 +61,25 @@ def _varied(name: str, places: tuple[float, ...], is_sparse: bool) -> Any:
     return run
 
 
-def _attributes(size: Size) -> Iterator[Row]:
+def _attributes(size: PaperSize) -> Iterator[Row]:
     places = size.some((100, 300, 1_000, size.wide(_SPARSE)))
     yield from along(places, lambda place: _boxes(size, place), _ALL, size)
 
 
-def _attributes_kept(size: Size) -> Iterator[Row]:
+def _attributes_kept(size: PaperSize) -> Iterator[Row]:
     """Yields rows of more and more attributes, each with as many subscriptions."""
     for place in size.some((100, 300, 1_000)):
         boxes = _boxes(size, place, subscriptions=place * 1_000)
         yield from compared(boxes, _ALL, size, f"{place:,}")
 
 
-def _kept_ready(size: Size) -> Iterator[Row]:
+def _kept_ready(size: PaperSize) -> Iterator[Row]:
     """Yields what a subscription costs that comes alone, an event being matched now and then."""
     for place in size.some((100, 300, 1_000, size.wide(_SPARSE))):
         boxes = _boxes(size, place)
         count, events = min(_ONE_BY_ONE, len(boxes)), boxes.event_dicts()
         for name in (BLOOM, HASH, OP):
-            subject, seconds = Subject(name, []), 0.0
+            subject, seconds = BuiltIndex(name, []), 0.0
             for at in range(count):
                 seconds += subject.insert(source(boxes, np.arange(at, at + 1)))
                 if at % _BETWEEN == 0:
@@ -87,7 +87,7 @@ def _kept_ready(size: Size) -> Iterator[Row]:
             yield {"at": f"{place:,}", "method": name, "build_us": 1e6 * seconds / count}
 
 
-def _queries(size: Size) -> Iterator[Row]:
+def _queries(size: PaperSize) -> Iterator[Row]:
     def draw(count: int) -> Boxes:
         drawn = replace(
             _QUERIES, subscriptions=size.count(count), attributes=size.wide(_QUERIES.attributes)
@@ -97,7 +97,7 @@ def _queries(size: Size) -> Iterator[Row]:
     yield from along(size.some((300_000, 1_000_000, 2_100_000)), draw, _ALL, size, "subscriptions")
 
 
-def _ads(size: Size) -> Iterator[Row]:
+def _ads(size: PaperSize) -> Iterator[Row]:
     shape = SHAPES["ads"]
     shape = replace(shape, subscriptions=size.count(shape.subscriptions), longest=56)
     boxes = Boxes("PS-Tree ads", shape, size.seed, size.events)

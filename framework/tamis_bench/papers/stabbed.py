@@ -14,10 +14,10 @@ import numpy as np
 
 from tamis.index import Columns
 from tamis_bench.kernels import Floats
-from tamis_bench.papers.measuring import Drawing, Experiment, Size, held
+from tamis_bench.papers.measuring import Drawing, Experiment, PaperSize, held
 from tamis_bench.report import Row
 from tamis_bench.stabbing import STABS, Stab
-from tamis_bench.subjects import Subject
+from tamis_bench.subjects import BuiltIndex
 from tamis_bench.timing import Method, check, time_all
 
 NAME, BLOOM = "pstree-one-dimension", "pstbloom"
@@ -33,7 +33,7 @@ def _columns(low: Floats, high: Floats) -> Columns:
 
 
 def _index(low: Floats, high: Floats, values: Floats) -> tuple[Method, float, float]:
-    subject = Subject(BLOOM, _columns(low, high))
+    subject = BuiltIndex(BLOOM, _columns(low, high))
     events: list[dict[str, Any]] = [{"a": value} for value in values.tolist()]
     return subject.method(events), subject.build_seconds, subject.index.nbytes
 
@@ -42,7 +42,7 @@ def _asked(stab: Stab, values: Floats) -> Method:
     return Method(lambda number: stab(values[number]))
 
 
-def _rows(size: Size) -> Iterator[Row]:
+def _rows(size: PaperSize) -> Iterator[Row]:
     count = max(100, round(_INTERVALS * size.scale**0.5))
     for at, found in _FOUND.items():
         chance = np.random.default_rng(size.seed)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tamis import ArgumentError, Operator, Parameter, Sample, Specification, Variable
 from tamis.kit import STRING
 from tamis_operators.image.gray import EXTRA, FEATURES, MODULES
-from tamis_operators.image.pictures import Gallery, Picture, digest_of
+from tamis_operators.image.pictures import Gallery, NamedPicture, digest_of
 
 if TYPE_CHECKING:
     from tamis_operators.image.features import Features
@@ -27,7 +27,7 @@ LEAST_FEATURES = 24
 """A reference with fewer points would be recognized by chance."""
 
 
-def specification(pictures: Iterable[Picture] = ()) -> Specification:
+def specification(pictures: Iterable[NamedPicture] = ()) -> Specification:
     """What is known of `looksLike` over these pictures."""
     return Specification(
         name="looksLike",
@@ -54,7 +54,7 @@ class Reference(NamedTuple):
 class LooksLike(Operator):
     """`looksLike(reference)`."""
 
-    def __init__(self, pictures: Sequence[Picture] = ()) -> None:
+    def __init__(self, pictures: Sequence[NamedPicture] = ()) -> None:
         self.specification = specification(pictures)
         self._gallery = Gallery(pictures)
         self._features: dict[str, Features] = {}

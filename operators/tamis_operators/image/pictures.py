@@ -27,7 +27,7 @@ TEST_CARD = "testCard"
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".webp")
 
 
-class Picture(NamedTuple):
+class NamedPicture(NamedTuple):
     """A picture to be: its name, where it is, and the digest of what was there."""
 
     name: str
@@ -35,7 +35,7 @@ class Picture(NamedTuple):
     digest: str
 
 
-def listed(references: References | None = None) -> tuple[Picture, ...]:
+def listed(references: References | None = None) -> tuple[NamedPicture, ...]:
     """The pictures of folders and files, those of the environment when none are given.
 
     A place that is wrong stays in the list as it is: reading it says what is wrong."""
@@ -44,7 +44,7 @@ def listed(references: References | None = None) -> tuple[Picture, ...]:
         references = [place for place in given.split(os.pathsep) if place.strip()]
     if isinstance(references, (str, os.PathLike)):
         references = [references]
-    found: list[Picture] = []
+    found: list[NamedPicture] = []
     for place in references:
         path = Path(place).expanduser().absolute()
         files = [path]
@@ -54,7 +54,7 @@ def listed(references: References | None = None) -> tuple[Picture, ...]:
                 for each in path.iterdir()
                 if each.suffix.lower() in SUFFIXES and each.is_file()
             )
-        found += [Picture(each.stem, str(each), _digest(each)) for each in files]
+        found += [NamedPicture(each.stem, str(each), _digest(each)) for each in files]
     return tuple(found)
 
 
@@ -66,7 +66,7 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def digest_of(pictures: Iterable[Picture]) -> str:
+def digest_of(pictures: Iterable[NamedPicture]) -> str:
     """A few letters that change when any name or content does."""
     words = sorted((each.name, each.digest) for each in pictures)
     return hashlib.sha256(repr(words).encode()).hexdigest()[:8]
@@ -75,8 +75,8 @@ def digest_of(pictures: Iterable[Picture]) -> str:
 class Gallery:
     """The pictures themselves, gray, by name."""
 
-    def __init__(self, pictures: Iterable[Picture] = ()) -> None:
-        self._pictures: dict[str, Picture] = {}
+    def __init__(self, pictures: Iterable[NamedPicture] = ()) -> None:
+        self._pictures: dict[str, NamedPicture] = {}
         for each in pictures:
             if each.name in self._pictures:
                 other = self._pictures[each.name].path
@@ -99,7 +99,7 @@ class Gallery:
         return gray_of(frame)
 
 
-def _read(picture: Picture) -> Frame:
+def _read(picture: NamedPicture) -> Frame:
     """The picture; `OperatorError` names the file that cannot be one."""
     try:
         frame = frame_of(picture.path)

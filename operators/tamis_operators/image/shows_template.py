@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from tamis import ArgumentError, Operator, Parameter, Sample, Specification
 from tamis.kit import STRING
 from tamis_operators.image.gray import EXTRA, GRAY, MODULES
-from tamis_operators.image.pictures import Gallery, Picture, digest_of
+from tamis_operators.image.pictures import Gallery, NamedPicture, digest_of
 
 if TYPE_CHECKING:
     from tamis_operators.image.templates import Template
 
 
-def specification(pictures: Iterable[Picture] = ()) -> Specification:
+def specification(pictures: Iterable[NamedPicture] = ()) -> Specification:
     """What is known of `showsTemplate` over these pictures."""
     return Specification(
         name="showsTemplate",
@@ -38,7 +38,7 @@ def specification(pictures: Iterable[Picture] = ()) -> Specification:
 class ShowsTemplate(Operator):
     """`showsTemplate(name)`."""
 
-    def __init__(self, pictures: Sequence[Picture] = ()) -> None:
+    def __init__(self, pictures: Sequence[NamedPicture] = ()) -> None:
         self.specification = specification(pictures)
         self._gallery = Gallery(pictures)
         self._templates: dict[str, Template] = {}

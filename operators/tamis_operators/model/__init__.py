@@ -23,7 +23,7 @@ from tamis import (
 from tamis.kit import STRING
 from tamis_operators.model.content import prepared_content
 from tamis_operators.model.endpoint import HOW, NAME, URL, Endpoint, Key
-from tamis_operators.model.forms import Form
+from tamis_operators.model.forms import AnswerForm
 from tamis_operators.model.question import IN_WORDS, YES_OR_NO, Question, no_model
 from tamis_operators.model.usage import Usage, usage
 
@@ -70,7 +70,7 @@ def operators(
     )
 
     def record(
-        name: str, form: Form, description: str, outputs: tuple[str, ...], sample: str
+        name: str, form: AnswerForm, description: str, outputs: tuple[str, ...], sample: str
     ) -> OperatorRecord:
         specification = Specification(
             name=name,

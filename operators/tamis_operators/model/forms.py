@@ -27,7 +27,7 @@ class UnansweredError(ValueError):
 
 
 @dataclass(frozen=True)
-class Form:
+class AnswerForm:
     """What an answer looks like."""
 
     words: str
@@ -41,7 +41,7 @@ class Form:
 
 
 def request(
-    endpoint: Endpoint, form: Form, content: Sequence[Any], questions: Sequence[str]
+    endpoint: Endpoint, form: AnswerForm, content: Sequence[Any], questions: Sequence[str]
 ) -> dict[str, Any]:
     """The body of a request with some questions about an event."""
     numbers = [str(number) for number in range(1, len(questions) + 1)]
@@ -72,7 +72,7 @@ def request(
     return {key: value for key, value in body.items() if value is not None}
 
 
-def answers(form: Form, reply: Mapping[str, Any], count: int) -> list[Any]:
+def answers(form: AnswerForm, reply: Mapping[str, Any], count: int) -> list[Any]:
     """The answer to each question of a request, an exception in the place of one that is none."""
     try:
         given = _given(reply)
@@ -81,7 +81,7 @@ def answers(form: Form, reply: Mapping[str, Any], count: int) -> list[Any]:
     return [_answer(form, given, str(number)) for number in range(1, count + 1)]
 
 
-def _answer(form: Form, given: Mapping[str, Any], number: str) -> Any:
+def _answer(form: AnswerForm, given: Mapping[str, Any], number: str) -> Any:
     if number not in given:
         return UnansweredError("the model left the question out")
     try:

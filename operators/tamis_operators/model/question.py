@@ -12,7 +12,7 @@ from typing import Any
 
 from tamis import ArgumentError, Operator, OperatorError, Sample, Specification, Transient, Variable
 from tamis_operators.model.endpoint import HOW, Endpoint
-from tamis_operators.model.forms import Form, UnansweredError, answers, request
+from tamis_operators.model.forms import AnswerForm, UnansweredError, answers, request
 
 _LONGEST_QUESTION, _LONGEST_ANSWER = 2_000, 1_000
 _WORDS = {"yes": True, "no": False}
@@ -38,14 +38,14 @@ def _texts(answer: object) -> list[str]:
     return [text] if text else []
 
 
-YES_OR_NO = Form(
+YES_OR_NO = AnswerForm(
     '"yes", "no", or "unclear" where picture and text do not tell.',
     {"type": "string", "enum": ["yes", "no", "unclear"]},
     _truth,
     8,
     16,
 )
-IN_WORDS = Form(
+IN_WORDS = AnswerForm(
     "a text in as few words as answer it, or null where there is nothing of the kind.",
     {"type": ["string", "null"]},
     _texts,
@@ -58,7 +58,7 @@ class Question(Operator):
     """A question in words, of one form."""
 
     def __init__(
-        self, specification: Specification, endpoint: Endpoint, form: Form, sample: Sample
+        self, specification: Specification, endpoint: Endpoint, form: AnswerForm, sample: Sample
     ) -> None:
         self.specification = specification
         self._endpoint = endpoint

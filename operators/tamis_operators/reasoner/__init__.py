@@ -15,7 +15,7 @@ from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
 from tamis_operators.reasoner.graphs import rdflib_term
 from tamis_operators.reasoner.rule_files import HOW, Rules, rules_of
-from tamis_operators.reasoner.settings import Settings, settings_of
+from tamis_operators.reasoner.settings import ReasonerSettings, settings_of
 
 if TYPE_CHECKING:
     from tamis_operators.reasoner.settings import Ontology
@@ -102,7 +102,7 @@ def operators(
     ]
 
 
-def _infers(settings: Settings, rules: Rules) -> OperatorRecord:
+def _infers(settings: ReasonerSettings, rules: Rules) -> OperatorRecord:
     """The operator of rules of one's own; they see the facts, if any, and what they name."""
     seen = ("facts", *rules.attributes)
     specification = Specification(

@@ -9,13 +9,13 @@ from tamis import ArgumentError, Operator, Sample, Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.queries import checked_query
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 
 
 class Ask(Operator):
     """Whether an ASK query is true."""
 
-    def __init__(self, settings: Settings, specification: Specification) -> None:
+    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings
         self.specification = specification
 

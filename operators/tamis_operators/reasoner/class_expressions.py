@@ -48,7 +48,7 @@ class Name(NamedTuple):
     letters: str
 
 
-class Literal(NamedTuple):
+class TypedLiteral(NamedTuple):
     """A value with its datatype."""
 
     letters: str
@@ -66,14 +66,14 @@ def read(text: str, is_data: IsData) -> Any:
     """The tree of an expression; `is_data` says which properties take literals."""
     if len(text) > _MOST:
         raise ExpressionError(f"a class expression has at most {_MOST:,} characters")
-    reader = _Reader(text, is_data)
+    reader = _ExpressionReader(text, is_data)
     tree = reader.union()
     if reader.token is not None:
         raise reader.refusal("and, or, or the end")
     return tree
 
 
-class _Reader:
+class _ExpressionReader:
     """One token ahead."""
 
     def __init__(self, text: str, is_data: IsData) -> None:
@@ -204,10 +204,10 @@ class _Reader:
             return ("datatype", name)
         return ("facets", name, *self._listed("]", lambda: self._facet(name)))
 
-    def _facet(self, datatype: str) -> tuple[str, Literal]:
+    def _facet(self, datatype: str) -> tuple[str, TypedLiteral]:
         facet = FACETS[self.want(*FACETS)]
         letters = self._literal().letters
-        return facet, Literal(
+        return facet, TypedLiteral(
             letters,
             "string" if facet == "pattern" else "integer" if "ength" in facet else datatype,
         )
@@ -219,17 +219,17 @@ class _Reader:
         self.want(end)
         return found
 
-    def _literal(self) -> Literal:
+    def _literal(self) -> TypedLiteral:
         if self.kind == "text":
-            return Literal(re.sub(r"\\(.)", r"\1", self.step()[1][1:-1]), "string")
+            return TypedLiteral(re.sub(r"\\(.)", r"\1", self.step()[1][1:-1]), "string")
         if self.kind == "number":
             letters = self.step()[1]
             if letters.endswith("f"):
-                return Literal(letters[:-1], "float")
+                return TypedLiteral(letters[:-1], "float")
             if "e" in letters.lower():
-                return Literal(letters, "double")
-            return Literal(letters, "decimal" if "." in letters else "integer")
+                return TypedLiteral(letters, "double")
+            return TypedLiteral(letters, "decimal" if "." in letters else "integer")
         token = self.take("true", "false")
         if token is None:
             raise self.refusal("a number, a text in double quotes, true or false")
-        return Literal(str(token), "boolean")
+        return TypedLiteral(str(token), "boolean")

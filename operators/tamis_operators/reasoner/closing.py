@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 
 from tamis_operators.reasoner import rules
-from tamis_operators.reasoner.compiling import Fire, Program, Triple, compiled
+from tamis_operators.reasoner.compiling import Fire, RuleSet, Triple, compiled
 from tamis_operators.reasoner.lists import ListAxioms
 from tamis_operators.reasoner.terms import Terms
 from tamis_operators.reasoner.vocabulary import (
@@ -33,7 +33,7 @@ from tamis_operators.reasoner.vocabulary import (
     TYPE,
 )
 
-PROGRAMS = {"none": Program(), "rdfs": compiled(rules.RDFS), "owl-rl": compiled(rules.OWL_RL)}
+PROGRAMS = {"none": RuleSet(), "rdfs": compiled(rules.RDFS), "owl-rl": compiled(rules.OWL_RL)}
 
 _NONE: frozenset[int] = frozenset()
 _NOTHING: Mapping[int, set[int]] = {}
@@ -46,7 +46,7 @@ _CARDINALITIES = {
 }
 
 
-class ContradictionError(Exception):
+class TripleContradictionError(Exception):
     """Triples that cannot all be true: the words of the rule, and the terms in them."""
 
     def __init__(self, words: str, terms: Mapping[str, int]) -> None:
@@ -146,7 +146,7 @@ class Closure:
 
     def contradict(self, words: str, terms: Mapping[str, int]) -> None:
         """What a rule calls that says what cannot be."""
-        raise ContradictionError(words, terms)
+        raise TripleContradictionError(words, terms)
 
     def close(self, triples: Iterable[Triple]) -> None:
         """Adds triples and everything that follows."""

@@ -36,7 +36,7 @@ class Guard:
 
 
 @dataclass
-class Program:
+class RuleSet:
     """A set of rules, ready to be triggered."""
 
     by_predicate: dict[int, list[Fire]] = field(default_factory=dict)
@@ -44,9 +44,9 @@ class Program:
     guards: dict[int, list[Guard]] = field(default_factory=dict)
 
 
-def compiled(rules: Sequence[Rule]) -> Program:
+def compiled(rules: Sequence[Rule]) -> RuleSet:
     """The rules as functions, by what triggers them."""
-    program = Program()
+    program = RuleSet()
     for rule in rules:
         for place, (_, predicate, object) in enumerate(rule.body):
             fire = _function(rule, place)
@@ -61,7 +61,7 @@ def compiled(rules: Sequence[Rule]) -> Program:
     return program
 
 
-def _guard(program: Program, rule: Rule, place: int, name: str, of_class: bool, fire: Fire) -> None:
+def _guard(program: RuleSet, rule: Rule, place: int, name: str, of_class: bool, fire: Fire) -> None:
     """Finds the place of the rule that names the predicate or the class."""
     for at, (subject, predicate, object) in enumerate(rule.body):
         if at == place or isinstance(predicate, str) or name not in (subject, object):

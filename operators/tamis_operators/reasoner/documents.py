@@ -22,7 +22,7 @@ import pyoxigraph as ox
 
 from tamis.kit import is_address
 from tamis_operators.reasoner.graphs import triples_in
-from tamis_operators.reasoner.settings import FORMATS, Settings
+from tamis_operators.reasoner.settings import FORMATS, ReasonerSettings
 from tamis_operators.reasoner.terms import Term
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class DocumentError(ValueError):
 
 
 @dataclass
-class Document:
+class RdfDocument:
     """What a document says."""
 
     triples: list[tuple[Term, ox.NamedNode, Term]] = field(default_factory=list)
@@ -87,11 +87,11 @@ def parsed(
     prefixes: dict[str, str] | None = None,
     most: int | None = None,
     rename: Callable[[str], str] = str,
-) -> Document:
+) -> RdfDocument:
     """What a document says; Turtle may use `prefixes` without declaring them."""
     _REFUSALS.get(format, _take)(text, what)
     head = "" if format != "turtle" else _declared(prefixes or {})
-    document = Document()
+    document = RdfDocument()
     parser = None
     labels = _Labels(rename)
     try:
@@ -259,13 +259,13 @@ _KINDS = {
 }
 
 
-def documents_of(settings: Settings, reserved: str) -> Iterator[Document]:
+def documents_of(settings: ReasonerSettings, reserved: str) -> Iterator[RdfDocument]:
     """The documents of an ontology; labels of blank nodes are told apart by document."""
     for place, (text, format, what) in enumerate(_told_documents(settings), 1):
         yield parsed(text, format, what, rename=f"{reserved}{place}.{{}}".format)
 
 
-def _told_documents(settings: Settings) -> Iterator[tuple[str, str, str]]:
+def _told_documents(settings: ReasonerSettings) -> Iterator[tuple[str, str, str]]:
     """Text, format and name of each; an error for what is not there."""
     for path in settings.paths:
         if not os.path.exists(path):

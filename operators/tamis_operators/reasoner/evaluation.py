@@ -16,20 +16,20 @@ from typing import Any, NamedTuple
 
 from tamis_operators.reasoner.program import (
     Atom,
-    Comparison,
     Key,
     Program,
-    Rule,
+    ProgramRule,
+    RuleComparison,
     RulesError,
+    RuleTruth,
+    RuleVariable,
     Sum,
-    Truth,
-    Variable,
     assigned,
     variables_in,
 )
 
 Row = tuple[Any, ...]
-Bound = dict[Variable, Any]
+Bound = dict[RuleVariable, Any]
 _LARGEST = 10**1_000
 _EVERY = 256
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
@@ -77,16 +77,16 @@ class Relation:
 class _Step(NamedTuple):
     """One part of a body: what has to hold of what is bound, and what it binds."""
 
-    part: Atom | Comparison
+    part: Atom | RuleComparison
     negative: bool
     places: tuple[int, ...]
     """Of an atom's terms that are bound before."""
-    assigns: tuple[Variable, Any] | None
+    assigns: tuple[RuleVariable, Any] | None
     is_new: bool
     """Whether it is looked for among the new facts alone."""
 
 
-class Evaluation:
+class ProgramRun:
     """One program over the facts of one event."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Evaluation:
         relation = self._relations.get(key)
         return set() if relation is None else relation.rows
 
-    def _close(self, stratum: Sequence[Rule]) -> None:
+    def _close(self, stratum: Sequence[ProgramRule]) -> None:
         heads = {rule.head.key for rule in stratum}
         new = self._round([(rule, _plan(rule, None)) for rule in stratum], {})
         plans = [
@@ -119,7 +119,7 @@ class Evaluation:
             new = self._round(plans, {key: Relation(rows) for key, rows in new.items()})
 
     def _round(
-        self, plans: Iterable[tuple[Rule, Sequence[_Step]]], new: Mapping[Key, Relation]
+        self, plans: Iterable[tuple[ProgramRule, Sequence[_Step]]], new: Mapping[Key, Relation]
     ) -> dict[Key, set[Row]]:
         """What rules derive that was not known, added once all are done."""
         found: dict[Key, set[Row]] = {}
@@ -139,7 +139,7 @@ class Evaluation:
         return found
 
     def _heads(
-        self, rule: Rule, steps: Sequence[_Step], new: Mapping[Key, Relation]
+        self, rule: ProgramRule, steps: Sequence[_Step], new: Mapping[Key, Relation]
     ) -> Iterable[Row]:
         for bound in self._solutions(steps, 0, {}, new):
             try:
@@ -160,7 +160,7 @@ class Evaluation:
         """What is bound after a step, in each way that it holds."""
         self._tick()
         part = step.part
-        if isinstance(part, Comparison):
+        if isinstance(part, RuleComparison):
             yield from _compared(step, part, bound)
             return
         relation = (new.get(part.key) if step.is_new else self._relations[part.key]) or Relation()
@@ -175,7 +175,7 @@ class Evaluation:
             if all(
                 wider.setdefault(term, value) == value
                 for term, value in zip(part.terms, row, strict=True)
-                if isinstance(term, Variable)
+                if isinstance(term, RuleVariable)
             ):
                 yield wider
 
@@ -185,12 +185,12 @@ class Evaluation:
             raise RulesError(f"the rules take longer than {self._seconds:g} s")
 
 
-def _plan(rule: Rule, new: int | None) -> list[_Step]:
+def _plan(rule: ProgramRule, new: int | None) -> list[_Step]:
     """The parts of a body in the order in which they are looked at: what is new first, each
     comparison and negation once it is bound, then what has most places bound."""
-    bound: set[Variable] = set()
+    bound: set[RuleVariable] = set()
     atoms = dict(enumerate(rule.positive))
-    tests: list[tuple[Atom | Comparison, bool]] = [(each, True) for each in rule.negative]
+    tests: list[tuple[Atom | RuleComparison, bool]] = [(each, True) for each in rule.negative]
     tests += [(each, False) for each in rule.comparisons]
     steps: list[_Step] = []
     while atoms or tests:
@@ -198,7 +198,7 @@ def _plan(rule: Rule, new: int | None) -> list[_Step]:
         if ready is not None:
             part, negative = ready
             tests.remove(ready)
-            assigns = assigned(part, bound) if isinstance(part, Comparison) else None
+            assigns = assigned(part, bound) if isinstance(part, RuleComparison) else None
             places = tuple(range(len(part.terms))) if isinstance(part, Atom) else ()
             steps.append(_Step(part, negative, places, assigns, False))
             bound |= {assigns[0]} if assigns else set()
@@ -206,22 +206,22 @@ def _plan(rule: Rule, new: int | None) -> list[_Step]:
         at = max(atoms, key=lambda each: (each == new, len(_places(atoms[each], bound)), -each))
         atom = atoms.pop(at)
         steps.append(_Step(atom, False, _places(atom, bound), None, at == new))
-        bound |= {term for term in atom.terms if isinstance(term, Variable)}
+        bound |= {term for term in atom.terms if isinstance(term, RuleVariable)}
     return steps
 
 
-def _is_ready(part: Atom | Comparison, bound: set[Variable]) -> bool:
+def _is_ready(part: Atom | RuleComparison, bound: set[RuleVariable]) -> bool:
     terms = part.terms if isinstance(part, Atom) else part[1:]
     if all(variables_in(term) <= bound for term in terms):
         return True
-    return isinstance(part, Comparison) and assigned(part, bound) is not None
+    return isinstance(part, RuleComparison) and assigned(part, bound) is not None
 
 
-def _places(atom: Atom, bound: set[Variable]) -> tuple[int, ...]:
+def _places(atom: Atom, bound: set[RuleVariable]) -> tuple[int, ...]:
     return tuple(at for at, term in enumerate(atom.terms) if variables_in(term) <= bound)
 
 
-def _compared(step: _Step, part: Comparison, bound: Bound) -> Iterable[Bound]:
+def _compared(step: _Step, part: RuleComparison, bound: Bound) -> Iterable[Bound]:
     try:
         if step.assigns is not None:
             variable, term = step.assigns
@@ -235,7 +235,7 @@ def _compared(step: _Step, part: Comparison, bound: Bound) -> Iterable[Bound]:
 def _holds(sign: str, left: Any, right: Any) -> bool:
     """Whether a comparison holds: never of two kinds, and booleans have no order."""
     kinds = {_kind(left), _kind(right)}
-    if len(kinds) > 1 or (Truth in kinds and sign not in ("=", "==", "!=")):
+    if len(kinds) > 1 or (RuleTruth in kinds and sign not in ("=", "==", "!=")):
         return False
     return _ORDERS[sign](left, right)
 
@@ -243,12 +243,12 @@ def _holds(sign: str, left: Any, right: Any) -> bool:
 def _kind(value: Any) -> type:
     if isinstance(value, (int, float)):
         return float
-    return Truth if isinstance(value, Truth) else str
+    return RuleTruth if isinstance(value, RuleTruth) else str
 
 
 def _value(term: Any, bound: Bound) -> Any:
     """The value of a term; an error where it has none."""
-    if isinstance(term, Variable):
+    if isinstance(term, RuleVariable):
         return bound[term]
     if not isinstance(term, Sum):
         return term

@@ -15,7 +15,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from tamis.kit import Scalar, is_facts_path, kind_of
-from tamis_operators.reasoner.closing import Closure, ContradictionError, TooManyError
+from tamis_operators.reasoner.closing import Closure, TooManyError, TripleContradictionError
 from tamis_operators.reasoner.documents import DocumentError, converted, parsed, read_file
 from tamis_operators.reasoner.graphs import is_graph
 from tamis_operators.reasoner.knowledge import (
@@ -29,7 +29,7 @@ from tamis_operators.reasoner.knowledge import (
     visible,
 )
 from tamis_operators.reasoner.names import Node
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 from tamis_operators.reasoner.sparql import Dataset
 from tamis_operators.reasoner.terms import Term, Terms, literals_by_value
 
@@ -87,7 +87,7 @@ class Facts:
         return (*self.knowledge.literals.get(key, ()), *self._literals.get(key, ()))
 
 
-def prepared_facts(settings: Settings, event: Mapping[str, Any]) -> Facts:
+def prepared_facts(settings: ReasonerSettings, event: Mapping[str, Any]) -> Facts:
     """The preparation of every operator of the reasoner."""
     known = knowledge(settings)
     return closed(known, _triples(known, event["facts"]))
@@ -104,7 +104,7 @@ def closed(known: Knowledge, triples: Iterable[tuple[Term, Term, Term]]) -> Fact
         closure.close(first_consequences(numbers, terms, settings.regime))
         if settings.regime == "owl-rl":
             closure.close(datatypes_of(numbers, terms, known.datatypes)[1])
-    except ContradictionError as contradiction:
+    except TripleContradictionError as contradiction:
         words = told(contradiction, terms, known.names)
         raise FactsError(f"the facts are inconsistent: {words}") from None
     except TooManyError:

@@ -39,7 +39,7 @@ class InconsistentError(ValueError):
     """A document that contradicts itself."""
 
 
-class RefusedError(ValueError):
+class HermitRefusalError(ValueError):
     """A document that HermiT does not take."""
 
 
@@ -137,7 +137,7 @@ def _failure(words: str, code: int) -> Exception:
         return MemoryError(f"HermiT needs more than {_MEMORY_MB:,} MB")
     found = _PROBLEM.search(words)
     reason = f"{found[1]}: {found[2]}" if found else words.strip().partition("\n")[0]
-    return RefusedError(f"HermiT ended with {code}: {reason[:_WORDS]}")
+    return HermitRefusalError(f"HermiT ended with {code}: {reason[:_WORDS]}")
 
 
 def _read(said: str) -> dict[str, set[str]]:

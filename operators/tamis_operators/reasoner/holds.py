@@ -16,10 +16,10 @@ from tamis.kit import Scalar
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.names import Node
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 
 
-class Wanted(NamedTuple):
+class ConstantObject(NamedTuple):
     """A constant object: a value, and the entity that it may name."""
 
     value: Scalar
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 class Holds(Operator):
     """Whether a triple is true; with variables, which are."""
 
-    def __init__(self, settings: Settings, specification: Specification) -> None:
+    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings
         self.specification = specification
 
@@ -40,7 +40,9 @@ class Holds(Operator):
         return (
             subject if isinstance(subject, Variable) else names.entity_of(subject, 0),
             property if isinstance(property, Variable) else names.property_of(property, 1),
-            object if isinstance(object, Variable) else Wanted(object, names.object_of(object, 2)),
+            object
+            if isinstance(object, Variable)
+            else ConstantObject(object, names.object_of(object, 2)),
         )
 
     def solve(self, event: Any, *arguments: Any) -> Any:

@@ -15,22 +15,22 @@ import pyoxigraph as ox
 
 from tamis import ArgumentError, Operator, OperatorError, Sample, Specification, Variable
 from tamis.kit import Scalar, did_you_mean, kind_of
-from tamis_operators.reasoner.evaluation import Evaluation, Row
+from tamis_operators.reasoner.evaluation import ProgramRun, Row
 from tamis_operators.reasoner.facts import Facts, closed, prepared_facts
 from tamis_operators.reasoner.knowledge import Knowledge, knowledge
 from tamis_operators.reasoner.program import Key, RulesError, decoded, encoded, program_of
 from tamis_operators.reasoner.rule_files import ATTRIBUTE, Rules, texts_in
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 from tamis_operators.reasoner.vocabulary import TYPE
 
-_LOADED: dict[tuple[Settings, Rules], Inference] = {}
+_LOADED: dict[tuple[ReasonerSettings, Rules], Inference] = {}
 _LOCK = threading.Lock()
 
 
 class Inference:
     """A program over an ontology."""
 
-    def __init__(self, settings: Settings, rules: Rules) -> None:
+    def __init__(self, settings: ReasonerSettings, rules: Rules) -> None:
         self.settings = settings
         self._rules = rules
         self._known = knowledge(settings)
@@ -60,7 +60,7 @@ class Inference:
                     f"the ontology{near}"
                 )
 
-    def evaluated(self, event: Mapping[str, Any]) -> Evaluation:
+    def evaluated(self, event: Mapping[str, Any]) -> ProgramRun:
         """All that follows from an event."""
         if event.get("facts") is None:
             facts = closed(self._known, ())
@@ -74,7 +74,7 @@ class Inference:
             for name in self._rules.attributes
             if (value := _plain(event.get(name))) is not None and value == value
         ]
-        return Evaluation(self.program, rows, self.settings.most_consequences, self._rules.seconds)
+        return ProgramRun(self.program, rows, self.settings.most_consequences, self._rules.seconds)
 
 
 def _rows(facts: Facts, places: int, term: ox.NamedNode) -> Iterator[Row]:
@@ -108,7 +108,7 @@ def _places(count: int) -> str:
     return f"{count} place{'s' * (count != 1)}"
 
 
-def inference(settings: Settings, rules: Rules) -> Inference:
+def inference(settings: ReasonerSettings, rules: Rules) -> Inference:
     """The rules over the ontology, loaded once a process."""
     with _LOCK:
         found = _LOADED.get((settings, rules))
@@ -117,7 +117,9 @@ def inference(settings: Settings, rules: Rules) -> Inference:
         return found
 
 
-def prepared_inference(settings: Settings, rules: Rules, event: Mapping[str, Any]) -> Evaluation:
+def prepared_inference(
+    settings: ReasonerSettings, rules: Rules, event: Mapping[str, Any]
+) -> ProgramRun:
     """The preparation of `infers`."""
     return inference(settings, rules).evaluated(event)
 
@@ -125,7 +127,9 @@ def prepared_inference(settings: Settings, rules: Rules, event: Mapping[str, Any
 class Infers(Operator):
     """Whether rules derive a head; with variables, for which values."""
 
-    def __init__(self, settings: Settings, specification: Specification, rules: Rules) -> None:
+    def __init__(
+        self, settings: ReasonerSettings, specification: Specification, rules: Rules
+    ) -> None:
         self.specification = specification
         self._settings = settings
         self._rules = rules
@@ -149,7 +153,7 @@ class Infers(Operator):
     def solve(self, event: Any, *arguments: Any) -> Any:
         """A bool, or solutions."""
         head, *asked = arguments
-        evaluation: Evaluation = event.prepared
+        evaluation: ProgramRun = event.prepared
         rows = evaluation.rows((head, len(asked)))
         free = [place for place, each in enumerate(asked) if isinstance(each, Variable)]
         if not free:

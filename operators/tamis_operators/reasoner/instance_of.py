@@ -22,7 +22,7 @@ from tamis import (
     Variable,
 )
 from tamis_operators.reasoner.hermit import NO_JAVA, find_java
-from tamis_operators.reasoner.settings import Settings, settings_of
+from tamis_operators.reasoner.settings import ReasonerSettings, settings_of
 
 if TYPE_CHECKING:
     from tamis_operators.reasoner import instances
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 _TIMEOUT_SECONDS = 30.0
 _BOUNDS = {
-    "most_bytes": Settings.most_bytes,
-    "most_triples": Settings.most_triples,
-    "most_consequences": Settings.most_consequences,
+    "most_bytes": ReasonerSettings.most_bytes,
+    "most_triples": ReasonerSettings.most_triples,
+    "most_consequences": ReasonerSettings.most_consequences,
 }
 
 
-class Reasoning:
+class OwlReasoner:
     """The ontology, read when it is first needed; it travels as its settings."""
 
-    def __init__(self, settings: Settings, timeout: float | None) -> None:
+    def __init__(self, settings: ReasonerSettings, timeout: float | None) -> None:
         self.settings = settings
         self.timeout = timeout
         self._ontology: instances.Ontology | None = None
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Reasoning, (self.settings, self.timeout)
+        return OwlReasoner, (self.settings, self.timeout)
 
     @property
     def ontology(self) -> instances.Ontology:
@@ -66,7 +66,7 @@ class Reasoning:
 class InstanceOf(Operator):
     """`instanceOf(entity, 'class expression')`."""
 
-    def __init__(self, specification: Specification, reasoning: Reasoning) -> None:
+    def __init__(self, specification: Specification, reasoning: OwlReasoner) -> None:
         self.specification = specification
         self._reasoning = reasoning
 
@@ -136,7 +136,7 @@ def instance_records(
 
     The regime is that of the others, with which it shares what was loaded."""
     settings = settings_of(ontology, regime, {**_BOUNDS, **bounds})
-    reasoning = Reasoning(settings, timeout)
+    reasoning = OwlReasoner(settings, timeout)
     specification = Specification(
         name="instanceOf",
         version=f"1-{settings.digest}",

@@ -16,10 +16,10 @@ import pyoxigraph as ox
 
 from tamis import ArgumentError
 from tamis_operators.reasoner import class_expressions
-from tamis_operators.reasoner.class_expressions import Literal, Name
+from tamis_operators.reasoner.class_expressions import Name, TypedLiteral
 from tamis_operators.reasoner.documents import documents_of
 from tamis_operators.reasoner.facts import _triples as triples_of_facts
-from tamis_operators.reasoner.hermit import RefusedError, types_of
+from tamis_operators.reasoner.hermit import HermitRefusalError, types_of
 from tamis_operators.reasoner.knowledge import RESERVED, knowledge
 from tamis_operators.reasoner.owl_document import (
     DATA,
@@ -28,11 +28,11 @@ from tamis_operators.reasoner.owl_document import (
     REMARK,
     THING,
     Triple,
+    TripleWriter,
     Vocabulary,
-    Writer,
     literal,
 )
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 from tamis_operators.reasoner.vocabulary import OWL, RDF, RDFS, XSD
 
 Tree = Any
@@ -49,7 +49,7 @@ _COUNTED = {"min": "minCardinality", "max": "maxCardinality", "exactly": "cardin
 class Ontology:
     """What was known before any event; and the expressions that are asked."""
 
-    def __init__(self, settings: Settings, timeout: float | None) -> None:
+    def __init__(self, settings: ReasonerSettings, timeout: float | None) -> None:
         self._timeout = timeout
         self._ontology = knowledge(settings)
         documents = documents_of(settings, RESERVED)
@@ -186,7 +186,7 @@ class Instances:
         """The instances; what is refused together is asked by halves, if the facts are not why."""
         try:
             return {**self._instances(trees)}
-        except RefusedError as refusal:
+        except HermitRefusalError as refusal:
             if len(trees) == 1:
                 return {trees[0]: refusal}
             self._instances(())
@@ -198,12 +198,12 @@ class Instances:
         for part in (trees[:middle], trees[middle:]):
             try:
                 found |= self._instances(part) if part else {}
-            except RefusedError as refusal:
+            except HermitRefusalError as refusal:
                 found |= {part[0]: refusal} if len(part) == 1 else self._halved(part)
         return found
 
     def _instances(self, trees: Sequence[Tree]) -> dict[Tree, frozenset[str]]:
-        writer = Writer()
+        writer = TripleWriter()
         definitions = _Definitions(writer, self._vocabulary)
         names = [f"{_ASKED}{at}" for at in range(len(trees))]
         for name, tree in zip(names, trees, strict=True):
@@ -224,7 +224,7 @@ class Instances:
 class _Definitions:
     """Writes expressions as OWL is written in RDF, and declares what they name."""
 
-    def __init__(self, writer: Writer, known: Vocabulary) -> None:
+    def __init__(self, writer: TripleWriter, known: Vocabulary) -> None:
         self._writer = writer
         self.vocabulary = Vocabulary(())
         self.vocabulary.classes = set(known.classes)
@@ -302,7 +302,7 @@ class _Definitions:
         return self._writer.name(name.letters)
 
     @staticmethod
-    def _value(value: Literal) -> str:
+    def _value(value: TypedLiteral) -> str:
         return literal(value.letters, XSD + value.datatype)
 
     def _node(self, kind: str | None, *said: tuple[str, str]) -> str:

@@ -14,14 +14,14 @@ import pyoxigraph as ox
 from tamis import Implication, Operator, Sample, Specification, Variable
 from tamis_operators.reasoner.facts import Facts
 from tamis_operators.reasoner.knowledge import knowledge
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 from tamis_operators.reasoner.vocabulary import TYPE
 
 
 class IsA(Operator):
     """Whether an entity is in a class; with variables, which entities, or which classes."""
 
-    def __init__(self, settings: Settings, specification: Specification) -> None:
+    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings
         self.specification = specification
 

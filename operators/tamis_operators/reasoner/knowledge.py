@@ -14,11 +14,11 @@ import pyoxigraph as ox
 
 from tamis import OperatorError
 from tamis_operators.reasoner import vocabulary as v
-from tamis_operators.reasoner.closing import Closure, ContradictionError
+from tamis_operators.reasoner.closing import Closure, TripleContradictionError
 from tamis_operators.reasoner.compiling import Triple
 from tamis_operators.reasoner.documents import DocumentError, documents_of
-from tamis_operators.reasoner.names import Names
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.names import TermNames
+from tamis_operators.reasoner.settings import ReasonerSettings
 from tamis_operators.reasoner.sparql import Datasets, Visible
 from tamis_operators.reasoner.terms import (
     Term,
@@ -28,7 +28,7 @@ from tamis_operators.reasoner.terms import (
     literals_by_value,
 )
 
-_LOADED: dict[Settings, Knowledge] = {}
+_LOADED: dict[ReasonerSettings, Knowledge] = {}
 _LOCK = threading.Lock()
 RESERVED = "tamis."
 """What names of the ontology's blank nodes start with."""
@@ -37,7 +37,7 @@ RESERVED = "tamis."
 class Knowledge:
     """An ontology and all that follows from it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ReasonerSettings) -> None:
         self.settings = settings
         self.terms = Terms()
         documents = list(documents_of(settings, RESERVED))
@@ -57,12 +57,12 @@ class Knowledge:
             if settings.regime == "owl-rl":
                 self.datatypes, apart = datatypes_of(triples, self.terms)
                 self.closure.close(apart)
-        except ContradictionError as contradiction:
-            names = Names(self.terms, self.closure, prefixes)
+        except TripleContradictionError as contradiction:
+            names = TermNames(self.terms, self.closure, prefixes)
             raise OperatorError(
                 f"the ontology is inconsistent: {told(contradiction, self.terms, names)}"
             ) from None
-        self.names = Names(self.terms, self.closure, prefixes)
+        self.names = TermNames(self.terms, self.closure, prefixes)
         self.prefixes = {prefix: iri for prefix, iri in self.names.prefixes.items() if iri}
         self.literals = literals_by_value(self.terms)
         self.datasets = Datasets(lambda: visible(self.closure, self.terms), self.prefixes)
@@ -94,7 +94,7 @@ class Knowledge:
         return {number, *self.closure.objects(number, relation)}
 
 
-def knowledge(settings: Settings) -> Knowledge:
+def knowledge(settings: ReasonerSettings) -> Knowledge:
     """What is known under these settings, loaded once a process."""
     with _LOCK:
         known = _LOADED.get(settings)
@@ -137,7 +137,7 @@ def first_consequences(triples: Iterable[Triple], terms: Terms, regime: str) -> 
             assert isinstance(literal, ox.Literal)
             wrong = flaw(literal)
             if wrong is not None:
-                raise ContradictionError(wrong.replace("{", "{{").replace("}", "}}"), {})
+                raise TripleContradictionError(wrong.replace("{", "{{").replace("}", "}}"), {})
             yield from ((number, v.TYPE, each) for each in datatype_numbers(literal))
         for subject, predicate, object in triples:
             if predicate == v.TYPE and object in v.SUPERTYPES:
@@ -167,7 +167,7 @@ def datatypes_of(
 _ALL = frozenset(v.DATATYPES.values())
 
 
-def told(contradiction: ContradictionError, terms: Terms, names: Names) -> str:
+def told(contradiction: TripleContradictionError, terms: Terms, names: TermNames) -> str:
     """A contradiction in words."""
     words = {}
     for variable, number in contradiction.terms.items():

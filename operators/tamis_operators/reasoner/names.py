@@ -65,7 +65,7 @@ _PROPERTY_TYPES = (
 )
 
 
-class Names:
+class TermNames:
     """The names of an ontology's terms."""
 
     def __init__(self, terms: Terms, closure: Closure, prefixes: Mapping[str, str]) -> None:

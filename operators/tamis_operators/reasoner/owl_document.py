@@ -264,7 +264,7 @@ def _declared(triples: Iterable[Triple], kind: str) -> set[str]:
     }
 
 
-class Writer:
+class TripleWriter:
     """Triples as lines, their IRIs as numbers."""
 
     def __init__(self) -> None:

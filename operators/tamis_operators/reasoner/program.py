@@ -33,7 +33,7 @@ class RulesError(ValueError):
     """Rules that cannot be read, or that are refused."""
 
 
-class Variable(NamedTuple):
+class RuleVariable(NamedTuple):
     """A variable of a rule."""
 
     name: str
@@ -47,7 +47,7 @@ class Sum(NamedTuple):
 
 
 Term = Any
-"""A value, a `Variable`, or a `Sum`."""
+"""A value, a `RuleVariable`, or a `Sum`."""
 Key = tuple[str, int]
 """A predicate: its name and how many places it has."""
 
@@ -64,7 +64,7 @@ class Atom(NamedTuple):
         return self.name, len(self.terms)
 
 
-class Comparison(NamedTuple):
+class RuleComparison(NamedTuple):
     """Two terms compared."""
 
     sign: str
@@ -73,13 +73,13 @@ class Comparison(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rule:
+class ProgramRule:
     """A head that holds wherever its body does."""
 
     head: Atom
     positive: tuple[Atom, ...] = ()
     negative: tuple[Atom, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[RuleComparison, ...] = ()
     place: str = ""
 
 
@@ -87,13 +87,13 @@ class Rule:
 class Program:
     """Rules, in strata: each needs only what those before it, and itself, derive."""
 
-    strata: tuple[tuple[Rule, ...], ...]
+    strata: tuple[tuple[ProgramRule, ...], ...]
     heads: frozenset[Key]
     used: dict[Key, str] = field(hash=False)
     """The predicates of bodies and heads, each with a place where it stands."""
 
 
-class Truth(NamedTuple):
+class RuleTruth(NamedTuple):
     """A boolean, which is no number."""
 
     value: bool
@@ -101,19 +101,19 @@ class Truth(NamedTuple):
 
 def encoded(value: Any) -> Any:
     """A scalar as a value of rules: booleans are none of 0 and 1."""
-    return Truth(value) if type(value) is bool else value
+    return RuleTruth(value) if type(value) is bool else value
 
 
 def decoded(value: Any) -> Any:
     """A value of rules as a scalar."""
-    if isinstance(value, Truth):
+    if isinstance(value, RuleTruth):
         return value.value
     return str(value) if isinstance(value, _Name) else value
 
 
 def program_of(texts: Iterable[tuple[str, str]]) -> Program:
     """The program of some named texts; `RulesError` says what is wrong and where."""
-    rules = [rule for text, what in texts for rule in _Reader(text, what).rules()]
+    rules = [rule for text, what in texts for rule in _ProgramReader(text, what).rules()]
     for rule in rules:
         _check_bound(rule)
     heads = frozenset(rule.head.key for rule in rules)
@@ -124,7 +124,7 @@ def program_of(texts: Iterable[tuple[str, str]]) -> Program:
     return Program(tuple(_strata(rules, heads)), heads, used)
 
 
-class _Reader:
+class _ProgramReader:
     """Reads one text, a token ahead."""
 
     def __init__(self, text: str, what: str) -> None:
@@ -137,7 +137,7 @@ class _Reader:
         self._tokens = self._split(text)
         self._next()
 
-    def rules(self) -> Iterator[Rule]:
+    def rules(self) -> Iterator[ProgramRule]:
         while self._kind:
             yield self._rule()
 
@@ -167,12 +167,12 @@ class _Reader:
             self._fail(f"{sign!r} is expected, not {self._token or 'the end'!r}")
         self._next()
 
-    def _rule(self) -> Rule:
+    def _rule(self) -> ProgramRule:
         place = f"{self._what}, line {self._line}"
         head = self._atom()
         positive: list[Atom] = []
         negative: list[Atom] = []
-        comparisons: list[Comparison] = []
+        comparisons: list[RuleComparison] = []
         if self._token == ":-":
             while self._token in (":-", ","):
                 self._next()
@@ -184,7 +184,7 @@ class _Reader:
                 if isinstance(left, _Name) and self._token in (",", "."):
                     left = Atom(left, ())
                 if self._token in _COMPARED:
-                    comparisons.append(Comparison(self._next(), left, self._sum()))
+                    comparisons.append(RuleComparison(self._next(), left, self._sum()))
                 elif isinstance(left, Atom):
                     positive.append(self._plain(left, comparisons))
                 else:
@@ -193,20 +193,20 @@ class _Reader:
         if len(positive) + len(negative) + len(comparisons) > _MOST_PARTS:
             self._fail(f"a body has at most {_MOST_PARTS} parts")
         _refuse_atoms(comparisons, self._fail)
-        return Rule(head, tuple(positive), tuple(negative), tuple(comparisons), place)
+        return ProgramRule(head, tuple(positive), tuple(negative), tuple(comparisons), place)
 
-    def _plain(self, atom: Atom, comparisons: list[Comparison]) -> Atom:
+    def _plain(self, atom: Atom, comparisons: list[RuleComparison]) -> Atom:
         """The atom with variables in the place of arithmetic, which is compared with them."""
         terms = list(atom.terms)
         for place, term in enumerate(terms):
             if isinstance(term, Sum):
                 terms[place] = self._new_variable()
-                comparisons.append(Comparison("=", terms[place], term))
+                comparisons.append(RuleComparison("=", terms[place], term))
         return Atom(atom.name, tuple(terms))
 
-    def _new_variable(self) -> Variable:
+    def _new_variable(self) -> RuleVariable:
         self._anonymous += 1
-        return Variable(f"_{self._anonymous}")
+        return RuleVariable(f"_{self._anonymous}")
 
     def _atom(self) -> Atom:
         found = self._primary() if self._kind == "name" else None
@@ -242,7 +242,7 @@ class _Reader:
         if kind == "string":
             return _ESCAPE.sub(lambda each: "\n" if each[1] == "n" else each[1], token[1:-1])
         if kind == "variable":
-            return self._new_variable() if token == "_" else Variable(token)
+            return self._new_variable() if token == "_" else RuleVariable(token)
         if token == "-":
             return Sum("-", (0, self._primary()))
         if token == "(":
@@ -252,7 +252,7 @@ class _Reader:
         if kind != "name" or token == "not":
             self._fail(f"a term is expected, not {token or 'the end'!r}")
         if self._token != "(":
-            return Truth(token == "true") if token in ("true", "false") else _Name(token)
+            return RuleTruth(token == "true") if token in ("true", "false") else _Name(token)
         terms = []
         while self._token in ("(", ","):
             self._next()
@@ -279,29 +279,31 @@ def _refuse_atoms(terms: Iterable[Any], fail: Any) -> None:
     for each in terms:
         if isinstance(each, Atom):
             fail(f"{each.name}(…) stands where a value is expected")
-        if isinstance(each, (Sum, Comparison)):
+        if isinstance(each, (Sum, RuleComparison)):
             _refuse_atoms(each.terms if isinstance(each, Sum) else each[1:], fail)
 
 
-def variables_in(term: Term) -> set[Variable]:
+def variables_in(term: Term) -> set[RuleVariable]:
     """The variables of a term."""
     if isinstance(term, Sum):
         return {each for part in term.terms for each in variables_in(part)}
-    return {term} if isinstance(term, Variable) else set()
+    return {term} if isinstance(term, RuleVariable) else set()
 
 
-def assigned(comparison: Comparison, bound: set[Variable]) -> tuple[Variable, Term] | None:
+def assigned(
+    comparison: RuleComparison, bound: set[RuleVariable]
+) -> tuple[RuleVariable, Term] | None:
     """The variable that an equation binds, and to what, where the others are bound."""
     if comparison.sign in ("=", "=="):
         for one, other in ((1, 2), (2, 1)):
             name: Term = comparison[one]
             term: Term = comparison[other]
-            if isinstance(name, Variable) and name not in bound and variables_in(term) <= bound:
+            if isinstance(name, RuleVariable) and name not in bound and variables_in(term) <= bound:
                 return name, term
     return None
 
 
-def _check_bound(rule: Rule) -> None:
+def _check_bound(rule: ProgramRule) -> None:
     bound = {each for atom in rule.positive for term in atom.terms for each in variables_in(term)}
     waiting = list(rule.comparisons)
     while found := next((e for c in waiting if (e := assigned(c, bound))), None):
@@ -314,7 +316,9 @@ def _check_bound(rule: Rule) -> None:
             raise RulesError(f"{rule.place}: {name} is bound by no positive predicate of the body")
 
 
-def _strata(rules: Sequence[Rule], heads: frozenset[Key]) -> Iterator[tuple[Rule, ...]]:
+def _strata(
+    rules: Sequence[ProgramRule], heads: frozenset[Key]
+) -> Iterator[tuple[ProgramRule, ...]]:
     """Rules by the height of their heads: above what they negate, not below what they use."""
     height = dict.fromkeys(heads, 0)
     changed = True

@@ -14,16 +14,16 @@ import pyoxigraph as ox
 from tamis import ArgumentError, Operator, Sample, Specification, Variable
 from tamis.kit import Scalar, kind_of
 from tamis_operators.reasoner.facts import Facts
-from tamis_operators.reasoner.holds import Wanted
+from tamis_operators.reasoner.holds import ConstantObject
 from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.queries import checked_query
-from tamis_operators.reasoner.settings import Settings
+from tamis_operators.reasoner.settings import ReasonerSettings
 
 
 class Select(Operator):
     """The solutions of a SELECT query."""
 
-    def __init__(self, settings: Settings, specification: Specification) -> None:
+    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings
         self.specification = specification
 
@@ -45,7 +45,7 @@ class Select(Operator):
             *(
                 each
                 if isinstance(each, Variable)
-                else Wanted(each, known.names.object_of(each, place))
+                else ConstantObject(each, known.names.object_of(each, place))
                 for place, each in enumerate(wanted, 1)
             ),
         )
@@ -77,13 +77,13 @@ class Select(Operator):
 def _solutions(
     facts: Facts,
     found: Iterable[ox.QuerySolution],
-    wanted: Sequence[Variable | Wanted],
+    wanted: Sequence[Variable | ConstantObject],
     as_terms: bool,
 ) -> Iterator[tuple[Scalar, ...]]:
     """Each once, in the order of the query."""
     scalar = facts.knowledge.names.scalar
     asked = [place for place, each in enumerate(wanted) if isinstance(each, Variable)]
-    given = [(place, each) for place, each in enumerate(wanted) if isinstance(each, Wanted)]
+    given = [(place, each) for place, each in enumerate(wanted) if isinstance(each, ConstantObject)]
     seen: set[tuple[tuple[int, Scalar], ...]] = set()
     for row in found:
         terms = [row[place] for place in range(len(wanted))]
@@ -100,7 +100,7 @@ def _solutions(
             yield solution
 
 
-def _fits(term: object, value: Scalar, wanted: Wanted) -> bool:
+def _fits(term: object, value: Scalar, wanted: ConstantObject) -> bool:
     if wanted.entity is not None and term == wanted.entity:
         return True
     return (

@@ -40,7 +40,7 @@ FORMATS = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReasonerSettings:
     """The ontology (none: the bundled one), what follows from it, and bounds on facts."""
 
     ontology: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def settings_of(
     regime: str,
     bounds: dict[str, int],
     terms: str = "words",
-) -> Settings:
+) -> ReasonerSettings:
     """Settings as a user gives them; without an ontology, that of the environment."""
     if regime not in REGIMES:
         raise OperatorError(
@@ -98,7 +98,7 @@ def settings_of(
     paths = tuple(os.path.abspath(os.fspath(each)) for each in others)  # type: ignore[arg-type]
     told_apart = (regime, sorted(bounds.items()), *map(lines_of, graphs))
     digest = _digest(paths if given else (BUNDLED,), told_apart)
-    return Settings(
+    return ReasonerSettings(
         paths, regime, **bounds, digest=digest, graphs=tuple(map(turtle_of, graphs)), terms=terms
     )
 

@@ -29,7 +29,7 @@ _OPERATORS = (
     (loc_within.specified, loc_within.LocWithin),
     (distance_from.specified, distance_from.DistanceFrom),
     (intersects.specified, intersects.Intersects),
-    (nearest.specified, nearest.Nearest),
+    (nearest.specified, nearest.NearestPlace),
 )
 
 

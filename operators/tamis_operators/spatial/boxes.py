@@ -30,7 +30,7 @@ _SLACK_M = 1.0
 Declaration = tuple[str | DerivedAttribute, str, object]
 
 
-class Box(NamedTuple):
+class DegreeBox(NamedTuple):
     """Bounds in degrees, in the order of shapely."""
 
     west: float
@@ -39,7 +39,7 @@ class Box(NamedTuple):
     north: float
 
 
-def position_box(event: Event) -> Box | None:
+def position_box(event: Event) -> DegreeBox | None:
     """The box of an event's position; `None` where that is absent, bad or at the plane's edge."""
     value = event.value(INPUT)
     if value is None:
@@ -54,19 +54,19 @@ def position_box(event: Event) -> Box | None:
     return box if is_within else None
 
 
-def _point_box(value: object) -> Box:
+def _point_box(value: object) -> DegreeBox:
     x, y = vertex(value)
     x = home(x)
-    return Box(x, y, x, y)
+    return DegreeBox(x, y, x, y)
 
 
-def _geometry_box(value: object, crs: str) -> Box:
+def _geometry_box(value: object, crs: str) -> DegreeBox:
     from tamis_operators.spatial.position import position_of
 
     west, south, east, north = zip(
         *(part.bounds for part in position_of(value, MOST_VERTICES, crs).parts), strict=True
     )
-    return Box(min(west), min(south), max(east), max(north))
+    return DegreeBox(min(west), min(south), max(east), max(north))
 
 
 def _side(name: str, says: str) -> DerivedAttribute:
@@ -118,9 +118,9 @@ def near(bounds: tuple[float, float, float, float], metres: float) -> list[Decla
     return [] if around is None else meeting(around)
 
 
-def _outwards(bounds: tuple[float, float, float, float]) -> Box:
+def _outwards(bounds: tuple[float, float, float, float]) -> DegreeBox:
     west, south, east, north = bounds
-    return Box(*map(_below, (west, south)), *map(_above, (east, north)))
+    return DegreeBox(*map(_below, (west, south)), *map(_above, (east, north)))
 
 
 def _below(degrees: float) -> float:

@@ -189,7 +189,7 @@ def _block_pairs(here: Pieces, there: Pieces) -> Iterable[tuple[float, slice, sl
     if len(here) * len(there) <= _FEW_PAIRS:
         yield 0.0, slice(0, len(here)), slice(0, len(there))
         return
-    mine, theirs = _Blocks(here), _Blocks(there)
+    mine, theirs = _PieceBlocks(here), _PieceBlocks(there)
     low = _chords(mine.center, theirs.center) - mine.radius[:, None] - theirs.radius
     for at in np.argsort(low, axis=None, kind="stable").tolist():
         i, j = divmod(at, low.shape[1])
@@ -208,7 +208,7 @@ def _ends_apart(here: Pieces, one: int, there: Pieces, other: int) -> float:
     return float(np.min(geod().inv(x1, y1, x2, y2)[2]))
 
 
-class _Blocks:
+class _PieceBlocks:
     """Neighboring pieces in blocks, each in a ball."""
 
     def __init__(self, pieces: Pieces) -> None:

@@ -32,7 +32,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
     )
 
 
-class Nearest(SpatialOperator):
+class NearestPlace(SpatialOperator):
     """Which place of a kind is nearest."""
 
     def check(self, kind: Any, name: Any, metres: Any) -> Sequence[object]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import shapely
 
 from tamis_operators.spatial.geojson import AREA, LINE, POINT
-from tamis_operators.spatial.position import Part, Position
+from tamis_operators.spatial.position import Position, PositionPart
 
 if TYPE_CHECKING:
     from tamis_operators.spatial.distance import Pieces
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KINDS = {POINT: "a point", LINE: "a line", AREA: "an area"}
 
 
-class Place(Part):
+class Place(PositionPart):
     """A named place: points, lines, or areas (a region)."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Place(Part):
         with self._lock:
             return any(self._touches(part) for part in position.parts)
 
-    def _covers(self, part: Part) -> bool:
+    def _covers(self, part: PositionPart) -> bool:
         if part.dimension == POINT:
             return self.has_point(part.x, part.y)
         if shapely.covers(self.geometry, part.geometry):
@@ -94,7 +94,7 @@ class Place(Part):
         seams = self.seam and part.seam
         return seams and bool(shapely.covers(self.shifted, part.shifted))
 
-    def _touches(self, part: Part) -> bool:
+    def _touches(self, part: PositionPart) -> bool:
         if part.dimension == POINT:
             return self.has_point(part.x, part.y)
         if (self.north and part.north) or (self.south and part.south):

@@ -16,7 +16,7 @@ from tamis_operators.spatial.geojson import POINT, home, members_of, vertex
 from tamis_operators.spatial.plane import placed, shifted
 
 
-class Part:
+class PositionPart:
     """Points, a line or areas on the plane: of a position, or a place."""
 
     __slots__ = (
@@ -46,7 +46,7 @@ class Position:
 
     __slots__ = ("_parts", "_pieces", "distances", "point")
 
-    def __init__(self, point: tuple[float, float] | None, parts: list[Part] | None) -> None:
+    def __init__(self, point: tuple[float, float] | None, parts: list[PositionPart] | None) -> None:
         self.point = point
         self.distances: dict[int, float] = {}
         """From places, by their numbers: several operators ask for the same."""
@@ -54,11 +54,11 @@ class Position:
         self._pieces: Any = None
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[PositionPart]:
         """What it consists of."""
         if self._parts is None:
             assert self.point is not None
-            self._parts = [Part(shapely.Point(self.point))]
+            self._parts = [PositionPart(shapely.Point(self.point))]
         return self._parts
 
     @property
@@ -83,7 +83,7 @@ def position_of(value: object, most_vertices: int, crs: str = "") -> Position:
             x, y = vertex(value)
             return Position((home(x), y), None)
         members = members_of(value, most_vertices)
-        parts = [Part(part) for member in members for part in placed(member)]
+        parts = [PositionPart(part) for member in members for part in placed(member)]
     except GeometryError as wrong:
         raise GeometryError(f"the position cannot be used: {wrong}") from None
     if len(parts) == 1 and parts[0].dimension == POINT:

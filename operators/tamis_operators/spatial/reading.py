@@ -26,7 +26,7 @@ _DIMENSIONS = ("points", "lines", "areas")
 
 
 @dataclass(frozen=True)
-class Entry:
+class GazetteerEntry:
     """A feature that was read; `where` names its file and number."""
 
     where: str
@@ -42,12 +42,12 @@ class Entry:
         return GazetteerError(f"{self.where} ({self.name}): {problem}")
 
 
-def entries_of(files: Iterable[Path | PlaceSource]) -> list[Entry]:
+def entries_of(files: Iterable[Path | PlaceSource]) -> list[GazetteerEntry]:
     """The features of all files, names resolved; `GazetteerError` for the first that is wrong.
 
     Lines of one name and kind in one file are one place: a street is many of them."""
-    taken: dict[str, Entry] = {}
-    found: dict[str, Entry] = {}
+    taken: dict[str, GazetteerEntry] = {}
+    found: dict[str, GazetteerEntry] = {}
     for file in files:
         for entry in _together(_entries(file)):
             for name in (entry.name, *entry.names):
@@ -68,15 +68,15 @@ def entries_of(files: Iterable[Path | PlaceSource]) -> list[Entry]:
     return [_united(entry, taken, ()) for entry in found.values()]
 
 
-def _hint(entry: Entry, other: Entry) -> str:
+def _hint(entry: GazetteerEntry, other: GazetteerEntry) -> str:
     if entry.where.rpartition(",")[0] == other.where.rpartition(",")[0]:
         return ""
     return '; to put this one in its place give it the property "replaces": true'
 
 
-def _together(entries: Iterable[Entry]) -> list[Entry]:
+def _together(entries: Iterable[GazetteerEntry]) -> list[GazetteerEntry]:
     """The entries, lines of one name and kind as one."""
-    found: dict[object, list[Entry]] = {}
+    found: dict[object, list[GazetteerEntry]] = {}
     for number, entry in enumerate(entries):
         is_line = not entry.union and shapely.get_dimensions(entry.geometry) == LINE
         key = (entry.name, entry.kind) if is_line and not entry.replaces else number
@@ -84,13 +84,13 @@ def _together(entries: Iterable[Entry]) -> list[Entry]:
     return [several[0] if len(several) == 1 else _joined(several) for several in found.values()]
 
 
-def _joined(lines: list[Entry]) -> Entry:
+def _joined(lines: list[GazetteerEntry]) -> GazetteerEntry:
     parts = [part for each in lines for part in shapely.get_parts(each.geometry)]
     names = dict.fromkeys(name for each in lines for name in each.names)
     return replace(lines[0], names=tuple(names), geometry=shapely.multilinestrings(parts))
 
 
-def _entries(file: Path | PlaceSource) -> list[Entry]:
+def _entries(file: Path | PlaceSource) -> list[GazetteerEntry]:
     if isinstance(file, PlaceSource) or file.suffix.lower() not in GEOJSON:
         source = file if isinstance(file, PlaceSource) else PlaceSource(str(file))
         return [_entry(feature, where) for where, feature in features_of(source)]
@@ -111,7 +111,7 @@ def _entries(file: Path | PlaceSource) -> list[Entry]:
     return [_entry(feature, f"{file}, feature {at}", crs) for at, feature in enumerate(features, 1)]
 
 
-def _entry(feature: object, where: str, crs: str = "") -> Entry:
+def _entry(feature: object, where: str, crs: str = "") -> GazetteerEntry:
     if not isinstance(feature, Mapping) or feature.get("type") != "Feature":
         raise GazetteerError(f"{where}: it is no Feature")
     said = feature.get("properties")
@@ -119,7 +119,7 @@ def _entry(feature: object, where: str, crs: str = "") -> Entry:
     name, kind = said.get("name"), said.get("kind")
     if not isinstance(name, str) or not name.strip():
         raise GazetteerError(f'{where}: it has no name: give it a property "name"')
-    entry = Entry(where, name, (), None, None, (), said.get("replaces") is True)
+    entry = GazetteerEntry(where, name, (), None, None, (), said.get("replaces") is True)
     if kind is not None and (not isinstance(kind, str) or not kind.strip()):
         raise entry.error(f"its kind is a string, not {kind!r:.80}")
     names = [*_words(entry, said, "names"), *_words(entry, said, "aliases")]
@@ -136,7 +136,7 @@ def _entry(feature: object, where: str, crs: str = "") -> Entry:
     return replace(entry, names=others, kind=kind, geometry=geometry, union=union)
 
 
-def _words(entry: Entry, said: Mapping[str, object], key: str) -> list[str]:
+def _words(entry: GazetteerEntry, said: Mapping[str, object], key: str) -> list[str]:
     """A property that is a string or an array of them."""
     value = said.get(key)
     words = [] if value is None else [value] if isinstance(value, str) else value
@@ -166,7 +166,9 @@ def geometry_of(value: object, crs: str = "") -> Any:
     return shapely.multilinestrings(parts) if dimensions == {1} else shapely.multipoints(parts)
 
 
-def _united(entry: Entry, known: Mapping[str, Entry], within: tuple[str, ...]) -> Entry:
+def _united(
+    entry: GazetteerEntry, known: Mapping[str, GazetteerEntry], within: tuple[str, ...]
+) -> GazetteerEntry:
     """The entry with the geometry of its union."""
     if not entry.union:
         return entry

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST = 250_000
 
 
-class Reading(NamedTuple):
+class MarkedText(NamedTuple):
     """An event's text, marked, and which of the known phrases it holds."""
 
     text: str
@@ -63,7 +63,7 @@ class Phrases:
                     self._forget()
                 self._numbers.setdefault(phrase, len(self._numbers))
 
-    def read(self, event: Any) -> Reading:
+    def read(self, event: Any) -> MarkedText:
         """The reading of an event's text."""
         text = event[self.attribute]
         if not isinstance(text, str):
@@ -74,7 +74,7 @@ class Phrases:
             if settled < len(numbers):
                 needles, settled = self._settle()
         found = frozenset(() if needles is None else needles.find(marked_text))
-        return Reading(marked_text, numbers, found, settled)
+        return MarkedText(marked_text, numbers, found, settled)
 
     def _settle(self) -> tuple[Needles, int]:
         """What looks for all phrases, beside what others are looking with."""

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from examples.uav.palette import PALETTE, Color, Thing, rectangle
+from examples.uav.palette import PALETTE, Color, ThingKind, rectangle
 
 THINGS = {thing.label: thing for thing in PALETTE.things}
 _FINE = 4
@@ -157,7 +157,7 @@ def _texture(random: np.random.Generator, height: int, width: int) -> NDArray[np
     return texture
 
 
-def paint_of(thing: Thing, random: np.random.Generator) -> Color:
+def paint_of(thing: ThingKind, random: np.random.Generator) -> Color:
     return thing.bodies[int(random.integers(len(thing.bodies)))]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from examples.uav.live import subscribers
-from examples.uav.live.feed import Flights
+from examples.uav.live.feed import LiveFrames
 from examples.uav.report.page import SECTIONS
 from tests.browsing import opened
 from tests.examples.uav.running import ROOT, Ran, command, environment
@@ -187,7 +187,7 @@ def _read_until(terminal: int, words: str | None, patience: float) -> str:
 
 def test_frames_left_out_are_spread_over_the_flights(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    flights = Flights(1, 5.0, seconds=30.0, clock=lambda: now[0])
+    flights = LiveFrames(1, 5.0, seconds=30.0, clock=lambda: now[0])
     simulation = flights._simulation
     whole = type(simulation).observation
     monkeypatch.setattr(simulation, "observation", lambda at: whole(simulation, at, render=False))

@@ -15,7 +15,7 @@ import tamis
 from examples.uav.detector import SimulatedView
 from examples.uav.operators import tamis_operators
 from examples.uav.shades import in_daylight
-from tamis_bench.pictures import Scores
+from tamis_bench.pictures import DetectorScores
 from tamis_operators.image import Box, Detection, DetectionError
 from tests.examples.uav.scenes import (
     THINGS,
@@ -67,10 +67,10 @@ def box_of(placed: Placed, scene: Scene) -> Box:
     return Box(x, y, wide / scale, high / scale)
 
 
-def rendered(make: Callable[[Random, int], Scene], frames: int, seed: int) -> Scores:
+def rendered(make: Callable[[Random, int], Scene], frames: int, seed: int) -> DetectorScores:
     """The scores of the view from above on scenes of some seeds."""
     detector = SimulatedView()
-    scores = Scores()
+    scores = DetectorScores()
     for at in range(seed, seed + frames):
         random = np.random.default_rng(at)
         scene = make(random, at)

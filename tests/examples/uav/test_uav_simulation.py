@@ -19,7 +19,7 @@ from examples.uav.dataset import write  # noqa: E402
 from examples.uav.live.subscribers import subscriptions  # noqa: E402
 from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, scored  # noqa: E402
 from examples.uav.quality import answers as answers_of  # noqa: E402
-from examples.uav.scores import PATTERNS, THRESHOLDS, Scores  # noqa: E402
+from examples.uav.scores import PATTERNS, THRESHOLDS, QuestionScores  # noqa: E402
 from examples.uav.simulation import Simulation  # noqa: E402
 from tamis_operators.image.labels import FAMILIES  # noqa: E402
 
@@ -161,7 +161,7 @@ def test_a_run_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_scores_of_the_truth_itself_are_perfect_and_of_lies_are_not() -> None:
-    scores, lies = Scores(), Scores()
+    scores, lies = QuestionScores(), QuestionScores()
     for seen in Simulation(3).observations(20, 120, render=False):
         truth = seen.truth
         said = {name: truth.counts.get(name, 0) for name in THRESHOLDS}

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis.advising import Advice, Budget, advise
+from tamis.advising import Advice, AdviceBounds, advise
 from tamis.advising.advice import best_planner
-from tamis.advising.chosen import Sample
-from tamis.advising.planners import PlannerCost, Recorded, Rounds
+from tamis.advising.chosen import EventChoice
+from tamis.advising.planners import AnswerRecord, PlannerCost, Rounds
 from tamis.errors import SubscriptionError
 from tamis.event import Event
 from tamis.indexing import Index, IndexRecord, Rows
@@ -264,7 +264,7 @@ def test_hints_name_options_that_exist(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_rounds_are_counted_by_the_worker_that_is_free_first() -> None:
-    caller = Recorded.__new__(Recorded)
+    caller = AnswerRecord.__new__(AnswerRecord)
     caller.seconds = 0.0
 
     def work(seconds: float) -> None:
@@ -323,7 +323,7 @@ def test_warnings_are_given_once() -> None:
 
 def test_a_sample_follows_from_the_events_alone() -> None:
     def ids(history: Sequence[dict[str, Any]], share: float, most: int) -> list[str]:
-        sample = Sample(share, most)
+        sample = EventChoice(share, most)
         for event in history:
             sample.add(event)
         return [str(document.content["id"]) for document in sample.documents]
@@ -338,7 +338,9 @@ def test_a_sample_follows_from_the_events_alone() -> None:
 
 
 def test_events_are_thinned_when_time_runs_out() -> None:
-    found = advise(events(60), subscriptions(), [truth_table("seen")], None, Budget(seconds=1e-9))
+    found = advise(
+        events(60), subscriptions(), [truth_table("seen")], None, AdviceBounds(seconds=1e-9)
+    )
     assert found.events == 1
     assert found.chosen == 60
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.advising.bounds import Requirements
-from tamis.advising.covering import SERVES_NONE, Covering
+from tamis.advising.covering import SERVES_NONE, CoverProblem
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
 
 NOTHING = -1
@@ -256,7 +256,7 @@ def test_charges_in_any_case_have_the_mean_of_charges_at_times(each: Tiny) -> No
         pairs = [(at, test) for at, row in enumerate(filter(None, rows)) for test in row]
         row, column = np.array(pairs, np.int64).reshape(-1, 2).T
         none = np.full(len([row for row in rows if row]), SERVES_NONE)
-        other += chance * Covering.of(weight, row, column, none).at_least()
+        other += chance * CoverProblem.of(weight, row, column, none).at_least()
     sure = {test for edges in each.alternatives for test, _ in edges if passes[test] == 1}
     if not sure:
         assert ours == pytest.approx(other, abs=1e-6)
@@ -281,7 +281,7 @@ def test_large_programs_are_solved_by_interior_points(
 ) -> None:
     chance = np.random.default_rng(5)
     rows, columns, length = 3_000, 1_500, 3
-    covering = Covering.of(
+    covering = CoverProblem.of(
         np.exp(chance.normal(0, spread, columns)),
         np.repeat(np.arange(rows), length),
         chance.integers(0, columns, rows * length),

@@ -8,7 +8,7 @@ from typing import Any
 import tamis
 from tamis.calling.answers import Answer
 from tamis.calling.digest import EventDigests
-from tamis.calling.memo import Given, Memo, Shelf
+from tamis.calling.memo import KnownAnswer, Memo, Shelf
 from tamis.calling.sizes import Key
 from tamis.event import Event
 from tamis.language.values import kind_of
@@ -44,7 +44,7 @@ def shelf_of(memo: Memo, operator: FunctionOperator, x: object, **more: object) 
     return shelf
 
 
-def computed(shelf: Shelf, call: Call, make: Callable[[], Answer]) -> Given:
+def computed(shelf: Shelf, call: Call, make: Callable[[], Answer]) -> KnownAnswer:
     """The answer to one call."""
     return shelf.compute_many([call], lambda calls: [make()])[0]
 

@@ -17,7 +17,7 @@ from tamis import Preparation
 from tamis.calling import memo as module
 from tamis.calling.answers import RAISED, TIMED_OUT, Answer, Failure
 from tamis.calling.flight import Flight
-from tamis.calling.memo import Given, Memo, MemoAccount
+from tamis.calling.memo import KnownAnswer, Memo, MemoAccount
 from tamis.operators.asking import Call
 from tamis.testing import FakeClock
 
@@ -51,7 +51,7 @@ class Crowd:
         self.call = call_of(self.operator, 1)
         self.memo = memo
         self.made: list[int] = []
-        self.given: list[Given] = []
+        self.given: list[KnownAnswer] = []
         self.interrupted: list[BaseException] = []
         self.size = size
 
@@ -107,7 +107,7 @@ def test_a_failed_flight_is_tried_again_by_who_comes_later() -> None:
     crowd = Crowd(Memo())
     crowd.gather(lambda: Answer(failure=Failure(RAISED, "broken")), lambda: Answer(True))
     crowd.ask(lambda: Answer(True))
-    assert crowd.given[-1] == Given(Answer(True), True)
+    assert crowd.given[-1] == KnownAnswer(Answer(True), True)
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, SystemExit, ValueError])
@@ -167,7 +167,7 @@ def test_an_operator_that_asks_for_itself_does_not_wait_for_itself() -> None:
 
     def outer() -> Answer:
         inner = computed(shelf_of(memo, operator, 1), call, lambda: Answer(False, [(1,)]))
-        assert inner == Given(Answer(False, [(1,)]), True)
+        assert inner == KnownAnswer(Answer(False, [(1,)]), True)
         return Answer(False, [(2,)])
 
     assert computed(shelf_of(memo, operator, 1), call, outer).answer == Answer(False, [(2,)])

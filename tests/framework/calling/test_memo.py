@@ -11,7 +11,7 @@ import pytest
 import tamis
 from tamis import Preparation
 from tamis.calling.answers import CUT, Answer, Failure
-from tamis.calling.memo import Given, Memo
+from tamis.calling.memo import KnownAnswer, Memo
 from tamis.operators.asking import Call, Solution
 
 from .remembering import call_of, computed, digests_of, get, keep, kept, made_operator, shelf_of
@@ -93,7 +93,7 @@ def test_answers_that_were_forgotten_meanwhile_are_not_kept() -> None:
         memo.forget("seen")
         return Answer(True)
 
-    assert computed(shelf, call, make) == Given(Answer(True), True)
+    assert computed(shelf, call, make) == KnownAnswer(Answer(True), True)
     keep(shelf, call, Answer(True))
     assert memo.bytes == len(kept(shelf)) == len(kept(shelf_of(memo, operator, 1))) == 0
 

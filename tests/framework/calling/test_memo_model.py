@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tamis.calling import sizes as module
 from tamis.calling.answers import RAISED, Answer, Failure
-from tamis.calling.memo import Given, Memo, MemoAccount, Shelf
+from tamis.calling.memo import KnownAnswer, Memo, MemoAccount, Shelf
 from tamis.language.values import kind_of
 from tamis.operators.asking import Call
 from tamis.testing import FakeClock
@@ -187,11 +187,11 @@ class MemoModel(RuleBasedStateMachine):
         given = computed(shelf, call, lambda: answer)
         account = self.account(name[0])
         if expected is None:
-            assert given == Given(answer, True)
+            assert given == KnownAnswer(answer, True)
             account.misses += 1
             self.remember(name, x, call, answer)
         else:
-            assert given == Given(expected, False)
+            assert given == KnownAnswer(expected, False)
             account.hits += 1
 
     @rule(operator=OPERATOR, x=X, count=st.integers(0, len(ARGUMENTS)))

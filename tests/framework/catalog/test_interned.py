@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tamis.catalog.interned import Interned
+from tamis.catalog.interned import SharedThings
 
 
 @dataclass(eq=False)
@@ -16,7 +16,7 @@ class Thing:
 
 
 def test_a_thing_is_known_while_it_is_used() -> None:
-    things: Interned[Thing] = Interned()
+    things: SharedThings[Thing] = SharedThings()
     one = Thing(("a",))
     assert things.known(("a",)) is None
     assert things.take(one) is True
@@ -30,7 +30,7 @@ def test_a_thing_is_known_while_it_is_used() -> None:
 
 
 def test_numbers_are_used_again() -> None:
-    things: Interned[Thing] = Interned()
+    things: SharedThings[Thing] = SharedThings()
     first, second, third = Thing((1,)), Thing((2,)), Thing((3,))
     things.take(first)
     things.take(second)

@@ -17,9 +17,9 @@ import tamis
 from tamis import Statistics
 from tamis.calling.answers import Answer, Failure
 from tamis.engine.decision import Decision
-from tamis.engine.learned import Learned
+from tamis.engine.learned import OnlineStatistics
 from tamis.operators import record_of
-from tamis.operators.asking import Call, Operators, Place, Test
+from tamis.operators.asking import Call, Operators, SolutionSlot, Test
 from tamis.planning import FALSE, TRUE, UNKNOWN, Standing
 from tamis.plugins.loader import installed
 from tamis.statistics import PredicateStatistics
@@ -41,7 +41,7 @@ def call_of(name: str, key: object, *, width: int = 0, **settings: Any) -> Call:
 
 
 def plain(call: Call) -> Test:
-    return Test((call.key,), call, tuple(map(Place, range(call.width))), (), call.text)
+    return Test((call.key,), call, tuple(map(SolutionSlot, range(call.width))), (), call.text)
 
 
 def decided(*evaluated: tuple[Test, int, str, Answer | None]) -> Decision:
@@ -74,15 +74,15 @@ SEEN = plain(call_of("seen", "a", cost_seconds=0.25))
 OTHER = plain(call_of("seen", "b", cost_seconds=0.25))
 
 
-def selectivity(learned: Learned, test: Test = SEEN) -> float:
+def selectivity(learned: OnlineStatistics, test: Test = SEEN) -> float:
     return float(learned.selectivities([test])[0])
 
 
-def cost(learned: Learned, test: Test = SEEN) -> float:
+def cost(learned: OnlineStatistics, test: Test = SEEN) -> float:
     return float(learned.costs([test.call])[0])
 
 
-def failure(learned: Learned, test: Test = SEEN) -> float:
+def failure(learned: OnlineStatistics, test: Test = SEEN) -> float:
     return float(learned.failures([test.call])[0])
 
 
@@ -94,7 +94,7 @@ def test_before_the_first_event_it_says_what_history_says(
     shares: dict[str, float], costs: dict[str, float]
 ) -> None:
     history = Statistics(selectivity=shares, cost=costs)
-    learned, tests = Learned(history), [SEEN, OTHER]
+    learned, tests = OnlineStatistics(history), [SEEN, OTHER]
     calls = [test.call for test in tests]
     assert learned.selectivities(tests).tolist() == history.selectivities(tests).tolist()
     assert learned.costs(calls).tolist() == history.costs(calls).tolist()
@@ -105,7 +105,7 @@ def test_before_the_first_event_it_says_what_history_says(
 
 @given(st.lists(st.sampled_from([FALSE, TRUE, UNKNOWN]), max_size=80))
 def test_unknown_outcomes_never_change_a_selectivity(truths: list[int]) -> None:
-    with_failures, without = Learned(), Learned()
+    with_failures, without = OnlineStatistics(), OnlineStatistics()
     for truth in truths:
         answer = FAILED if truth == UNKNOWN else Answer(truth == TRUE)
         with_failures.observe(decided((SEEN, truth, "called", answer)))
@@ -123,7 +123,7 @@ def test_unknown_outcomes_never_change_a_selectivity(truths: list[int]) -> None:
 
 
 def test_a_share_is_learned_and_forgotten() -> None:
-    learned = Learned(Statistics(selectivity={"seen(a)": 0.9}))
+    learned = OnlineStatistics(Statistics(selectivity={"seen(a)": 0.9}))
     for at in range(400):
         learned.observe(decided(called(SEEN, at % 4 == 0)))
     assert selectivity(learned) == pytest.approx(0.25, abs=0.05)
@@ -134,7 +134,7 @@ def test_a_share_is_learned_and_forgotten() -> None:
 
 def test_what_is_shared_implied_or_remembered_counts_for_selectivity_alone() -> None:
     for how in ("shared", "implied", "memo"):
-        learned = Learned()
+        learned = OnlineStatistics()
         for _ in range(50):
             learned.observe(decided((SEEN, FALSE, how, Answer(False, seconds=9.0))))
         assert selectivity(learned) < 0.02
@@ -143,7 +143,7 @@ def test_what_is_shared_implied_or_remembered_counts_for_selectivity_alone() -> 
 
 
 def test_what_is_new_starts_from_its_operator() -> None:
-    learned = Learned()
+    learned = OnlineStatistics()
     for _ in range(30):
         learned.observe(decided(called(SEEN, FALSE, seconds=4.0)))
     assert selectivity(learned, OTHER) < 0.05
@@ -159,7 +159,7 @@ def test_what_is_new_starts_from_its_operator() -> None:
 
 
 def test_what_failed_long_ago_is_worth_trying() -> None:
-    learned = Learned()
+    learned = OnlineStatistics()
     for _ in range(50):
         learned.observe(decided((SEEN, UNKNOWN, "called", FAILED)))
     assert failure(learned) > 0.9
@@ -181,7 +181,7 @@ def guarded(call: Call, limit: int) -> Test:
 
 
 def test_a_new_guard_starts_with_the_answers_that_it_accepts() -> None:
-    learned = Learned()
+    learned = OnlineStatistics()
     call = call_of("count", "a", width=1)
     for count in range(16):
         answer = Answer(solutions=[(count,)])
@@ -205,7 +205,10 @@ def test_a_guard_that_reads_the_event_is_not_guessed_from_answers() -> None:
 def test_history_that_is_counted_weighs_more_than_an_opinion() -> None:
     counted = Statistics()
     counted.predicates["seen(a)"] = PredicateStatistics(tested=5000, satisfied=1000)
-    sure, unsure = Learned(counted), Learned(Statistics(selectivity={"seen(a)": 0.2}))
+    sure, unsure = (
+        OnlineStatistics(counted),
+        OnlineStatistics(Statistics(selectivity={"seen(a)": 0.2})),
+    )
     for at in range(20):
         for learned in (sure, unsure):
             learned.observe(decided(called(SEEN, at % 2)))
@@ -214,7 +217,7 @@ def test_history_that_is_counted_weighs_more_than_an_opinion() -> None:
 
 
 def test_the_stamp_moves_at_first_and_then_seldom() -> None:
-    learned = Learned()
+    learned = OnlineStatistics()
     moved = []
     for event in range(1, 201):
         before = learned.stamp
@@ -228,13 +231,13 @@ def test_the_stamp_moves_at_first_and_then_seldom() -> None:
 
 
 def test_an_event_without_outcomes_teaches_nothing() -> None:
-    learned = Learned()
+    learned = OnlineStatistics()
     learned.observe(decided())
     assert (learned.events, learned.stamp) == (0, 0)
 
 
 def test_state_is_bounded() -> None:
-    learned = Learned(capacity=100)
+    learned = OnlineStatistics(capacity=100)
     tests = [plain(call_of("seen", at)) for at in range(250)]
     for test in tests:
         learned.observe(decided(called(test, FALSE)))
@@ -382,7 +385,7 @@ def test_an_alarm_needs_a_cause() -> None:
 
 
 def test_what_was_only_asked_for_is_forgotten_first() -> None:
-    learned = Learned(capacity=100)
+    learned = OnlineStatistics(capacity=100)
     learned.observe(decided(called(SEEN, TRUE)))
     tests: Sequence[Test] = [plain(call_of("seen", at)) for at in range(100)]
     learned.selectivities(tests)

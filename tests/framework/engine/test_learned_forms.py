@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis import Preparation, Statistics
-from tamis.calling.answers import Answer, Failure, Preparing
+from tamis.calling.answers import Answer, Failure, PreparationSeconds
 from tamis.engine.decision import Decision
-from tamis.engine.learned import Learned
+from tamis.engine.learned import OnlineStatistics
 from tamis.operators.asking import Call, Solution, Test
 from tamis.planning import FALSE, UNKNOWN
 from tamis.statistics import PredicateStatistics
@@ -75,9 +75,9 @@ def history_of(chance: Random) -> Statistics:
 
 def answer_of(call: Call, chance: Random, seconds: float) -> Answer:
     """What a call may give, at whatever cost."""
-    prepared: tuple[Preparing, ...] = ()
+    prepared: tuple[PreparationSeconds, ...] = ()
     if call.specification.preparation is not None and chance.random() < 0.5:
-        prepared = (Preparing(DECODE, chance.random()),)
+        prepared = (PreparationSeconds(DECODE, chance.random()),)
     together = chance.choice([1, 1, 2, 7]) if call.batched else 1
     seconds *= chance.choice([1.0, 1.0, 1.0, 0.01, 50.0])
     given: dict[str, Any] = {"seconds": seconds, "prepared": prepared, "together": together}
@@ -114,7 +114,9 @@ def event_of(
     return cast(Decision, decision)
 
 
-def numbers_of(learned: Learned | PlainLearned, tests: list[Test], calls: list[Call]) -> object:
+def numbers_of(
+    learned: OnlineStatistics | PlainLearned, tests: list[Test], calls: list[Call]
+) -> object:
     """All that it says of tests and calls, to the last bit."""
     return (
         learned.stamp,
@@ -129,7 +131,7 @@ def numbers_of(learned: Learned | PlainLearned, tests: list[Test], calls: list[C
 def compare(large: float, chance: Random) -> None:
     """Compares rows with the plain model on a random stream, of which so many events are large."""
     history = history_of(chance)
-    model, rows = PlainLearned(history), Learned(history)
+    model, rows = PlainLearned(history), OnlineStatistics(history)
     whole, likely = (TESTS, CALLS), 0.3
     stranger = called(plain(call_of("stranger", "a")), FALSE)
     for _ in range(chance.randrange(60)):
@@ -165,7 +167,7 @@ def test_what_is_forgotten_is_what_the_plain_model_forgets(
 ) -> None:
     """One test is seen an event: of several that were seen together, none is the older one."""
     chance = Random(seed)
-    model, rows = PlainLearned(capacity=capacity), Learned(capacity=capacity)
+    model, rows = PlainLearned(capacity=capacity), OnlineStatistics(capacity=capacity)
     for _ in range(chance.randrange(100)):
         test = chance.choice(TESTS)
         event = event_of([test], [test.call], chance, 0.3, is_large=is_large)

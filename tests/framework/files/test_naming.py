@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.files.naming import Naming, Renamed, namings_of
+from tamis.files.naming import EventDefaults, Renamed, namings_of
 from tamis.files.parquet import dicts
 from tamis.files.reading import Events, ReadingError
 
@@ -53,23 +53,23 @@ def test_two_folders_of_one_key_are_refused() -> None:
 @pytest.mark.parametrize(
     ("naming", "document", "expected"),
     [
-        (Naming(), [1], [1]),
-        (Naming((("a", "b"),)), [1], [1]),
-        (Naming((("a", "b"),)), {"a": 1, "b": 2}, {"b": 1}),
-        (Naming((("a", "b"), ("b", "a"))), {"a": 1, "b": 2}, {"b": 1, "a": 2}),
-        (Naming((("a", "b"),)), {"b": 2}, {"b": 2}),
-        (Naming((("m.t", "time"),)), {"m": {"t": 3}}, {"m": {"t": 3}, "time": 3}),
-        (Naming((("m.t", "time"),)), {"m": 3}, {"m": 3}),
-        (Naming((("m.t", "time"),)), {"m.t": 4, "m": {"t": 3}}, {"m": {"t": 3}, "time": 4}),
-        (Naming((), (("day", 1),)), {"day": 2}, {"day": 1}),
+        (EventDefaults(), [1], [1]),
+        (EventDefaults((("a", "b"),)), [1], [1]),
+        (EventDefaults((("a", "b"),)), {"a": 1, "b": 2}, {"b": 1}),
+        (EventDefaults((("a", "b"), ("b", "a"))), {"a": 1, "b": 2}, {"b": 1, "a": 2}),
+        (EventDefaults((("a", "b"),)), {"b": 2}, {"b": 2}),
+        (EventDefaults((("m.t", "time"),)), {"m": {"t": 3}}, {"m": {"t": 3}, "time": 3}),
+        (EventDefaults((("m.t", "time"),)), {"m": 3}, {"m": 3}),
+        (EventDefaults((("m.t", "time"),)), {"m.t": 4, "m": {"t": 3}}, {"m": {"t": 3}, "time": 4}),
+        (EventDefaults((), (("day", 1),)), {"day": 2}, {"day": 1}),
         (
-            Naming((), (("day", 1),)),
+            EventDefaults((), (("day", 1),)),
             {"specversion": "1.0", "data": {"a": 3}},
             {"specversion": "1.0", "data": {"a": 3, "day": 1}},
         ),
     ],
 )
-def test_documents(naming: Naming, document: Any, expected: Any) -> None:
+def test_documents(naming: EventDefaults, document: Any, expected: Any) -> None:
     assert naming.document(document) == expected
 
 
@@ -91,7 +91,7 @@ ROWS = st.lists(
     st.lists(st.tuples(KEYS, VALUES | st.just("x")), max_size=2, unique_by=lambda each: each[0]),
 )
 def test_a_batch_is_named_as_its_rows(rows: list[Any], renamed: Renamed, said: list[Any]) -> None:
-    naming = Naming(renamed, tuple(said))
+    naming = EventDefaults(renamed, tuple(said))
     named = naming.batch(arrow.RecordBatch.from_pylist(rows))
     assert (named is None) == any("." in name for name, _ in renamed)
     if named is not None:

@@ -13,21 +13,21 @@ import tamis
 from tamis.event import Event
 from tamis.index.associations import BITS, BYTES, FORMS, LISTS, best_form
 from tamis.index.clauses import Clause, predicate_of
-from tamis.index.counting import Counting, TableColumn
+from tamis.index.counting import CountingIndex, TableColumn
 from tamis.testing import check_index, satisfies
 
 OPS = ["=", "!=", "<", "<=", ">", ">="]
 
 
-def insert(index: Counting, row: int, *asked: Clause) -> None:
+def insert(index: CountingIndex, row: int, *asked: Clause) -> None:
     index.insert(row, [predicate_of(clause) for clause in asked])
 
 
-def found(index: Counting, **event: Any) -> list[int]:
+def found(index: CountingIndex, **event: Any) -> list[int]:
     return sorted(index.match(Event.of(event, str, {})).tolist())
 
 
-def table(index: Counting, name: str) -> TableColumn:
+def table(index: CountingIndex, name: str) -> TableColumn:
     column = index._columns[name]
     assert isinstance(column, TableColumn)
     return column
@@ -36,12 +36,12 @@ def table(index: Counting, name: str) -> TableColumn:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("most_values", [0, 4_096])
 def test_the_law_holds_in_every_form(form: str, most_values: int) -> None:
-    check_index(lambda: Counting(form, most_values), examples=settings().max_examples // 3)
+    check_index(lambda: CountingIndex(form, most_values), examples=settings().max_examples // 3)
 
 
 def test_one_look_up_finds_all_that_a_value_satisfies() -> None:
     """Figure 1: the slices of a table, and what changes in them afterwards."""
-    index, clauses = Counting(), [("v", op, at) for op in OPS for at in range(10)]
+    index, clauses = CountingIndex(), [("v", op, at) for op in OPS for at in range(10)]
     for row, clause in enumerate(clauses):
         insert(index, row, clause)
     for value in (4, 4.0, 9.5, -1):
@@ -57,7 +57,7 @@ def test_one_look_up_finds_all_that_a_value_satisfies() -> None:
 
 
 def test_numbers_are_used_again_and_say_nothing_of_who_had_them() -> None:
-    index, chance = Counting(), random.Random(1)
+    index, chance = CountingIndex(), random.Random(1)
     rows: dict[int, list[Clause]] = {}
     for turn in range(600):
         name, value = chance.choice("ab"), chance.randrange(8)
@@ -74,7 +74,7 @@ def test_numbers_are_used_again_and_say_nothing_of_who_had_them() -> None:
 
 
 def test_an_attribute_of_many_values_has_no_table() -> None:
-    index = Counting(most_values=3)
+    index = CountingIndex(most_values=3)
     insert(index, 1, ("v", "<", 50))
     for value in range(100):
         assert found(index, v=value) == [1] * (value < 50)
@@ -82,7 +82,7 @@ def test_an_attribute_of_many_values_has_no_table() -> None:
 
 
 def test_a_declared_domain_is_the_table() -> None:
-    index = Counting(most_values=0, domains={"v": ["red", "green"]})
+    index = CountingIndex(most_values=0, domains={"v": ["red", "green"]})
     insert(index, 1, ("v", "!=", "red"))
     assert [found(index, v=value) for value in ("red", "green", "blue", 3)] == [[], [1], [1], []]
     rows = table(index, "v").rows
@@ -93,7 +93,7 @@ def test_a_declared_domain_is_the_table() -> None:
 
 
 def test_the_form_follows_the_density() -> None:
-    index = Counting()
+    index = CountingIndex()
     for row in range(200):
         insert(index, row, ("v", ">", row % 20), ("w", "<", row % 7))
     assert index.form == BYTES
@@ -110,7 +110,7 @@ def test_hits_beyond_a_byte_are_counted() -> None:
     long: list[Clause] = [(f"a{at}", ">=", at) for at in range(600)]
     event = {f"a{at}": at for at in range(600)}
     for form in FORMS:
-        index = Counting(form)
+        index = CountingIndex(form)
         insert(index, 7, *long)
         insert(index, 8, *long[:300])
         insert(index, 9)

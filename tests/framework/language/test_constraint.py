@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.language.constraint import Constraint, Reference
+from tamis.language.constraint import AttributeReference, Constraint
 from tamis.language.values import Scalar
 
 from .reading import read_atom
 
-X, Y, A = Reference("?", "x"), Reference("?", "y"), Reference("$", "a")
+X, Y, A = AttributeReference("?", "x"), AttributeReference("?", "y"), AttributeReference("$", "a")
 
 
 def constraint(text: str) -> Constraint:

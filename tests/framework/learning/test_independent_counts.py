@@ -21,7 +21,7 @@ import pytest
 
 from tamis.language.condition import Language
 from tamis.learning.counts import merged
-from tamis.learning.learner import Learner, Window
+from tamis.learning.learner import Learner, TimeStretch
 from tamis.learning.lesson import Lesson
 from tamis.learning.tables import learn_batch
 from tamis.statistics import Statistics
@@ -278,8 +278,8 @@ def test_counts_are_those_of_the_contract(seed: int, tabular: bool, tmp_path: Pa
         [leaf, *more], *others = Language().parse(text).alternatives
         if not more and not others:
             asked[text] = (str(leaf.atom.text()), name, holds)
-    window = Window(NEW_YEAR + 5 * DAY_SECONDS, NEW_YEAR + 20 * DAY_SECONDS)
-    window = window if draw.chance.random() < 0.3 else Window()
+    window = TimeStretch(NEW_YEAR + 5 * DAY_SECONDS, NEW_YEAR + 20 * DAY_SECONDS)
+    window = window if draw.chance.random() < 0.3 else TimeStretch()
     lesson = Lesson([{"where": text} for text in asked], [], window=window)
     documents = draw.rows() if tabular else [draw.document(at) for at in range(EVENTS)]
     cuts = [0, *sorted(draw.chance.sample(range(EVENTS), 2)), EVENTS]

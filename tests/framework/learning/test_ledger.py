@@ -17,8 +17,8 @@ from tamis import Statistics
 from tamis.errors import StatisticsError
 from tamis.learning.chunks import chunks_of, counts_of
 from tamis.learning.inputs import Input, sifted
-from tamis.learning.learner import Window
-from tamis.learning.ledger import Ledger, group_of
+from tamis.learning.learner import TimeStretch
+from tamis.learning.ledger import FolderLedger, group_of
 from tamis.learning.lesson import Lesson
 from tamis.learning.sampling import events_in, heads, sampling
 from tamis.operators.code import code_of, is_other_code
@@ -26,7 +26,7 @@ from tamis.statistics.tables import read_predicates
 
 pytest.importorskip("pyarrow", reason="pip install 'tamis[parquet]' brings pyarrow")
 DAY = 86_400.0
-ALL = Window()
+ALL = TimeStretch()
 
 
 def write_day(folder: Path, day: int, events: int = 20) -> str:
@@ -44,7 +44,7 @@ def write_day(folder: Path, day: int, events: int = 20) -> str:
 def learn(files: list[str], folder: Path, **settings: Any) -> int:
     """Learns files into a folder as the command does; how many events it forgot."""
     lesson = Lesson(["a < 5"], [])
-    ledger = Ledger(str(folder), append=True, **settings)
+    ledger = FolderLedger(str(folder), append=True, **settings)
     found = sifted({file: Input.of(file, ALL) for file in files}, ledger.inputs, grows=False)
     groups: dict[str, list[str]] = {}
     for file in found.fresh:
@@ -101,8 +101,8 @@ def test_what_has_changed_is_refused_unless_it_grows(tmp_path: Path) -> None:
 )
 def test_stretches_of_time(tmp_path: Path, before: Any, asked: Any, fresh: bool | None) -> None:
     file = write_day(tmp_path, 1)
-    known = [vars(Input.of(file, Window(*before)))]
-    now = {file: Input.of(file, Window(*asked))}
+    known = [vars(Input.of(file, TimeStretch(*before)))]
+    now = {file: Input.of(file, TimeStretch(*asked))}
     if fresh is None:
         with pytest.raises(StatisticsError, match="stretch of time that overlaps"):
             sifted(now, known, grows=False)
@@ -128,7 +128,7 @@ def test_what_is_old_is_forgotten(tmp_path: Path) -> None:
 def test_two_jobs_at_once(tmp_path: Path) -> None:
     files = [write_day(tmp_path, day) for day in (1, 2)]
     output = tmp_path / "learned"
-    first = Ledger(str(output), append=True)
+    first = FolderLedger(str(output), append=True)
     learn(files[:1], output)
     lesson = Lesson(["a < 5"], [])
     learned = lesson.statistics(counts_of(chunks_of(files, 1 << 20), lesson.task))
@@ -238,7 +238,7 @@ def test_changed_operators_are_refused(tmp_path: Path) -> None:
     learned.about = {"operators": lesson.versions, "codes": lesson.codes}
     learned.save(tmp_path)
     changed = Lesson(["op(3)"], [made("return n > 4")])
-    ledger = Ledger(str(tmp_path), append=True)
+    ledger = FolderLedger(str(tmp_path), append=True)
     ledger.check(lesson)
     with pytest.raises(StatisticsError, match="other code of op, which has version 1 still"):
         ledger.check(changed)

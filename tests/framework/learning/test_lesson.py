@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis import Matcher, Statistics
 from tamis.learning.counts import Counts, merged
-from tamis.learning.learner import Learner, Window
+from tamis.learning.learner import Learner, TimeStretch
 from tamis.learning.lesson import Lesson
 from tamis.operators import record_of
 from tamis.operators.asking import Operators
@@ -161,7 +161,7 @@ def test_a_sample_of_the_events_is_the_same_whoever_takes_it() -> None:
 def test_a_window_of_time() -> None:
     documents = [{"time": f"2026-01-0{day}T12:00:00Z", "a": day} for day in range(1, 6)]
     midnight = 1767312000.0  # 2026-01-02
-    window = Window(midnight, midnight + 2 * 86_400)
+    window = TimeStretch(midnight, midnight + 2 * 86_400)
     lesson = Lesson(["a > 2"], [], window=window)
     counts = counts_of(lesson, [*documents, {"a": 9}])
     assert (counts.events, counts.passed_over) == (2, 4)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tamis
 from tamis.files.parquet import dicts
-from tamis.files.reading import Line
-from tamis.learning.learner import Learner, Window
+from tamis.files.reading import FileLine
+from tamis.learning.learner import Learner, TimeStretch
 from tamis.learning.lesson import Lesson
 from tamis.learning.tables import learn_batch
 
@@ -73,12 +73,12 @@ def batches(draw: st.DrawFn) -> Any:
 @pytest.mark.parametrize("asked", [ASKED, [*ASKED, *PATH]])
 @given(batch=batches(), is_bounded=st.booleans(), sample=st.sampled_from([0.5, 1.0]))
 def test_a_batch_is_its_rows(asked: list[str], batch: Any, is_bounded: bool, sample: float) -> None:
-    window = Window(since=1.0) if is_bounded else Window()
+    window = TimeStretch(since=1.0) if is_bounded else TimeStretch()
     lesson = Lesson([*asked, "higherThan(3)"], [higherThan], window=window, sample=sample)
     learner, other = Learner(lesson.task), Learner(lesson.task)
     rejects = list(learn_batch(learner, batch, name="t.parquet"))
     for number, row in enumerate(dicts(batch), 1):
-        other.line(Line("", number, row, None, None), default_id=f"t.parquet:{number}")
+        other.line(FileLine("", number, row, None, None), default_id=f"t.parquet:{number}")
     counts, expected = learner.finish(), other.finish()
     assert len(rejects) == counts.rejects == expected.rejects
     assert (counts.events, counts.passed_over) == (expected.events, expected.passed_over)

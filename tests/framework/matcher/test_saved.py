@@ -167,7 +167,7 @@ def test_a_folder_that_holds_something_else_stays(tmp_path: Path) -> None:
 
 def test_a_folder_of_an_index_holds_no_matcher(tmp_path: Path) -> None:
     tamis.index.build("lanes", [(1, [("a", "=", 1)])]).save(tmp_path)
-    says = r"holds no saved matcher of format 2: its manifest.json is of format \d+ and lacks fing"
+    says = r"holds no saved matcher of format 3: its manifest.json is of format \d+ and lacks fing"
     with pytest.raises(MatcherFolderError, match=says):
         Matcher.open(tmp_path, [])
 

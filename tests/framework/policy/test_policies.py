@@ -367,13 +367,13 @@ def test_one_that_nothing_concerns_is_not_looked_at(monkeypatch: pytest.MonkeyPa
     )
     deliveries = tamis.Deliveries(matcher)
     looked: list[str] = []
-    seen = tamis.policy.course.Course.seen
+    seen = tamis.policy.course.PolicyCourse.seen
 
     def counting(course: Any, *arguments: Any, **options: Any) -> Any:
         looked.append(course.id)
         return seen(course, *arguments, **options)
 
-    monkeypatch.setattr(tamis.policy.course.Course, "seen", counting)
+    monkeypatch.setattr(tamis.policy.course.PolicyCourse, "seen", counting)
     for event in events_of([7, 7, 8, 5_000, 5_000], camera="a"):
         deliveries.take(matcher.match(event))
     assert sorted(looked) == ["s7", "s7", "s7", "s8", "s8"]

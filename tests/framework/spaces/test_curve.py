@@ -12,7 +12,7 @@ from tamis.language.predicate import AttributePredicate
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.spaces.cells import NumberCells, StringCells
 from tamis.spaces.curve import curve_of, share_before
-from tamis.spaces.line import NUMBERS, STRINGS, Line, in_order
+from tamis.spaces.line import NUMBERS, STRINGS, CountedLine, in_order
 from tamis.spaces.opinions import EVENTS, spaces_of_opinions
 
 floats = st.floats(-5, 5) | st.integers(-3, 3).map(float)
@@ -59,7 +59,7 @@ def test_strings(marks: list[str], values: list[str]) -> None:
 
 def test_nothing_was_counted() -> None:
     assert len(curve_of(AttributeSpaces(), NUMBERS).at) == 0
-    assert Line(NUMBERS).total == 0
+    assert CountedLine(NUMBERS).total == 0
 
 
 def said(**shares: float) -> AttributeSpaces:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tamis.language.comparison import Comparison
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.spaces.cuts import Cut, stretches_of
-from tamis.spaces.line import ENDINGS, LARGE, NUMBERS, STRINGS, Line, in_order, recut
+from tamis.spaces.line import ENDINGS, LARGE, NUMBERS, STRINGS, CountedLine, in_order, recut
 
 floats = st.floats(-5, 5) | st.integers(-3, 3).map(float)
 strings = st.text("ab", max_size=3)
@@ -21,8 +21,8 @@ large = st.sampled_from([2**53, 2**53 + 1, 2**60, -(2**53), -(10**30), 1e300, np
 VALUES: dict[str, st.SearchStrategy[Any]] = {NUMBERS: floats, STRINGS: strings, LARGE: large}
 
 
-def counted(name: str, marks: list[Any], values: list[Any]) -> Line:
-    line = Line(name, sorted(set(marks)))
+def counted(name: str, marks: list[Any], values: list[Any]) -> CountedLine:
+    line = CountedLine(name, sorted(set(marks)))
     times = Counter(0.0 + value if name == NUMBERS else value for value in values)
     ordered = sorted(times)
     line.count(in_order(name, ordered), np.array([times[each] for each in ordered], np.int64))
@@ -109,4 +109,4 @@ def test_where_predicates_cut(op: str, value: Any, parts: list[Any]) -> None:
 def test_what_has_no_order_has_no_stretches() -> None:
     for op in ("contains", "not matches"):
         assert stretches_of(Comparison(op, "a")) is None
-    assert Line(ENDINGS).total == 0
+    assert CountedLine(ENDINGS).total == 0

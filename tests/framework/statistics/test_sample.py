@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis import Statistics, StatisticsError
-from tamis.statistics.sample import Sample
+from tamis.statistics.sample import ObservedSample
 
 Observed = dict[str, bool | None]
 EVENTS = st.lists(
@@ -20,7 +20,7 @@ EVENTS = st.lists(
 )
 
 
-def back(sample: Sample) -> list[tuple[tuple[str, bool], ...]]:
+def back(sample: ObservedSample) -> list[tuple[tuple[str, bool], ...]]:
     """The events of a sample, without what is unknown."""
     return [
         tuple(
@@ -43,7 +43,7 @@ def given_as(events: list[Observed]) -> list[tuple[tuple[str, bool], ...]]:
 
 @given(EVENTS)
 def test_events_come_back_as_they_were(events: list[Observed]) -> None:
-    sample = Sample.of(events)
+    sample = ObservedSample.of(events)
     assert len(sample) == len(events)
     assert back(sample) == given_as(events)
     assert set(sample.places) == {text for event in given_as(events) for text, _ in event}
@@ -51,14 +51,17 @@ def test_events_come_back_as_they_were(events: list[Observed]) -> None:
 
 @given(EVENTS, EVENTS)
 def test_samples_add_up_in_any_order(one: list[Observed], other: list[Observed]) -> None:
-    first, second = Sample.of(one), Sample.of(other)
+    first, second = ObservedSample.of(one), ObservedSample.of(other)
     assert back(first.merged(second)) == given_as(one + other)
     assert Counter(back(second.merged(first))) == Counter(given_as(one + other))
 
 
 @given(EVENTS, st.integers(0, 25))
 def test_the_latest_are_the_last(events: list[Observed], count: int) -> None:
-    assert back(Sample.of(events).latest(count)) == given_as(events)[max(0, len(events) - count) :]
+    assert (
+        back(ObservedSample.of(events).latest(count))
+        == given_as(events)[max(0, len(events) - count) :]
+    )
 
 
 @settings(max_examples=20)

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tamis import Statistics
-from tamis.engine.learned import Learned
+from tamis.engine.learned import OnlineStatistics
 from tamis.operators.asking import Test
 from tamis.planning import TRUE
 from tamis.statistics.scenes import fitted, ward
@@ -168,7 +168,7 @@ def test_more_observed_events_are_fitted_anew() -> None:
 
 def test_a_test_that_has_drifted_leaves_the_scenes() -> None:
     known, tests = observed(World(3, 200, 1.5, 0), 120)
-    learned = Learned(known)
+    learned = OnlineStatistics(known)
     before = learned.scenes(tests)
     assert before is not None
     for _ in range(40):

@@ -14,7 +14,7 @@ import pytest
 import tamis
 from tamis.operators import record_of
 from tamis.testing import OperatorConformance, check_operator
-from tamis.testing.conformance import LAWS, Breach, Subject, travel_together
+from tamis.testing.conformance import LAWS, Breach, LawSubject, travel_together
 
 from .breakers import BROKEN, GOOD, louder
 
@@ -27,7 +27,7 @@ def name_of(operator: object) -> str:
 
 def broken_by(operator: object) -> dict[str, str]:
     """The laws that an operator breaks, and what is said."""
-    subject = Subject(operator, patience_seconds=0.2)
+    subject = LawSubject(operator, patience_seconds=0.2)
     found = {}
     for law in LAWS:
         try:
@@ -171,7 +171,7 @@ def test_one_that_ends_the_interpreter_harms_no_other() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENDS", "not here")
-        subjects = [Subject(louder), Subject(ending)]
+        subjects = [LawSubject(louder), LawSubject(ending)]
         assert all(subject.cases for subject in subjects)
         patch.delenv("ENDS")
         travel_together(subjects)

@@ -18,7 +18,7 @@ import pytest
 
 import tamis
 from tamis.operators.shipping import packed, unpacked
-from tamis.testing.conformance import LAWS, Law, Subject
+from tamis.testing.conformance import LAWS, Law, LawSubject
 from tamis_operators import model
 from tests.operators.model import faults
 from tests.operators.model.server import (
@@ -287,7 +287,7 @@ def test_a_body_of_the_users(server: Server) -> None:
 @pytest.mark.parametrize("law", LAWS, ids=[law.name for law in LAWS])
 @pytest.mark.parametrize("place", [0, 1], ids=["asks", "describes"])
 def test_conforms(server: Server, place: int, law: Law) -> None:
-    law.hold(Subject(model.operators(server.url, "", attempt_seconds=5)[place]))
+    law.hold(LawSubject(model.operators(server.url, "", attempt_seconds=5)[place]))
 
 
 def test_listing_brings_no_http() -> None:

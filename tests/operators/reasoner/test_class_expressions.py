@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis_operators.reasoner.class_expressions import ExpressionError, Literal, Name, read
+from tamis_operators.reasoner.class_expressions import ExpressionError, Name, TypedLiteral, read
 
 A, B, C, P = map(Name, ("A", "B", "C", "p"))
 
@@ -51,22 +51,25 @@ def tree(text: str) -> Any:
                 (
                     "facets",
                     "decimal",
-                    ("minInclusive", Literal("5", "decimal")),
-                    ("maxExclusive", Literal("7.5", "decimal")),
+                    ("minInclusive", TypedLiteral("5", "decimal")),
+                    ("maxExclusive", TypedLiteral("7.5", "decimal")),
                 ),
             ),
         ),
-        ('d value "a \\"b\\""', ("value", ("data", Name("d")), Literal('a "b"', "string"))),
-        ("d value -1.5", ("value", ("data", Name("d")), Literal("-1.5", "decimal"))),
-        ("d value 1e3", ("value", ("data", Name("d")), Literal("1e3", "double"))),
-        ("d value 2.5f", ("value", ("data", Name("d")), Literal("2.5", "float"))),
-        ("d value true", ("value", ("data", Name("d")), Literal("true", "boolean"))),
+        ('d value "a \\"b\\""', ("value", ("data", Name("d")), TypedLiteral('a "b"', "string"))),
+        ("d value -1.5", ("value", ("data", Name("d")), TypedLiteral("-1.5", "decimal"))),
+        ("d value 1e3", ("value", ("data", Name("d")), TypedLiteral("1e3", "double"))),
+        ("d value 2.5f", ("value", ("data", Name("d")), TypedLiteral("2.5", "float"))),
+        ("d value true", ("value", ("data", Name("d")), TypedLiteral("true", "boolean"))),
         (
             "d only not {1, 2}",
             (
                 "only",
                 ("data", Name("d")),
-                ("not data", ("one of", Literal("1", "integer"), Literal("2", "integer"))),
+                (
+                    "not data",
+                    ("one of", TypedLiteral("1", "integer"), TypedLiteral("2", "integer")),
+                ),
             ),
         ),
     ],

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import tamis
-from tamis.testing.conformance import LAWS, Law, Subject
+from tamis.testing.conformance import LAWS, Law, LawSubject
 from tamis_operators import reasoner
-from tamis_operators.reasoner.evaluation import Evaluation
+from tamis_operators.reasoner.evaluation import ProgramRun
 from tamis_operators.reasoner.program import Key, Program, RulesError, decoded, program_of
 from tests.operators.reasoner.asking import written
 
@@ -105,9 +105,9 @@ def test_attributes_of_any_kind_are_plain_values(tmp_path: Path) -> None:
 def test_one_evaluation_answers_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Program] = []
 
-    def evaluated(program: Program, *rest: Any) -> Evaluation:
+    def evaluated(program: Program, *rest: Any) -> ProgramRun:
         made.append(program)
-        return Evaluation(program, *rest)
+        return ProgramRun(program, *rest)
 
     monkeypatch.setattr("tamis_operators.reasoner.infers.Evaluation", evaluated)
     matcher = tamis.Matcher(operators_of(tmp_path))
@@ -189,7 +189,7 @@ def test_rules_that_do_not_end_are_ended(tmp_path: Path) -> None:
 
 
 def rows_of(rules: str, name: str, places: int = 1) -> set[Any]:
-    found = Evaluation(program_of([(rules, "rules")]), {}, 1_000, None).rows((name, places))
+    found = ProgramRun(program_of([(rules, "rules")]), {}, 1_000, None).rows((name, places))
     return {tuple(map(decoded, row)) for row in found}
 
 
@@ -281,7 +281,7 @@ def test_random_programs_derive_what_clingo_derives() -> None:
     for seed in range(500):
         text = drawn_program(seed)
         program = program_of([(text, "rules")])
-        evaluation = Evaluation(program, {}, 100_000, None)
+        evaluation = ProgramRun(program, {}, 100_000, None)
         found = {
             f"{name}({','.join(map(str, row))})"
             for name, places in program.used
@@ -298,7 +298,7 @@ def test_strata_do_not_depend_on_the_order_of_rules() -> None:
     for seed in range(5):
         random.Random(seed).shuffle(lines)
         assert by_clingo("\n".join(lines)) == wanted
-        evaluation = Evaluation(program_of([("\n".join(lines), "r")]), {}, 10_000, None)
+        evaluation = ProgramRun(program_of([("\n".join(lines), "r")]), {}, 10_000, None)
         assert len(evaluation.rows(("d2", 2))) == len([e for e in wanted if e.startswith("d2(")])
 
 
@@ -309,4 +309,4 @@ def test_a_text_that_is_too_long_is_refused() -> None:
 
 @pytest.mark.parametrize("law", LAWS, ids=[law.name for law in LAWS])
 def test_conforms(tmp_path: Path, law: Law) -> None:
-    law.hold(Subject(operators_of(tmp_path)[-1]))
+    law.hold(LawSubject(operators_of(tmp_path)[-1]))

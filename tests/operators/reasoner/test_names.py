@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis.errors import ArgumentError
 from tamis_operators.reasoner import knowledge as loading
-from tamis_operators.reasoner.names import Names
+from tamis_operators.reasoner.names import TermNames
 from tamis_operators.reasoner.settings import settings_of
 from tests.operators.reasoner.asking import holds, matcher_of, solutions, written
 
@@ -32,7 +32,7 @@ ONE = """
 """
 
 
-def names_of(folder: Path, text: str = ONE) -> Names:
+def names_of(folder: Path, text: str = ONE) -> TermNames:
     settings = settings_of(written(folder, text), "owl-rl", {})
     return loading.knowledge(settings).names
 

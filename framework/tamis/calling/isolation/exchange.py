@@ -24,14 +24,20 @@ from tamis.calling.answers import (
     TIMED_OUT,
     Answer,
     Failure,
-    Preparing,
+    PreparationSeconds,
     failure_of,
 )
 from tamis.calling.breaker import Breakers
 from tamis.calling.isolation import messages
 from tamis.calling.isolation.pool import Pool, Stay
-from tamis.calling.isolation.processes import DeadlineError, ForkServer, Sent, StartError, Worker
-from tamis.calling.isolation.worker import SWELLED_STATUS, Asked, Content, Definition
+from tamis.calling.isolation.processes import (
+    DeadlineError,
+    ForkServer,
+    StartError,
+    Worker,
+    WorkerEvent,
+)
+from tamis.calling.isolation.worker import SWELLED_STATUS, Content, Definition, WorkerRequest
 from tamis.calling.lanes import late
 from tamis.event import Event
 from tamis.limits import Limits
@@ -55,23 +61,23 @@ class Means(NamedTuple):
     server: ForkServer
 
 
-class Outcome(NamedTuple):
+class InvocationOutcome(NamedTuple):
     """What came of calls of one invocation: answers, or why there are none."""
 
     answers: list[Answer]
     failure: Failure | None = None
-    prepared: tuple[Preparing, ...] = ()
+    prepared: tuple[PreparationSeconds, ...] = ()
     seconds: float = 0.0
     answered: bool = False
     """Whether a failure is that of the calls themselves, and not of what came before."""
 
-    def followed_by(self, later: Outcome, again: Sequence[int]) -> Outcome:
+    def followed_by(self, later: InvocationOutcome, again: Sequence[int]) -> InvocationOutcome:
         """What came of the calls when those at some places were tried again."""
         answers = list(self.answers)
         for at, answer in zip(again, later.answers, strict=True):
             answers[at] = answer
         prepared, seconds = self.prepared + later.prepared, self.seconds + later.seconds
-        return Outcome(answers, later.failure, prepared, seconds, later.answered)
+        return InvocationOutcome(answers, later.failure, prepared, seconds, later.answered)
 
 
 class Exchange:
@@ -93,7 +99,7 @@ class Exchange:
         self._event_calls = event_calls
         self._answer_seconds = seconds
         self._specification = calls[0].specification
-        self._prepared: tuple[Preparing, ...] = ()
+        self._prepared: tuple[PreparationSeconds, ...] = ()
         self._step: str | Preparation = ""
         """What is waited for: the operator by its name, or a preparation."""
         self._seconds: float | None = None
@@ -102,7 +108,7 @@ class Exchange:
         self._making = False
         """Whether it is waited for the operator to be made."""
 
-    def made(self) -> Outcome | Failure:
+    def made(self) -> InvocationOutcome | Failure:
         """What came of the calls; how the worker ended where it did before it was asked."""
         pool, number = self._pool, self._event_calls.number
         queue_seconds = self._limits.queue_seconds
@@ -112,7 +118,7 @@ class Exchange:
                 f"none of the {pool.size} workers was free within {queue_seconds} s (concurrency "
                 "says how many there are)"
             )
-            return Outcome([], Failure(TIMED_OUT, words))
+            return InvocationOutcome([], Failure(TIMED_OUT, words))
         try:
             outcome = self._with(worker)
         except StartError:
@@ -125,7 +131,7 @@ class Exchange:
         pool.release(worker)
         return outcome
 
-    def _with(self, worker: Worker) -> Outcome | Failure:
+    def _with(self, worker: Worker) -> InvocationOutcome | Failure:
         if worker.expected:
             ended = self._heard(worker)
             if ended is not None:
@@ -137,7 +143,7 @@ class Exchange:
         except OSError:
             return self._crash(self._end(worker, killed=False))
         except _Unsendable as problem:
-            return Outcome([], Failure(RAISED, str(problem)))
+            return InvocationOutcome([], Failure(RAISED, str(problem)))
         try:
             return self._answered(worker)
         except DeadlineError:
@@ -150,7 +156,7 @@ class Exchange:
             failure = self._crash(self._end(worker, killed=False))
             if worker.abandoned:
                 return failure  # the server was to blame, not the call
-        except _Swelled:
+        except _SwollenWorker:
             self._end(worker, killed=True)
             failure = self._crash(SWELLED_STATUS)
         except messages.GarbledError as problem:
@@ -209,7 +215,7 @@ class Exchange:
         first = sent is None
         if sent is None:
             over = self._over(worker)
-            sent = worker.events[number] = Sent()
+            sent = worker.events[number] = WorkerEvent()
         content = self._content(sent, first=first)
         worker.latest = number
         numbers = []
@@ -229,7 +235,7 @@ class Exchange:
                     Definition(shipped.number, name, shipped.arguments, call.width, call.text),
                 )
         calls, seconds = tuple(numbers), self._answer_seconds
-        asked = Asked(over, number, content, definitions, forget, name, calls, seconds)
+        asked = WorkerRequest(over, number, content, definitions, forget, name, calls, seconds)
         try:
             worker.send(tuple(asked), content is not None)
         except (OSError, MemoryError):
@@ -258,7 +264,7 @@ class Exchange:
             worker.events.pop(found[-1], None)
         return tuple(found)
 
-    def _content(self, sent: Sent, *, first: bool) -> Content | None:
+    def _content(self, sent: WorkerEvent, *, first: bool) -> Content | None:
         """What the worker does not have of the event, and needs for this call."""
         reads = self._pool.reads[self._specification.name]
         needs_whole = reads.whole and not sent.whole
@@ -278,7 +284,7 @@ class Exchange:
 
     # what comes back
 
-    def _answered(self, worker: Worker) -> Outcome:
+    def _answered(self, worker: Worker) -> InvocationOutcome:
         """Reads the reply, step by step."""
         specification, name = self._specification, self._specification.name
         if name not in worker.made:
@@ -313,8 +319,8 @@ class Exchange:
         seconds = self._elapsed()
         if letter == messages.FAILED:
             failure = messages.read_failure(content)
-            return Outcome([], failure, self._prepared, seconds, answered=True)
-        return Outcome(self._read(letter, content), None, self._prepared, seconds)
+            return InvocationOutcome([], failure, self._prepared, seconds, answered=True)
+        return InvocationOutcome(self._read(letter, content), None, self._prepared, seconds)
 
     def _read(self, letter: int, content: bytes) -> list[Answer]:
         if letter in (messages.TRUE, messages.FALSE):
@@ -326,7 +332,9 @@ class Exchange:
         widths = [call.width for call in self._calls]
         return messages.read_answers(content, widths, self._limits.solutions)
 
-    def _preparation(self, worker: Worker, at: int, preparation: Preparation) -> Outcome | None:
+    def _preparation(
+        self, worker: Worker, at: int, preparation: Preparation
+    ) -> InvocationOutcome | None:
         """Waits for a preparation; what came of the calls where it failed."""
         letter, content = self._reply(worker)
         if letter == messages.UNREAD:
@@ -337,7 +345,7 @@ class Exchange:
         place, seconds, words = given
         if place != at or type(seconds) is not float or not 0 <= seconds < float("inf"):
             raise messages.GarbledError("something else was prepared")
-        self._prepared = (*self._prepared, Preparing(preparation, seconds))
+        self._prepared = (*self._prepared, PreparationSeconds(preparation, seconds))
         if words is not None:
             return self._failed(messages.read_failure(messages.plain(words)))
         self._breakers.note(preparation, None)
@@ -349,10 +357,10 @@ class Exchange:
         deadline = None if seconds is None else time.monotonic() + seconds + grace
         letter, content = worker.reply(deadline)
         if letter == messages.SWELLED:
-            raise _Swelled
+            raise _SwollenWorker
         return letter, content
 
-    def _unread(self, worker: Worker, content: bytes) -> Outcome:
+    def _unread(self, worker: Worker, content: bytes) -> InvocationOutcome:
         """What the worker has not got: an operator that cannot be made, arguments, an event."""
         self._step = self._specification.name
         self._forget(worker)
@@ -376,15 +384,15 @@ class Exchange:
             hint = f", perhaps for want of memory (memory_bytes is {most:,})"
         return Failure(CRASHED, f"the worker was ended by {name}{hint}")
 
-    def _failed(self, failure: Failure) -> Outcome:
+    def _failed(self, failure: Failure) -> InvocationOutcome:
         """The outcome of a failed step; a preparation that failed has failed for the event."""
         if isinstance(self._step, Preparation):
             assert self._stay is not None
             self._breakers.note(self._step, failure)
             failure = failure._replace(transient=False)  # it is not made again for this event
             self._stay.failures[id(self._step)] = failure
-            return Outcome([], failure, self._prepared)
-        return Outcome([], failure, self._prepared, self._elapsed(), answered=True)
+            return InvocationOutcome([], failure, self._prepared)
+        return InvocationOutcome([], failure, self._prepared, self._elapsed(), answered=True)
 
     def _elapsed(self) -> float:
         """What the calls took by themselves."""
@@ -392,7 +400,7 @@ class Exchange:
         return max(0.0, self._timer() - self._started - prepared)
 
 
-class _Swelled(Exception):
+class _SwollenWorker(Exception):
     """A worker that says that it has swelled."""
 
 

@@ -16,9 +16,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tamis.calling.answers import CRASHED, TIMED_OUT, Failure, RefusedError, failure_of
+from tamis.calling.answers import CRASHED, TIMED_OUT, CallRefusedError, Failure, failure_of
 from tamis.calling.breaker import Breakers
-from tamis.calling.isolation.exchange import Exchange, Means, Outcome
+from tamis.calling.isolation.exchange import Exchange, InvocationOutcome, Means
 from tamis.calling.isolation.pool import Pool, Stay
 from tamis.calling.isolation.processes import ForkServer, StartError
 from tamis.errors import OperatorError
@@ -108,7 +108,7 @@ class Isolation:
 
     def call(
         self, calls: Sequence[Call], event_calls: EventCalls, seconds: float | None
-    ) -> Outcome:
+    ) -> InvocationOutcome:
         """Makes calls of one operator about an event, as one invocation that may take so long."""
         specification = calls[0].specification
         try:
@@ -124,33 +124,33 @@ class Isolation:
                 self._check_preparations(specification, stay)
             for _ in range(_TRIES):
                 outcome = Exchange(self._means, pool, stay, calls, event_calls, seconds).made()
-                if isinstance(outcome, Outcome):
+                if isinstance(outcome, InvocationOutcome):
                     return outcome
             raise StartError(f"{outcome}, and so did those before it")
-        except _Prevented as problem:
-            return Outcome([], problem.failure)
-        except (RefusedError, OperatorError) as problem:
-            return Outcome([], failure_of(problem))
+        except _CallPreventedError as problem:
+            return InvocationOutcome([], problem.failure)
+        except (CallRefusedError, OperatorError) as problem:
+            return InvocationOutcome([], failure_of(problem))
         except StartError as problem:
             kind = TIMED_OUT if problem.late else CRASHED
             failure = Failure(kind, f"no worker could be started: {problem}")
             self._breakers.note(specification.name, failure)
-            return Outcome([], failure)
+            return InvocationOutcome([], failure)
 
     def _check_preparations(self, specification: Specification, stay: Stay) -> None:
-        """Raises `_Prevented` where a preparation has failed for this event, or is not made now."""
+        """Raises `_CallPreventedError` where a preparation has failed, or is not made now."""
         for preparation in specification.preparations:
             key = id(preparation)
             if key not in stay.failures and key not in stay.prepared:
                 try:
                     self._breakers.check(preparation)
-                except RefusedError as problem:
+                except CallRefusedError as problem:
                     stay.failures[key] = failure_of(problem)
             if key in stay.failures:
-                raise _Prevented(stay.failures[key])
+                raise _CallPreventedError(stay.failures[key])
 
 
-class _Prevented(Exception):
+class _CallPreventedError(Exception):
     """A call that cannot be made, because of a preparation."""
 
     def __init__(self, failure: Failure) -> None:

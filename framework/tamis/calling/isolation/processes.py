@@ -85,7 +85,7 @@ class Worker:
         self.made: set[str] = set()
         self.calls: set[int] = set()
         self.calls_bytes = 0
-        self.events: dict[int, Sent] = {}
+        self.events: dict[int, WorkerEvent] = {}
         self.latest = -1
         """The event that it was asked about last."""
         self.over: deque[int] = deque()
@@ -146,7 +146,7 @@ class Worker:
         self.parcels.close()
 
 
-class Sent:
+class WorkerEvent:
     """What a worker was sent of an event, and has prepared of it."""
 
     __slots__ = ("names", "prepared", "whole")

@@ -62,7 +62,7 @@ class Definition(NamedTuple):
     text: str
 
 
-class Asked(NamedTuple):
+class WorkerRequest(NamedTuple):
     """Calls of one operator about an event."""
 
     over: tuple[int, ...]
@@ -101,7 +101,7 @@ def work(connection: socket.socket, server: int) -> None:
             if type(request) is str:
                 worker.made(request)
             else:
-                worker.answer(Asked._make(request))
+                worker.answer(WorkerRequest._make(request))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         os._exit(0)
     except MemoryError:
@@ -157,7 +157,7 @@ class _Worker:
         self._say(messages.MADE, failure)
         return failure is None
 
-    def answer(self, asked: Asked) -> None:
+    def answer(self, asked: WorkerRequest) -> None:
         """Answers calls, after what has to be made and prepared for them."""
         for number in asked.over:
             self._events.pop(number, None)
@@ -181,7 +181,7 @@ class _Worker:
             letter, content = messages.FAILED, messages.plain(failure_of(problem))
         messages.send_reply(self._connection, letter, content)
 
-    def _read(self, asked: Asked, specification: Specification) -> _Event | None:
+    def _read(self, asked: WorkerRequest, specification: Specification) -> _Event | None:
         """The event, with what was sent of it and of calls; `None` where that cannot be read."""
         try:
             event = self._event(asked)
@@ -195,14 +195,14 @@ class _Worker:
             self._say(messages.UNREAD, failure_of(problem))
             return None
 
-    def _forget(self, asked: Asked) -> None:
+    def _forget(self, asked: WorkerRequest) -> None:
         """Knows nothing of what it was sent just now, as who sent it will have it."""
         self._events.pop(asked.event, None)
         for number in asked.calls:
             self._calls.pop(number, None)
 
     def _answered(
-        self, event: _Event, specification: Specification, asked: Asked
+        self, event: _Event, specification: Specification, asked: WorkerRequest
     ) -> tuple[int, bytes]:
         """The reply to the calls."""
         view = event.view(specification)
@@ -245,7 +245,7 @@ class _Worker:
         operator = self._operators[given.operator]
         return Call((), operator, specification, arguments, given.width, given.text)
 
-    def _event(self, asked: Asked) -> _Event:
+    def _event(self, asked: WorkerRequest) -> _Event:
         event = self._events.get(asked.event)
         if event is None:
             assert asked.content is not None

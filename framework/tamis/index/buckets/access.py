@@ -41,7 +41,7 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )
-from tamis.index.terms import ANY, IN, NOT_ALL, OUTSIDE, RANGE, Terms
+from tamis.index.terms import ANY, IN, NOT_ALL, OUTSIDE, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel, portable_parts
 from tamis.numeric.types import Flags, Ints
 from tamis.numeric.views import bare
@@ -65,7 +65,7 @@ _RANKS = 8.0
 
 
 @inlined
-def is_point(terms: Terms, term: int) -> bool:
+def is_point(terms: TermColumns, term: int) -> bool:
     """Whether a term asks for one value."""
     if terms.op[term] == RANGE:
         return bool(terms.low[term] == terms.high[term])
@@ -73,13 +73,13 @@ def is_point(terms: Terms, term: int) -> bool:
 
 
 @inlined
-def is_few_points(terms: Terms, term: int) -> bool:
+def is_few_points(terms: TermColumns, term: int) -> bool:
     """Whether a term asks for one of a few values, of which an event has at most one."""
     return bool(terms.op[term] == IN and terms.high[term] <= _FEW_MEMBERS)
 
 
 @inlined
-def share_of(store: Store, terms: Terms, term: int, width: int) -> float:
+def share_of(store: Store, terms: TermColumns, term: int, width: int) -> float:
     """Returns the share of events that satisfy a term, as far as it is known."""
     dimension, op = np.int64(terms.dimension[term]), terms.op[term]
     inside = 0.0
@@ -165,7 +165,7 @@ def _share_of_cells(store: Store, dimension: int, low: int, high: int) -> float:
 
 
 @inlined
-def _rank(store: Store, terms: Terms, term: int, width: int) -> float:
+def _rank(store: Store, terms: TermColumns, term: int, width: int) -> float:
     """How selective a term is without statistics, least first (paper 3.3)."""
     op = terms.op[term]
     cells = store.dimensions[terms.dimension[term], CELLS]
@@ -208,7 +208,7 @@ def _best(store: Store, batch: Batch, first: int, last: int, count: int, picked:
 
 
 @inlined
-def rarest(store: Store, terms: Terms, first: int, last: int) -> int:
+def rarest(store: Store, terms: TermColumns, first: int, last: int) -> int:
     """The first term on the rarest dimension, of some terms."""
     best = first
     for term in range(first + 1, last):
@@ -253,7 +253,7 @@ def _pick_lanes(
 
 
 @inlined
-def _best_pair(store: Store, terms: Terms, first: int, last: int) -> tuple[int, int]:
+def _best_pair(store: Store, terms: TermColumns, first: int, last: int) -> tuple[int, int]:
     """The terms on two dimensions whose pair costs events least, the same if there is only one.
 
     Pairs that agree in more of the last bits are fewer, so their lists are longer: rows that could
@@ -270,7 +270,7 @@ def _best_pair(store: Store, terms: Terms, first: int, last: int) -> tuple[int, 
 
 @inlined
 def _spaces_of(
-    store: Store, terms: Terms, term: int, code: int, whole: bool, most: int, alone: bool,
+    store: Store, terms: TermColumns, term: int, code: int, whole: bool, most: int, alone: bool,
     spaces: Ints,
 ) -> int:  # fmt: skip
     """The spaces through which a term gives access, disjoint for every event; how many."""
@@ -322,7 +322,7 @@ def _level_of(store: Store, dimension: int, first: int, last: int, most: int, al
 
 
 @inlined
-def _is_implied(terms: Terms, term: int, whole: bool, spaces: int) -> bool:
+def _is_implied(terms: TermColumns, term: int, whole: bool, spaces: int) -> bool:
     """Whether being in one of the spaces of an access implies its term."""
     if whole:
         return False
@@ -330,13 +330,13 @@ def _is_implied(terms: Terms, term: int, whole: bool, spaces: int) -> bool:
 
 
 @kernel
-def count_rarest(store: Store, terms: Terms) -> None:
+def count_rarest(store: Store, terms: TermColumns) -> None:
     """Adds up for how many rows each dimension is the rarest."""
     _count_rarest(bare_store(store), bare_terms(terms))
 
 
 @inlined
-def _count_rarest(store: Store, terms: Terms) -> None:
+def _count_rarest(store: Store, terms: TermColumns) -> None:
     for row in range(len(terms.rows)):
         if terms.start[row] < terms.start[row + 1]:
             term = rarest(store, terms, terms.start[row], terms.start[row + 1])
@@ -461,7 +461,7 @@ def _note_passing(store: Store, batch: Batch, first: int, last: int) -> None:
 
 
 @inlined
-def _sort_by_dimension(terms: Terms, picked: Ints, whole: Flags, count: int) -> None:
+def _sort_by_dimension(terms: TermColumns, picked: Ints, whole: Flags, count: int) -> None:
     """Pairs have their spaces in the order of dimensions, as events do: one look-up for two."""
     for place in range(1, count):
         at = place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tamis.index.buckets.batch import Batch
 from tamis.index.buckets.store import Store
-from tamis.index.terms import Terms
+from tamis.index.terms import TermColumns
 from tamis.numeric.kernels import inlined
 from tamis.numeric.views import bare
 
@@ -41,9 +41,9 @@ def bare_store(store: Store) -> Store:
 
 
 @inlined
-def bare_terms(terms: Terms) -> Terms:
+def bare_terms(terms: TermColumns) -> TermColumns:
     """Returns terms of views."""
-    return Terms(
+    return TermColumns(
         bare(terms.rows),
         bare(terms.start),
         bare(terms.dimension),

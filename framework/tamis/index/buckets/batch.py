@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tamis.index.buckets.store import MOST_LANES
-from tamis.index.terms import Terms
+from tamis.index.terms import TermColumns
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
 
@@ -21,7 +21,7 @@ _MOST_PASSING = 16_383
 class Batch(NamedTuple):
     """Rows on their way; columns by term or by row."""
 
-    terms: Terms
+    terms: TermColumns
     codes: Ints
     """By term, from the left: how many events it lets pass (14 bits), its dimension (24), whether
     codes decide it, its low code, its width (8 bits each)."""
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
     """By row, in one place of the memory: the columns above."""
 
 
-def new_batch(terms: Terms) -> Batch:
+def new_batch(terms: TermColumns) -> Batch:
     """A batch of which nothing is known yet but the terms."""
     about = np.zeros((len(terms.rows), ABOUT_FIELDS), np.int64)
     about[:, FIRST], about[:, LAST] = terms.start[:-1], terms.start[1:]

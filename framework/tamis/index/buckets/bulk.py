@@ -41,7 +41,7 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.terms import ANY, OUTSIDE, RANGE, Terms
+from tamis.index.terms import ANY, OUTSIDE, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints
 
@@ -181,13 +181,13 @@ def _is_first_place(store: Store, row: int, segment: int) -> bool:
 
 
 @kernel
-def read_back(store: Store, terms: Terms, part: Part, write: bool) -> tuple[int, int, int]:
+def read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tuple[int, int, int]:
     """Writes the rows of a part that have terms, or counts them: rows, terms and members."""
     return _read_back(bare_store(store), bare_terms(terms), part, write)
 
 
 @inlined
-def _read_back(store: Store, terms: Terms, part: Part, write: bool) -> tuple[int, int, int]:
+def _read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tuple[int, int, int]:
     rows, count, members = 0, 0, 0
     for segment in range(part[0], part[1]):
         fields = store.segments[segment]
@@ -211,7 +211,7 @@ def _read_back(store: Store, terms: Terms, part: Part, write: bool) -> tuple[int
 
 @inlined
 def _read_record(
-    store: Store, at: int, terms: Terms, count: int, members: int, write: bool
+    store: Store, at: int, terms: TermColumns, count: int, members: int, write: bool
 ) -> tuple[int, int]:
     left, at = np.int64(store.records[at]), at + 2
     for _ in range(left):
@@ -236,7 +236,7 @@ def _read_record(
 
 @inlined
 def _read_node(
-    store: Store, node: int, terms: Terms, count: int, members: int, write: bool
+    store: Store, node: int, terms: TermColumns, count: int, members: int, write: bool
 ) -> tuple[int, int]:
     """The terms that a node implies: its points."""
     while node:
@@ -260,7 +260,7 @@ def _read_node(
 
 @inlined
 def _read_lanes(
-    store: Store, segment: int, entry: int, terms: Terms, count: int, write: bool
+    store: Store, segment: int, entry: int, terms: TermColumns, count: int, write: bool
 ) -> int:
     """The terms that codes decide."""
     fields = store.segments[segment]

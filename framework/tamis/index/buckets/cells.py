@@ -15,7 +15,7 @@ import numpy as np
 from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import Batch, code_for
 from tamis.index.buckets.store import CELLS, COARSE, CUTS, MOST_CELLS, Store
-from tamis.index.terms import IN, RANGE, Terms
+from tamis.index.terms import IN, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Flags, Floats, Ints
 from tamis.numeric.views import bare
@@ -50,7 +50,7 @@ def before(value: float) -> float:
 
 
 @inlined
-def bounds_of(terms: Terms, term: int) -> tuple[float, float]:
+def bounds_of(terms: TermColumns, term: int) -> tuple[float, float]:
     """The cuts that a term asks for; infinite where it asks for none."""
     low, high = -np.inf, np.inf
     if terms.op[term] == RANGE:
@@ -71,7 +71,7 @@ def _place_of(table: Floats, first: int, mask: int, cut: float) -> int:
 
 
 @inlined
-def _distinct_cuts(terms: Terms, start: Ints, table: Floats, found: Ints) -> None:
+def _distinct_cuts(terms: TermColumns, start: Ints, table: Floats, found: Ints) -> None:
     """Puts the distinct cuts of each dimension into its hash table, and counts them.
 
     Beyond the room of the table (half of it) the number means: too many."""
@@ -87,7 +87,7 @@ def _distinct_cuts(terms: Terms, start: Ints, table: Floats, found: Ints) -> Non
 
 @inlined
 def _samples(
-    terms: Terms, stride: Ints, slot: Ints, sample: Floats, seen: Ints, taken: Ints
+    terms: TermColumns, stride: Ints, slot: Ints, sample: Floats, seen: Ints, taken: Ints
 ) -> None:
     """Every so many cuts of the dimensions that have a slot in `sample`, and how many."""
     for term in range(len(terms.dimension)):
@@ -104,7 +104,7 @@ def _samples(
 
 
 @inlined
-def _count_bounds(terms: Terms, bounds: Ints) -> None:
+def _count_bounds(terms: TermColumns, bounds: Ints) -> None:
     """At most how many cuts each dimension has."""
     for term in range(len(terms.dimension)):
         bounds[terms.dimension[term]] += 2
@@ -125,7 +125,7 @@ def bare_cuts(cuts: Cuts) -> Cuts:
 
 
 @kernel
-def find_cuts(terms: Terms, dimensions: int) -> Cuts:
+def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
     """The cuts of each dimension."""
     bounds = np.zeros(dimensions, np.int64)
     views = bare_terms(terms)
@@ -239,7 +239,7 @@ def _encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
 
 
 @inlined
-def _known_code(store: Store, terms: Terms, term: int, cuts: Cuts) -> int:
+def _known_code(store: Store, terms: TermColumns, term: int, cuts: Cuts) -> int:
     """The code of a range whose bounds most likely are cuts."""
     dimension = np.int64(terms.dimension[term])
     first = cuts.table_start[dimension]
@@ -262,7 +262,7 @@ def _known_code(store: Store, terms: Terms, term: int, cuts: Cuts) -> int:
 
 
 @inlined
-def _code(store: Store, terms: Terms, term: int) -> int:
+def _code(store: Store, terms: TermColumns, term: int) -> int:
     dimension, op = np.int64(terms.dimension[term]), terms.op[term]
     low, width, exact = 0, MOST_CELLS - 1, 0
     if op == RANGE:

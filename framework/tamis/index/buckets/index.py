@@ -28,7 +28,7 @@ from tamis.index.buckets.rehanging import (
     MOST_SEGMENTS,
     ROWS,
     SAMPLE,
-    Rehanging,
+    RehangingQueue,
     compare,
     node_costs,
 )
@@ -63,9 +63,9 @@ from tamis.index.buckets.store import (
 from tamis.index.columns import Columns
 from tamis.index.dimensions import Dimensions
 from tamis.index.known import knowledge_from
-from tamis.index.labels import Moved, relabeled
+from tamis.index.labels import ChangedLabels, relabeled
 from tamis.index.readings import event_count
-from tamis.index.terms import RANGE, Terms, joined
+from tamis.index.terms import RANGE, TermColumns, joined
 from tamis.indexing import Entry, Found, Index, Rows
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats, Ints
@@ -96,7 +96,7 @@ class BucketIndex(Index):
         self._laid_out = self._gone = 0
         self._statistics: Statistics | None = None
         self._seen = SeenEvents()
-        self._rehanging = Rehanging()
+        self._rehanging = RehangingQueue()
         self._matched, self._next_look = 0, FEWEST_EVENTS
         self._scratch = ScratchPool()
 
@@ -110,7 +110,7 @@ class BucketIndex(Index):
         """The same for boxes of numbers."""
         self._take(*self._dimensions.box_terms(rows, columns))
 
-    def _take(self, terms: Terms, moved: dict[int, Moved]) -> None:
+    def _take(self, terms: TermColumns, moved: dict[int, ChangedLabels]) -> None:
         """Takes new rows, and what became of labels to make room for them."""
         if moved:
             self._settle_seen()
@@ -230,7 +230,7 @@ class BucketIndex(Index):
         self._handle = handle_of(store)
         self._match_events = match_signed if store.tops[SIGNED] else match_events
 
-    def _add(self, terms: Terms) -> None:
+    def _add(self, terms: TermColumns) -> None:
         wide = len(self._dimensions) > SLOTS and not self._store.tops[WIDE]
         if wide or len(terms.rows) > len(self):
             self._lay_out(joined(self._read_back(), terms) if len(self) else terms)
@@ -240,16 +240,16 @@ class BucketIndex(Index):
             finally:
                 self._keep(self._store)
 
-    def _read_back(self, part: Part | None = None) -> Terms:
+    def _read_back(self, part: Part | None = None) -> TermColumns:
         """Returns the rows of a part, or all, that something can match, with all their terms."""
         part = part or (0, int(self._store.tops[TOP_SEGMENTS]), 0, len(self._store.places))
         nothing = np.zeros(0, np.int64)
-        none = Terms(
+        none = TermColumns(
             nothing, nothing, nothing.astype(np.int32), nothing.astype(np.uint8),
             np.zeros(0), np.zeros(0), np.zeros(0),
         )  # fmt: skip
         rows, count, members = bulk.read_back(self._store, none, part, False)
-        terms = Terms(
+        terms = TermColumns(
             np.zeros(rows, np.int64),
             np.zeros(rows + 1, np.int64),
             np.zeros(count, np.int32),
@@ -261,7 +261,7 @@ class BucketIndex(Index):
         bulk.read_back(self._store, terms, part, True)
         return terms
 
-    def _without_empty(self, terms: Terms) -> Terms:
+    def _without_empty(self, terms: TermColumns) -> TermColumns:
         """The rows that something can match; the others are noted as such."""
         empty = (terms.op == RANGE) & ~(terms.low <= terms.high)
         if not empty.any():
@@ -273,7 +273,7 @@ class BucketIndex(Index):
         self._store.tops[LIVE] += never.sum()
         return terms.of(np.flatnonzero(~never))
 
-    def _lay_out(self, terms: Terms) -> None:
+    def _lay_out(self, terms: TermColumns) -> None:
         """Puts these rows, all there are, into new arrays; forgets what only others asked for.
 
         When that fails, everything stays as it was."""
@@ -289,7 +289,7 @@ class BucketIndex(Index):
         finally:
             self._keep(self._store)
 
-    def _lay_out_anew(self, terms: Terms) -> None:
+    def _lay_out_anew(self, terms: TermColumns) -> None:
         never = np.flatnonzero(self._store.places == NEVER)
         if self._gone > len(terms.rows) // 2:
             self._dimensions, terms = self._dimensions.kept(terms)
@@ -340,7 +340,7 @@ class BucketIndex(Index):
         self._store = store
         self._laid_out = len(self)
 
-    def _cut(self, cuts: Cuts, terms: Terms) -> Store:
+    def _cut(self, cuts: Cuts, terms: TermColumns) -> Store:
         """The store with cells for these terms."""
         count = len(self._dimensions)
         store = arrays.with_dimensions(self._store, count)
@@ -371,7 +371,7 @@ class BucketIndex(Index):
             np.concatenate([part for _, part in parts]),
         )
 
-    def _append(self, terms: Terms) -> None:
+    def _append(self, terms: TermColumns) -> None:
         """Puts rows where there is room, beside those that are there."""
         store = arrays.with_dimensions(self._store, len(self._dimensions))
         for number in range(len(self._store.presence), len(self._dimensions)):

@@ -62,7 +62,7 @@ def _compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Flo
         costs[row_of[replica], 1] += node_share(store, node_of[replica])
 
 
-class Rehanging:
+class RehangingQueue:
     """Knows which segments are still to be gone through, and how far the first of them is."""
 
     def __init__(self) -> None:

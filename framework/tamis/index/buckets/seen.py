@@ -15,7 +15,7 @@ import numpy as np
 from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import CELLS, COARSE, CUTS, Store
 from tamis.index.dimensions import Dimensions
-from tamis.index.known import Knowledge
+from tamis.index.known import DimensionKnowledge
 from tamis.numeric.types import Floats
 from tamis.spaces.curve import Curve
 from tamis.spaces.line import recut
@@ -72,8 +72,8 @@ class SeenEvents:
             self._cells.pop(key, None)
 
     def knowledge(
-        self, store: Store, dimensions: Dimensions, known: Knowledge | None
-    ) -> Knowledge | None:
+        self, store: Store, dimensions: Dimensions, known: DimensionKnowledge | None
+    ) -> DimensionKnowledge | None:
         """Returns what was seen, beside what was known; `None` where too little was seen.
 
         What was known says more of dimensions whose cells are coarse."""
@@ -98,4 +98,4 @@ class SeenEvents:
             if len(cuts) and total and not (is_coarse and before is not None):
                 before = Curve(cuts, np.cumsum(counts)[:-1] / total)
             curves.append(before)
-        return Knowledge.of(presence, curves)
+        return DimensionKnowledge.of(presence, curves)

@@ -59,7 +59,7 @@ from tamis.index.buckets.store import (
     WIDE,
     Store,
 )  # fmt: skip
-from tamis.index.terms import Terms
+from tamis.index.terms import TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Ints, SmallInts
 
@@ -358,13 +358,17 @@ def _append(store: Store, batch: Batch, row: int, node: int) -> int:
 
 
 @kernel
-def write_places(store: Store, terms: Terms, row_of: Ints, segment_of: Ints, count: int) -> None:
+def write_places(
+    store: Store, terms: TermColumns, row_of: Ints, segment_of: Ints, count: int
+) -> None:
     """Notes where rows are; `more` has room for a place a replica and a row."""
     _write_places(bare_store(store), bare_terms(terms), row_of, segment_of, count)
 
 
 @inlined
-def _write_places(store: Store, terms: Terms, row_of: Ints, segment_of: Ints, count: int) -> None:
+def _write_places(
+    store: Store, terms: TermColumns, row_of: Ints, segment_of: Ints, count: int
+) -> None:
     replica = 0
     while replica < count:
         row, first = row_of[replica], replica

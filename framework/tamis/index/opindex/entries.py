@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamis.index.dimensions import Dimensions
-from tamis.index.labels import Moved
-from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, Terms
+from tamis.index.labels import ChangedLabels
+from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, TermColumns
 from tamis.indexing import Entry
 from tamis.language.predicate import Disjunction
 from tamis.numeric.kernels import inlined, kernel
@@ -52,10 +52,10 @@ class Entries(NamedTuple):
     """Of an entry that breaks, is part of, or says that there is such a predicate, its number."""
 
 
-class Wanted(NamedTuple):
+class NewEntries(NamedTuple):
     """Rows on their way to entries: terms, the clause of each, and which are one predicate."""
 
-    terms: Terms
+    terms: TermColumns
     clause: Ints
     whole: Ints
     """The same number for all terms of a predicate that has several, else -1; from 0 in a row."""
@@ -80,13 +80,13 @@ def conjunctions(entries: Iterable[Entry], disjunction: dict[int, int]) -> Itera
                 yield row, [part]
 
 
-def wanted_of(terms: Terms, disjunction: Mapping[int, int]) -> Wanted:
+def wanted_of(terms: TermColumns, disjunction: Mapping[int, int]) -> NewEntries:
     """Returns rows of clauses: one for each term, and one for each disjunction."""
     counts = np.diff(terms.start)
     clause = np.arange(len(terms.dimension)) - np.repeat(terms.start[:-1], counts)
     whole = np.full(len(clause), NO_GROUP)
     if not disjunction:
-        return Wanted(terms, clause, whole)
+        return NewEntries(terms, clause, whole)
     number = np.full(len(terms.rows), NO_GROUP)
     number[list(disjunction)] = list(disjunction.values())
     is_row = number == NO_GROUP
@@ -97,10 +97,10 @@ def wanted_of(terms: Terms, disjunction: Mapping[int, int]) -> Wanted:
     several = parts & (counts[of] > 1)
     whole[several] = (np.arange(len(row)) - row)[of[several]]
     start = np.append(terms.start[:-1][is_row], terms.start[-1])
-    return Wanted(terms._replace(rows=terms.rows[is_row], start=start), clause, whole)
+    return NewEntries(terms._replace(rows=terms.rows[is_row], start=start), clause, whole)
 
 
-def entries_of(wanted: Wanted) -> Entries:
+def entries_of(wanted: NewEntries) -> Entries:
     """Returns rows as entries."""
     terms, rows = wanted.terms, len(wanted.terms.rows)
     sizes = np.where(terms.op > OUTSIDE, terms.high, 1)
@@ -133,7 +133,7 @@ def joined_entries(first: Entries, second: Entries) -> Entries:
     return Entries(**{**both, "start": start})
 
 
-def relabeled_entries(entries: Entries, number: int, move: Moved) -> None:
+def relabeled_entries(entries: Entries, number: int, move: ChangedLabels) -> None:
     """Moves the bounds of a dimension whose labels have moved."""
     mine = entries.dimension == number
     is_upper = entries.kind % CLEARING == AT_MOST
@@ -147,13 +147,13 @@ def relabeled_entries(entries: Entries, number: int, move: Moved) -> None:
     entries.kind[wider & (entries.kind < BREAKS)] += BETWEEN
 
 
-def used_terms(entries: Entries, dimensions: Dimensions) -> Terms:
+def used_terms(entries: Entries, dimensions: Dimensions) -> TermColumns:
     """Returns what entries use of dimensions as terms, for `Dimensions.kept`."""
     bags = np.array([dimensions.is_bag(at) for at in range(len(dimensions))], np.bool_)
     is_member = bags[entries.dimension] if len(bags) else np.zeros(0, np.bool_)
     count = len(entries.dimension)
     low, high = np.minimum(entries.key, entries.other), np.maximum(entries.key, entries.other)
-    return Terms(
+    return TermColumns(
         np.zeros(1, np.int64),
         np.array([0, count]),
         entries.dimension,
@@ -165,7 +165,7 @@ def used_terms(entries: Entries, dimensions: Dimensions) -> Terms:
 
 
 @kernel
-def _fill(wanted: Wanted, made: Entries) -> None:
+def _fill(wanted: NewEntries, made: Entries) -> None:
     """Writes the entries of all rows."""
     terms, at = wanted.terms, 0
     for row in range(len(terms.rows)):
@@ -188,7 +188,7 @@ def _fill(wanted: Wanted, made: Entries) -> None:
 
 
 @inlined
-def _is_counted(wanted: Wanted, first: int, last: int) -> bool:
+def _is_counted(wanted: NewEntries, first: int, last: int) -> bool:
     """Whether each clause of a row is one predicate that one entry at most satisfies."""
     terms = wanted.terms
     if last - first > MOST_COUNTED:
@@ -214,7 +214,7 @@ def _put(
 
 
 @inlined
-def _add(wanted: Wanted, term: int, made: Entries, at: int, groups: int) -> tuple[int, int]:
+def _add(wanted: NewEntries, term: int, made: Entries, at: int, groups: int) -> tuple[int, int]:
     """Writes the entries of a term; where the next ones go, and how many groups there are."""
     terms, clause = wanted.terms, wanted.clause[term]
     op, dimension, whole = terms.op[term], terms.dimension[term], wanted.whole[term]

@@ -18,13 +18,13 @@ from tamis.event import Event
 from tamis.index.columns import Columns
 from tamis.index.dimensions import Dimensions
 from tamis.index.known import knowledge_from
-from tamis.index.labels import Moved
+from tamis.index.labels import ChangedLabels
 from tamis.index.opindex import store as stores
 from tamis.index.opindex.entries import (
     CLEARING,
     KINDS,
     Entries,
-    Wanted,
+    NewEntries,
     conjunctions,
     entries_of,
     joined_entries,
@@ -33,7 +33,7 @@ from tamis.index.opindex.entries import (
     wanted_of,
 )
 from tamis.index.opindex.lists import append, measure, remove, settle_all
-from tamis.index.opindex.matching import Scratch, match_event
+from tamis.index.opindex.matching import OpIndexScratch, match_event
 from tamis.index.opindex.reading_back import read_back
 from tamis.index.opindex.store import (
     ALWAYS,
@@ -49,7 +49,7 @@ from tamis.index.opindex.store import (
     START,
     STRETCHES,
     WORDS,
-    Store,
+    OpIndexStore,
 )
 from tamis.index.readings import event_count, most_at_once
 from tamis.indexing import Entry, Found, Index, Rows
@@ -60,7 +60,7 @@ from tamis.statistics import Statistics
 
 _SMALL, _ROOM = 1_024, 64
 _ENTRIES_A_SEGMENT = 16
-_Lent = tuple[Scratch, Ints]
+_Lent = tuple[OpIndexScratch, Ints]
 
 
 class OpIndex(Index):
@@ -96,7 +96,7 @@ class OpIndex(Index):
         """Adds a row, which must not be there."""
         self.build([(row, predicates)])
 
-    def _take(self, wanted: Wanted, moved: dict[int, Moved]) -> None:
+    def _take(self, wanted: NewEntries, moved: dict[int, ChangedLabels]) -> None:
         """Takes new rows, and what became of labels to make room for them."""
         fresh = entries_of(wanted)
         if not moved and len(fresh.rows) <= max(self._rows, 1):
@@ -208,7 +208,7 @@ class OpIndex(Index):
         shares = uses / max(1.0, uses.max(initial=0.0))
         return np.where(np.isnan(known.presence), shares, known.presence)
 
-    def _keep(self, store: Store) -> None:
+    def _keep(self, store: OpIndexStore) -> None:
         self._store = store
         self._places = places_of(store)
 
@@ -260,7 +260,7 @@ class OpIndex(Index):
             if all(len(array) >= size for array, size in zip(has, sizes, strict=True)):
                 return lent
         counters, words, groups, values, rows = (_ROOM + int(size) * 9 // 8 for size in sizes)
-        scratch = Scratch(
+        scratch = OpIndexScratch(
             np.zeros(counters, np.uint8),
             np.zeros(words, np.uint64),
             np.zeros(groups, np.int32),
@@ -301,7 +301,9 @@ class OpIndex(Index):
         about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
         self._rows = self._laid_out = about["rows"]
         self._gone, self._known = about["gone"], about["known"]
-        self._keep(Store(*(_mapped(folder / f"{name}.npy") for name in Store._fields)))
+        self._keep(
+            OpIndexStore(*(_mapped(folder / f"{name}.npy") for name in OpIndexStore._fields))
+        )
         self._always = np.flatnonzero(self._store.pivot == ALWAYS)
 
 
@@ -313,7 +315,7 @@ def _mapped(path: Path) -> Any:
         return np.load(path)
 
 
-def _row_room(store: Store, entries: Entries) -> dict[str, int]:
+def _row_room(store: OpIndexStore, entries: Entries) -> dict[str, int]:
     """Returns how long the arrays by row are to be."""
     rows = int(entries.rows.max(initial=-1)) + 1
     if rows <= len(store.pivot):
@@ -321,7 +323,7 @@ def _row_room(store: Store, entries: Entries) -> dict[str, int]:
     return dict.fromkeys(("pivot", "slot"), max(rows, len(store.pivot) * 9 // 8, 64))
 
 
-def _roomier(store: Store, entries: Entries) -> Store:
+def _roomier(store: OpIndexStore, entries: Entries) -> OpIndexStore:
     """Returns the store with room for any stretch of an arena to move, and for a row more."""
     row = int(entries.clauses.max(initial=0) + entries.groups.max(initial=0))
     longest = store.segments[:, COUNT].max(initial=0), store.stretches[:, COUNT].max(initial=0)
@@ -332,7 +334,7 @@ def _roomier(store: Store, entries: Entries) -> Store:
     return stores.with_room(store, sizes)
 
 
-def _with_stretches(store: Store, counts: Ints, arenas: dict[str, int]) -> Store:
+def _with_stretches(store: OpIndexStore, counts: Ints, arenas: dict[str, int]) -> OpIndexStore:
     """Returns an empty store with arenas of these sizes, and stretches of these capacities."""
     by_pivot = counts.reshape(-1, STRETCHES)
     store.stretches[:, CAPACITY] = counts

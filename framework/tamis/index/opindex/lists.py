@@ -48,7 +48,7 @@ from tamis.index.opindex.store import (
     WORD,
     WORD_TOP,
     WORDS,
-    Store,
+    OpIndexStore,
     opened,
 )
 from tamis.numeric.kernels import inlined, kernel
@@ -94,7 +94,7 @@ def is_plain(value: float) -> bool:
 
 
 @inlined
-def _pivots(store: Store, entries: Entries, row: int, use: Ints, sums: Floats) -> int:
+def _pivots(store: OpIndexStore, entries: Entries, row: int, use: Ints, sums: Floats) -> int:
     """Writes the pivots of a row to the front of `use`; how many there are."""
     first, last = entries.start[row], entries.start[row + 1]
     if entries.counted[row]:
@@ -252,7 +252,7 @@ def append(places: Ints, entries: Entries, first: int, sorting: bool) -> int:
 
 
 @inlined
-def forget(store: Store, number: int) -> None:
+def forget(store: OpIndexStore, number: int) -> None:
     """Takes a row out: its counter or bits say that it is gone."""
     pivot, slot = np.int64(store.pivot[number]), np.int64(store.slot[number])
     store.pivot[number] = GONE
@@ -275,7 +275,7 @@ def remove(places: Ints, rows: Ints) -> None:
 
 
 @inlined
-def _counter(store: Store, pivot: int, needed: int, number: int) -> int:
+def _counter(store: OpIndexStore, pivot: int, needed: int, number: int) -> int:
     """A counter for a row; -1 without room."""
     line = STRETCHES * pivot + COUNTERS
     before = _room(store.stretches, line, 1, store.tops, COUNTER_TOP, len(store.needed))
@@ -293,7 +293,7 @@ def _counter(store: Store, pivot: int, needed: int, number: int) -> int:
 
 
 @inlined
-def _bits(store: Store, entries: Entries, row: int, pivot: int, number: int) -> int:
+def _bits(store: OpIndexStore, entries: Entries, row: int, pivot: int, number: int) -> int:
     """Bits for a row; -1 without room."""
     line, words, groups = STRETCHES * pivot, _words(entries, row), np.int64(entries.groups[row])
     before = _room(store.stretches, line + BITS, 1, store.tops, BIT_TOP, len(store.bits))
@@ -342,7 +342,13 @@ def _bits(store: Store, entries: Entries, row: int, pivot: int, number: int) -> 
 
 @inlined
 def _put_all(
-    places: Ints, store: Store, entries: Entries, row: int, pivot: int, slot: int, sorting: bool
+    places: Ints,
+    store: OpIndexStore,
+    entries: Entries,
+    row: int,
+    pivot: int,
+    slot: int,
+    sorting: bool,
 ) -> bool:
     """Puts the entries of a row into the lists of a pivot; whether there was room."""
     bit, group = 0, 0
@@ -382,7 +388,7 @@ def _put_all(
 
 
 @inlined
-def _segment(store: Store, pivot: int, kind: int, dimension: int) -> int:
+def _segment(store: OpIndexStore, pivot: int, kind: int, dimension: int) -> int:
     """The segment where an entry belongs, -1 where there is no room for a new list."""
     line = KINDS * pivot + kind
     if store.lists[line, 0] < 0:
@@ -395,7 +401,7 @@ def _segment(store: Store, pivot: int, kind: int, dimension: int) -> int:
 
 
 @inlined
-def _has_room(store: Store, segment: int) -> bool:
+def _has_room(store: OpIndexStore, segment: int) -> bool:
     """Makes room for an entry, if there is any."""
     before = _room(store.segments, segment, 1, store.tops, ENTRY_TOP, len(store.at))
     if before == -2:

@@ -39,7 +39,7 @@ from tamis.index.opindex.store import (
     STRETCHES,
     WORD,
     WORDS,
-    Store,
+    OpIndexStore,
     opened,
 )
 from tamis.index.reading_kernels import opened_readings
@@ -53,7 +53,7 @@ _FEW = 128
 _ORDER = (BREAKS, PRESENT, PART, *range(CLEARING, BREAKS))
 
 
-class Scratch(NamedTuple):
+class OpIndexScratch(NamedTuple):
     """What one match at a time writes into."""
 
     counters: Bytes
@@ -77,9 +77,9 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def opened_scratch(places: Any) -> Scratch:
+def opened_scratch(places: Any) -> OpIndexScratch:
     """Returns the scratch whose arrays lie at these places."""
-    return Scratch(
+    return OpIndexScratch(
         bare_at(places, 0, np.uint8),
         bare_at(places, 1, np.uint64),
         bare_at(places, 2, np.int32),
@@ -97,7 +97,9 @@ def opened_scratch(places: Any) -> Scratch:
 
 
 @inlined
-def _after(store: Store, first: int, last: int, dimension: int, key: float, beyond: bool) -> int:
+def _after(
+    store: OpIndexStore, first: int, last: int, dimension: int, key: float, beyond: bool
+) -> int:
     """The first entry at or, with `beyond`, after a key of a dimension, in a sorted stretch."""
     while first < last:
         half = (first + last) >> 1
@@ -113,7 +115,7 @@ def _after(store: Store, first: int, last: int, dimension: int, key: float, beyo
 
 
 @inlined
-def _at_code(store: Store, first: int, last: int, code: int) -> int:
+def _at_code(store: OpIndexStore, first: int, last: int, code: int) -> int:
     """The first entry of a plain segment with this code or a higher one."""
     while last - first > _FEW:
         half = (first + last) >> 1
@@ -128,7 +130,9 @@ def _at_code(store: Store, first: int, last: int, code: int) -> int:
 
 
 @inlined
-def _range(store: Store, segment: int, kind: int, use: Scratch, at: int) -> tuple[int, int]:
+def _range(
+    store: OpIndexStore, segment: int, kind: int, use: OpIndexScratch, at: int
+) -> tuple[int, int]:
     """The sorted entries that a value may satisfy: by their key, it does."""
     first = store.segments[segment, START]
     last = first + store.segments[segment, SORTED]
@@ -160,7 +164,7 @@ def _holds(kind: int, key: float, other: float, value: float) -> bool:
 
 
 @inlined
-def _segment(store: Store, pivot: int, kind: int, use: Scratch, at: int) -> int:
+def _segment(store: OpIndexStore, pivot: int, kind: int, use: OpIndexScratch, at: int) -> int:
     """The segment in which a value may find something, -1 if there is none."""
     line = KINDS * pivot + kind
     segment = np.int64(store.lists[line, 0])
@@ -172,7 +176,7 @@ def _segment(store: Store, pivot: int, kind: int, use: Scratch, at: int) -> int:
 
 
 @inlined
-def _count_down(store: Store, segment: int, kind: int, use: Scratch, at: int) -> int:
+def _count_down(store: OpIndexStore, segment: int, kind: int, use: OpIndexScratch, at: int) -> int:
     """Subtracts what a value satisfies from counters; how many entries it satisfies."""
     dimension, value = use.dimension[at], use.value[at]
     first, last = _range(store, segment, kind, use, at)
@@ -205,7 +209,7 @@ def _count_down(store: Store, segment: int, kind: int, use: Scratch, at: int) ->
 
 
 @inlined
-def _clear_one(store: Store, entry: int, kind: int, use: Scratch) -> None:
+def _clear_one(store: OpIndexStore, entry: int, kind: int, use: OpIndexScratch) -> None:
     """Does what an entry that holds does to its row."""
     at = np.int64(store.at[entry])
     if kind >= BREAKS:
@@ -221,7 +225,7 @@ def _clear_one(store: Store, entry: int, kind: int, use: Scratch) -> None:
 
 
 @inlined
-def _clear(store: Store, segment: int, kind: int, use: Scratch, at: int) -> int:
+def _clear(store: OpIndexStore, segment: int, kind: int, use: OpIndexScratch, at: int) -> int:
     """Clears the bits of clauses that a value satisfies; how many entries it may satisfy."""
     dimension, value = use.dimension[at], use.value[at]
     begin = store.segments[segment, START]
@@ -247,7 +251,7 @@ def _clear(store: Store, segment: int, kind: int, use: Scratch, at: int) -> int:
 
 
 @inlined
-def _read(places: Any, readings: Ints, event: int, use: Scratch) -> int:
+def _read(places: Any, readings: Ints, event: int, use: OpIndexScratch) -> int:
     """Writes down what an event has; how many values."""
     read, count = opened_readings(readings), 0
     for line in range(read.line_start[event], read.line_start[event + 1]):
@@ -274,7 +278,9 @@ def _read(places: Any, readings: Ints, event: int, use: Scratch) -> int:
 
 
 @inlined
-def _queued(store: Store, pivot: int, first: int, last: int, use: Scratch, queued: int) -> int:
+def _queued(
+    store: OpIndexStore, pivot: int, first: int, last: int, use: OpIndexScratch, queued: int
+) -> int:
     """Queues the segments in which some values may find something; how many there are now."""
     for at in range(first, last):
         for kind in range(CLEARING if use.is_first[at] else EQUAL + 1):
@@ -287,7 +293,7 @@ def _queued(store: Store, pivot: int, first: int, last: int, use: Scratch, queue
 
 
 @inlined
-def _count_queued(store: Store, use: Scratch, queued: int) -> int:
+def _count_queued(store: OpIndexStore, use: OpIndexScratch, queued: int) -> int:
     """Subtracts what is found in segments from counters; how many entries are satisfied."""
     hits = 0
     for place in range(queued):
@@ -303,7 +309,9 @@ def _count_queued(store: Store, use: Scratch, queued: int) -> int:
 
 
 @inlined
-def _counted(store: Store, pivot: int, first: int, last: int, count: int, use: Scratch) -> None:
+def _counted(
+    store: OpIndexStore, pivot: int, first: int, last: int, count: int, use: OpIndexScratch
+) -> None:
     """Finds the rows of a pivot whose predicates are counted."""
     stretch = store.stretches[STRETCHES * pivot + COUNTERS]
     begin, rows = stretch[START], stretch[COUNT]
@@ -323,7 +331,9 @@ def _counted(store: Store, pivot: int, first: int, last: int, count: int, use: S
 
 
 @inlined
-def _cleared(store: Store, pivot: int, first: int, last: int, count: int, use: Scratch) -> None:
+def _cleared(
+    store: OpIndexStore, pivot: int, first: int, last: int, count: int, use: OpIndexScratch
+) -> None:
     """Finds the rows of a pivot that have bits."""
     line, hits = STRETCHES * pivot, 0
     words, groups = store.stretches[line + WORDS], store.stretches[line + GROUPS]

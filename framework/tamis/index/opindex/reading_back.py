@@ -17,12 +17,12 @@ from tamis.index.opindex.store import (
     STRETCHES,
     WORD,
     WORDS,
-    Store,
+    OpIndexStore,
 )
 from tamis.numeric.types import Ints
 
 
-def read_back(store: Store) -> Entries:
+def read_back(store: OpIndexStore) -> Entries:
     """Returns all rows that are there, in ascending order."""
     pivot_of, kind_of, place = _places(store)
     counted = kind_of < CLEARING
@@ -50,7 +50,7 @@ def read_back(store: Store) -> Entries:
     return _entries(store, row[kept], kind_of[kept], place[kept], clause[kept], group[kept])
 
 
-def _places(store: Store) -> tuple[Ints, Ints, Ints]:
+def _places(store: OpIndexStore) -> tuple[Ints, Ints, Ints]:
     """Returns of each entry its pivot, its kind and where it is."""
     lines = np.flatnonzero(store.lists[:, 0] >= 0)
     counts = store.lists[lines, 1].astype(np.int64) + 1
@@ -63,7 +63,7 @@ def _places(store: Store) -> tuple[Ints, Ints, Ints]:
     return line // KINDS, line % KINDS, place
 
 
-def _slots_of_words(store: Store) -> Ints:
+def _slots_of_words(store: OpIndexStore) -> Ints:
     """Returns of each word in use the slot that it belongs to."""
     stretches = store.stretches.reshape(-1, STRETCHES, store.stretches.shape[1])
     slot_of = np.zeros(len(store.words), np.int64)
@@ -77,7 +77,7 @@ def _slots_of_words(store: Store) -> Ints:
 
 
 def _entries(
-    store: Store, row: Ints, kind: Ints, place: Ints, clause: Ints, group: Ints
+    store: OpIndexStore, row: Ints, kind: Ints, place: Ints, clause: Ints, group: Ints
 ) -> Entries:
     """Returns entries, sorted by row, as rows; and rows without any."""
     rows = np.flatnonzero((store.pivot >= 0) | (store.pivot == ALWAYS))

@@ -39,7 +39,7 @@ DEAD = 255
 """The counter of a row that is gone."""
 
 
-class Store(NamedTuple):
+class OpIndexStore(NamedTuple):
     """The arrays; what is in use of arenas is in `tops`."""
 
     lists: SmallInts
@@ -74,9 +74,9 @@ class Store(NamedTuple):
 
 
 @inlined
-def opened(places: Any) -> Store:
+def opened(places: Any) -> OpIndexStore:
     """Returns the store whose arrays lie at these places (`places_of`)."""
-    return Store(
+    return OpIndexStore(
         bare_table_at(places, 0, np.int32),
         bare_table_at(places, 1, np.int64),
         bare_at(places, 2, np.int32),
@@ -97,11 +97,11 @@ def opened(places: Any) -> Store:
     )
 
 
-def empty_store(dimensions: int, rows: int) -> Store:
+def empty_store(dimensions: int, rows: int) -> OpIndexStore:
     """Returns a store without rows, with room for so many dimensions and row numbers."""
     lists = np.zeros((dimensions * KINDS, 2), np.int32)
     lists[:, 0] = -1
-    return Store(
+    return OpIndexStore(
         lists,
         np.zeros((0, SEGMENT_FIELDS), np.int64),
         np.zeros(0, np.int32),
@@ -135,7 +135,7 @@ ARENAS = {
 }
 
 
-def with_room(store: Store, sizes: dict[str, int]) -> Store:
+def with_room(store: OpIndexStore, sizes: dict[str, int]) -> OpIndexStore:
     """Returns the store with arrays of at least these lengths."""
     return store._replace(
         **{
@@ -156,6 +156,6 @@ def _grown(name: str, array: Any, size: int) -> Any:
     return grown
 
 
-def nbytes(store: Store) -> int:
+def nbytes(store: OpIndexStore) -> int:
     """Returns the memory of all arrays."""
     return sum(array.nbytes for array in store)

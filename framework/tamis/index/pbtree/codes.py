@@ -59,7 +59,7 @@ class Term(NamedTuple):
     """Where the predicate is a set, its keys; the range has all of them."""
 
 
-class Reading(NamedTuple):
+class LineKeys(NamedTuple):
     """What an event has on a line: a key, or two neighbors that a large integer lies between."""
 
     holds: int
@@ -230,18 +230,18 @@ def _string_range(stretch: Stretch) -> tuple[int, int, bool]:
 # events
 
 
-def readings_of(event: Event, name: str, holds: Iterable[int]) -> Iterator[Reading]:
+def readings_of(event: Event, name: str, holds: Iterable[int]) -> Iterator[LineKeys]:
     """Yields what an event has on the lines of an attribute."""
     value = event.scalar(name)
     for each in holds:
         if each in (PRESENT, ABSENT):
             if event.present(name) is (each == PRESENT):
-                yield Reading(each, 1, 1)
+                yield LineKeys(each, 1, 1)
         elif each == ARRAY:
             keys = {element_key(element) for element in event.array(name) or ()}
-            yield from (Reading(each, key, key) for key in keys)
+            yield from (LineKeys(each, key, key) for key in keys)
         elif value is not None and (found := _scalar_keys(value, each)) is not None:
-            yield Reading(each, *found)
+            yield LineKeys(each, *found)
 
 
 def _scalar_keys(value: Scalar, holds: int) -> tuple[int, int] | None:

@@ -30,7 +30,7 @@ from tamis.index.pbtree.codes import (
     doubles_of,
     terms_of,
 )
-from tamis.index.pbtree.nodes import EQUAL, GREATER, LESS, UNEQUAL, Run
+from tamis.index.pbtree.nodes import EQUAL, GREATER, LESS, UNEQUAL, PlaceRun
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Flags, Ints, Words
 
@@ -178,18 +178,18 @@ def window_start(width: int, key: int) -> int:
     return double_key(value - _MARGIN * 4.0 ** (width - _UNIT)) - 1
 
 
-class Boxes(NamedTuple):
+class EntryBoxes(NamedTuple):
     """Where boxes of numbers hang, in columns: all of them exact, each with one entry."""
 
     line: Ints
     width: Ints
     kind: Ints
     keys: Words
-    payload: Run
+    payload: PlaceRun
     """The terms of each row, with the key and the row of its entry."""
 
 
-def hung_boxes(rows: Ints, columns: Columns, number: Numbered) -> Boxes:
+def hung_boxes(rows: Ints, columns: Columns, number: Numbered) -> EntryBoxes:
     """Returns where boxes hang whose bounds are all below 2 ** 53."""
     numbers = np.array([number(Line(name, NUMBERS)) for name in columns.attributes], np.int64)
     start, count = columns.start, np.diff(columns.start)
@@ -215,8 +215,10 @@ def hung_boxes(rows: Ints, columns: Columns, number: Numbered) -> Boxes:
     is_kept[chosen[has & (width == 0)]] = False
     is_kept[never[owner]] = False
     lengths = np.bincount(owner[is_kept], minlength=len(rows)) * TERM.itemsize
-    payload = Run(keys, rows.astype(np.uint32), lengths.astype(np.uint16), terms[is_kept].tobytes())
-    return Boxes(line, width, kind, keys, payload)
+    payload = PlaceRun(
+        keys, rows.astype(np.uint32), lengths.astype(np.uint16), terms[is_kept].tobytes()
+    )
+    return EntryBoxes(line, width, kind, keys, payload)
 
 
 def _scores(columns: Columns, terms: NDArray[np.void]) -> NDArray[np.float64]:
@@ -252,7 +254,7 @@ def _box_access(low: Words, high: Words) -> tuple[Ints, Ints, Words]:
     return width, kind, keys
 
 
-def holding(run: Run, low: Words, high: Words, there: Flags) -> tuple[Ints, Ints]:
+def holding(run: PlaceRun, low: Words, high: Words, there: Flags) -> tuple[Ints, Ints]:
     """Returns the rows of entries whose terms hold for an event: exact ones, and vague ones."""
     terms = np.frombuffer(run.payload, TERM)
     number = terms["line"]

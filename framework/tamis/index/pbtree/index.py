@@ -26,19 +26,19 @@ from tamis.index.columns import Columns
 from tamis.index.pbtree.entries import (
     VAGUE,
     Access,
-    Boxes,
+    EntryBoxes,
     Hung,
     holding,
     hung_boxes,
     hung_row,
     window_start,
 )
-from tamis.index.pbtree.lines import Lines
+from tamis.index.pbtree.lines import TreeLines
 from tamis.index.pbtree.names import Names
-from tamis.index.pbtree.nodes import EQUAL, Place, Run, joined, run_of
+from tamis.index.pbtree.nodes import EQUAL, ListPlace, PlaceRun, joined, run_of
 from tamis.index.pbtree.place import Home
 from tamis.index.pbtree.records import Records
-from tamis.index.pbtree.store import PAGES, Tally
+from tamis.index.pbtree.store import PAGES, PageTally
 from tamis.index.pbtree.tree import Sizes, Tree
 from tamis.indexing import Entry, Found, Index, Rows
 from tamis.language.comparison import ARRAY, PRESENCE, Comparison
@@ -78,7 +78,7 @@ class PBTree(Index):
         roots = store.meta.roots
         directory, records, names = (Tree(store, root, self._sizes) for root in roots)
         self._directory, self._records = Records(directory), Records(records)
-        self._lines = Lines(store, self._directory, self._sizes)
+        self._lines = TreeLines(store, self._directory, self._sizes)
         self.names = Names(store, names, self._has, self._name_of)
         """The ids of rows, for who has them kept here."""
 
@@ -196,7 +196,7 @@ class PBTree(Index):
             self._record_boxes(rows, boxes)
             self._store.meta.rows += len(rows)
 
-    def _hang_boxes(self, boxes: Boxes) -> None:
+    def _hang_boxes(self, boxes: EntryBoxes) -> None:
         order = np.lexsort(
             (boxes.payload.rows, boxes.payload.keys, boxes.kind, boxes.width, boxes.line)
         )
@@ -209,7 +209,7 @@ class PBTree(Index):
             self._lines.tree(line, width).insert(kind, entries.of(start, end))
             self._lines.keep(line, width)
 
-    def _record_boxes(self, rows: Ints, boxes: Boxes) -> None:
+    def _record_boxes(self, rows: Ints, boxes: EntryBoxes) -> None:
         if self.names.waiting:
             self._records.add(
                 {
@@ -237,13 +237,13 @@ class PBTree(Index):
         """Removes rows, which must be there, in one commit."""
         with self._commit():
             for row in rows.tolist():
-                content = self._records.get(row, Tally())
+                content = self._records.get(row, PageTally())
                 if content is None:
                     raise KeyError(row)
                 access, name, _ = _read_record(content)
                 tree = self._lines.tree(access.line, access.width)
                 for key in access.keys:
-                    tree.delete(access.kind, Place(key, row))
+                    tree.delete(access.kind, ListPlace(key, row))
                 self._lines.keep(access.line, access.width)
                 self._records.remove(row)
                 self.names.forget(row, name)
@@ -262,16 +262,16 @@ class PBTree(Index):
 
     def search(self, event: Event) -> Found:
         """Returns the same, how many entries were checked, and how many pages were read."""
-        tally = Tally()
+        tally = PageTally()
         return self.find(event, tally)
 
-    def find(self, event: Event, tally: Tally) -> Found:
+    def find(self, event: Event, tally: PageTally) -> Found:
         """Returns the same, and counts the pages that were looked at."""
         reading = self._lines.read(event)
         exact: list[Rows] = []
         vague: list[Rows] = []
         checked = 0
-        waiting: list[Run] = []
+        waiting: list[PlaceRun] = []
 
         def check() -> None:
             found = holding(joined(waiting), reading.low, reading.high, reading.there)
@@ -298,7 +298,7 @@ class PBTree(Index):
         rows = np.unique(np.concatenate([*exact, np.array(sure, np.int64)]))
         return Found(rows, checked).with_reads(tally.reads)
 
-    def _verified(self, row: int, event: Event, tally: Tally) -> bool:
+    def _verified(self, row: int, event: Event, tally: PageTally) -> bool:
         """Whether the predicates of a row hold, one by one."""
         content = self._records.get(row, tally)
         assert content is not None
@@ -306,10 +306,10 @@ class PBTree(Index):
         return all(_holds(each, event) for each in predicates)
 
     def _has(self, row: int) -> bool:
-        return self._records.get(row, Tally()) is not None
+        return self._records.get(row, PageTally()) is not None
 
     def _name_of(self, row: int) -> str | int:
-        content = self._records.get(row, Tally())
+        content = self._records.get(row, PageTally())
         assert content is not None
         return _read_record(content)[1]  # type: ignore[return-value]
 

@@ -14,7 +14,7 @@ import numpy as np
 from tamis.event import Event, is_itself
 from tamis.index.pbtree.codes import ABSENT, ALWAYS, Line, readings_of
 from tamis.index.pbtree.records import Records
-from tamis.index.pbtree.store import Store
+from tamis.index.pbtree.store import PageStore
 from tamis.index.pbtree.tree import Sizes, Tree
 from tamis.numeric.types import Flags, Words
 
@@ -22,7 +22,7 @@ _Found = tuple[int, int, int]
 """The number of a line, and the keys that an event has on it."""
 
 
-class Reading:
+class LineReading:
     """What an event has on lines."""
 
     def __init__(self, count: int) -> None:
@@ -39,10 +39,10 @@ class Reading:
         self.found.append((number, low, high))
 
 
-class Lines:
+class TreeLines:
     """The lines of an index."""
 
-    def __init__(self, store: Store, directory: Records, sizes: Sizes) -> None:
+    def __init__(self, store: PageStore, directory: Records, sizes: Sizes) -> None:
         self._store = store
         self._sizes = sizes
         self._directory = directory
@@ -107,9 +107,9 @@ class Lines:
         """Yields the trees of a line by width."""
         yield from self._trees[number].items()
 
-    def read(self, event: Event) -> Reading:
+    def read(self, event: Event) -> LineReading:
         """Returns what an event has on all lines."""
-        reading = Reading(len(self._lines))
+        reading = LineReading(len(self._lines))
         if self._lines:
             everything = self._numbers.get(Line("", ALWAYS))
             if everything is not None:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.index.ids import Id, checked_ids
-from tamis.index.pbtree.nodes import EQUAL, Place, run_of
-from tamis.index.pbtree.store import Store, Tally
+from tamis.index.pbtree.nodes import EQUAL, ListPlace, run_of
+from tamis.index.pbtree.store import PageStore, PageTally
 from tamis.index.pbtree.tree import Tree
 from tamis.numeric.types import Ints
 
@@ -29,7 +29,7 @@ class Names:
     """The ids of an index on disk: what `tamis.index.ids.Ids` is to one in memory."""
 
     def __init__(
-        self, store: Store, tree: Tree, has: Callable[[int], bool], name_of: Callable[[int], Id]
+        self, store: PageStore, tree: Tree, has: Callable[[int], bool], name_of: Callable[[int], Id]
     ) -> None:
         self._store = store
         self.tree = tree
@@ -50,7 +50,7 @@ class Names:
         if not isinstance(id, str) and 0 <= id < _FIRST:
             return id if self._has(id) else None
         key = _key(id)
-        for run in self.tree.window(key, key, Tally()):
+        for run in self.tree.window(key, key, PageTally()):
             for row in run.rows.tolist():
                 if self._name_of(row) == id:
                     return int(row)
@@ -102,7 +102,7 @@ class Names:
     def forget(self, row: int, id: Id | None) -> None:
         """Removes the id of a row that is being deleted."""
         if id is not None:
-            self.tree.delete(EQUAL, Place(_key(id), row))
+            self.tree.delete(EQUAL, ListPlace(_key(id), row))
 
     def of(self, rows: Ints) -> NDArray[Any]:
         """Returns the ids of rows that are there."""

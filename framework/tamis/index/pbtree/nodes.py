@@ -41,7 +41,7 @@ ENTRY_BYTES = 14
 """What an entry takes beside its payload."""
 
 
-class Place(NamedTuple):
+class ListPlace(NamedTuple):
     """Where an entry belongs."""
 
     key: int
@@ -56,7 +56,7 @@ class Node:
     def __init__(self, number: int = 0) -> None:
         self.number = number
         self.before = self.after = 0
-        self.item = Place(0, 0)
+        self.item = ListPlace(0, 0)
 
     def __len__(self) -> int:
         return 0
@@ -69,7 +69,7 @@ class Node:
         return b""
 
 
-class _Sorted(Node):
+class _SortedPage(Node):
     """A page whose items or entries are in the order of their places."""
 
     keys: Words
@@ -87,16 +87,16 @@ class _Sorted(Node):
         start = int(keys.searchsorted(wanted))
         return start + int(self.rows[start:end].searchsorted(np.uint32(row), "right")) - 1
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> ListPlace:
         """Returns the place of one of them."""
-        return Place(int(self.keys[at]), int(self.rows[at]))
+        return ListPlace(int(self.keys[at]), int(self.rows[at]))
 
     def has(self, at: int, key: int, row: int) -> bool:
         """Whether one of them has that very place."""
         return at >= 0 and int(self.keys[at]) == key and int(self.rows[at]) == row
 
 
-class Inner(_Sorted):
+class Inner(_SortedPage):
     """A nonleaf node: pointers with flags, and the head."""
 
     kind = _INNER
@@ -143,7 +143,7 @@ class Inner(_Sorted):
         return head + b"".join(array.tobytes() for array in arrays)
 
 
-class Leaf(_Sorted):
+class LeafPage(_SortedPage):
     """A leaf: an item for each node of a list."""
 
     kind = _LEAF
@@ -165,7 +165,7 @@ class Leaf(_Sorted):
         below = int(self.keys[items].searchsorted(np.uint64(key), "right"))
         return (int(items[below - 1]), False) if below else (int(items[0]), True)
 
-    def entry_at(self, kind: int, place: Place) -> tuple[int, bool]:
+    def entry_at(self, kind: int, place: ListPlace) -> tuple[int, bool]:
         """Returns the same for a place."""
         items = np.flatnonzero(self.pointers[kind][: self.floor(*place) + 1])
         if len(items):
@@ -177,7 +177,7 @@ class Leaf(_Sorted):
         return b"".join(array.tobytes() for array in arrays)
 
 
-class Run(_Sorted):
+class PlaceRun(_SortedPage):
     """A node of a list: entries in the order of their places."""
 
     kind = _RUN
@@ -200,15 +200,15 @@ class Run(_Sorted):
         """How many bytes the entries take."""
         return len(self.keys) * ENTRY_BYTES + len(self.payload)
 
-    def of(self, start: int, end: int) -> Run:
+    def of(self, start: int, end: int) -> PlaceRun:
         """Returns some of the entries."""
         first, last = self.ends[start], self.ends[end]
-        return Run(
+        return PlaceRun(
             self.keys[start:end], self.rows[start:end], self.marks[start:end],
             self.payload[first:last],
         )  # fmt: skip
 
-    def without(self, at: int) -> Run:
+    def without(self, at: int) -> PlaceRun:
         """Returns all entries but one."""
         return joined([self.of(0, at), self.of(at + 1, len(self))])
 
@@ -216,12 +216,12 @@ class Run(_Sorted):
         """Returns the payload of an entry."""
         return self.payload[self.ends[at] : self.ends[at + 1]]
 
-    def take(self, other: Run) -> None:
+    def take(self, other: PlaceRun) -> None:
         """Takes the entries of another one in the place of its own."""
         self.keys, self.rows, self.marks = other.keys, other.rows, other.marks
         self.payload, self._ends = other.payload, None
 
-    def merged(self, other: Run) -> Run:
+    def merged(self, other: PlaceRun) -> PlaceRun:
         """Returns the entries of both in order."""
         if not len(self) or not len(other):
             return self if len(self) else other
@@ -230,15 +230,15 @@ class Run(_Sorted):
         both = joined([self, other])
         return both.ordered(np.lexsort((both.rows, both.keys)))
 
-    def ordered(self, order: Ints) -> Run:
+    def ordered(self, order: Ints) -> PlaceRun:
         """Returns the entries in another order."""
         lengths = np.diff(self.ends)[order]
         starts = np.cumsum(lengths) - lengths
         source = np.repeat(self.ends[order] - starts, lengths) + np.arange(int(lengths.sum()))
         payload = np.frombuffer(self.payload, np.uint8)[source].tobytes()
-        return Run(self.keys[order], self.rows[order], self.marks[order], payload)
+        return PlaceRun(self.keys[order], self.rows[order], self.marks[order], payload)
 
-    def cut(self, most: int, *, filled: bool) -> list[Run]:
+    def cut(self, most: int, *, filled: bool) -> list[PlaceRun]:
         """Returns the entries in parts of at most so many bytes, filled or of one size."""
         ends = np.cumsum(ENTRY_BYTES + np.diff(self.ends))
         parts = -(-int(ends[-1]) // most)
@@ -255,9 +255,9 @@ class Run(_Sorted):
         return b"".join(array.tobytes() for array in arrays) + self.payload
 
 
-def joined(runs: list[Run]) -> Run:
+def joined(runs: list[PlaceRun]) -> PlaceRun:
     """Returns the entries of several, one after the other."""
-    return Run(
+    return PlaceRun(
         np.concatenate([run.keys for run in runs]),
         np.concatenate([run.rows for run in runs]),
         np.concatenate([run.marks for run in runs]),
@@ -265,10 +265,10 @@ def joined(runs: list[Run]) -> Run:
     )
 
 
-def run_of(keys: list[int], rows: list[int], marks: list[int], payloads: list[bytes]) -> Run:
+def run_of(keys: list[int], rows: list[int], marks: list[int], payloads: list[bytes]) -> PlaceRun:
     """Returns entries that are in order; the marks get the lengths."""
     lengths = np.fromiter(map(len, payloads), np.uint16, len(payloads))
-    return Run(
+    return PlaceRun(
         np.array(keys, np.uint64),
         np.array(rows, np.uint32),
         np.array(marks, np.uint16) | lengths,
@@ -296,11 +296,11 @@ def node_of(number: int, content: bytes) -> Node:
             node.counters, node.first, node.last = head[:4], head[4:8], head[8:]
         elif kind == _LEAF:
             pointers = np.frombuffer(content, np.uint32, LISTS * count, at)
-            node = Leaf(keys, rows, pointers.reshape(LISTS, count))
+            node = LeafPage(keys, rows, pointers.reshape(LISTS, count))
         else:
             marks = np.frombuffer(content, np.uint16, count, at)
             start = at + 2 * count
-            node = Run(keys, rows, marks, b"")
+            node = PlaceRun(keys, rows, marks, b"")
             node.payload = content[start : start + int(node.ends[-1])]
-    node.number, node.before, node.after, node.item = number, before, after, Place(key, row)
+    node.number, node.before, node.after, node.item = number, before, after, ListPlace(key, row)
     return node

@@ -15,7 +15,7 @@ from pathlib import Path
 from tamis.errors import IndexFolderError
 from tamis.files.disk import Disk, FolderLock, ScratchDisk
 from tamis.files.manifest import is_manifest_of
-from tamis.index.pbtree.store import LOG, PAGES, Store
+from tamis.index.pbtree.store import LOG, PAGES, PageStore
 
 LIVES = "lives"
 """The field of a manifest of a folder in which an index works, and is not only saved."""
@@ -36,7 +36,7 @@ class Home:
             self.folder = Path(folder)
             self._enter()
         try:
-            self.store = Store(self.folder, self._disk, pool_bytes)
+            self.store = PageStore(self.folder, self._disk, pool_bytes)
         except BaseException:
             if self._lock is not None:
                 self._lock.close()
@@ -86,7 +86,7 @@ class Home:
         except OSError as failure:
             raise IndexFolderError(f"{pages} cannot be written: {failure.strerror}") from failure
         finally:
-            self.store = Store(self.folder, self._disk, self._pool_bytes)
+            self.store = PageStore(self.folder, self._disk, self._pool_bytes)
             self._end()
 
     def copy_to(self, folder: Path) -> None:
@@ -95,7 +95,7 @@ class Home:
         shutil.copyfile(self.folder / PAGES, folder / PAGES)
 
 
-def _leave(store: Store, lock: FolderLock | None, own: Path | None, process: int) -> None:
+def _leave(store: PageStore, lock: FolderLock | None, own: Path | None, process: int) -> None:
     """Closes the files of an index, and removes a folder of its own."""
     if process != os.getpid():  # a fork leaves to its parent what is its parent's
         return

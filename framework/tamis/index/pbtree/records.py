@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.index.pbtree.nodes import EQUAL, Place, Run, run_of
-from tamis.index.pbtree.store import Tally
+from tamis.index.pbtree.nodes import EQUAL, ListPlace, PlaceRun, run_of
+from tamis.index.pbtree.store import PageTally
 from tamis.index.pbtree.tree import Tree
 from tamis.numeric.types import Ints
 
@@ -24,7 +24,7 @@ class Records:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
 
-    def get(self, number: int, tally: Tally) -> bytes | None:
+    def get(self, number: int, tally: PageTally) -> bytes | None:
         """Returns what a number has."""
         pieces = [run.payload for run in self.tree.window(number, number, tally)]
         return b"".join(reversed(pieces)) if pieces else None
@@ -45,12 +45,12 @@ class Records:
         lengths = np.full(len(numbers), contents.itemsize, np.uint16)
         nothing = np.zeros(len(numbers), np.uint32)
         keys = numbers.astype(np.uint64)
-        self.tree.insert(EQUAL, Run(keys, nothing, lengths, contents.tobytes()))
+        self.tree.insert(EQUAL, PlaceRun(keys, nothing, lengths, contents.tobytes()))
 
     def remove(self, number: int) -> None:
         """Removes what a number has."""
         piece = 0
-        while self.tree.delete(EQUAL, Place(number, piece)):
+        while self.tree.delete(EQUAL, ListPlace(number, piece)):
             piece += 1
 
     def items(self) -> Iterator[tuple[int, bytes]]:

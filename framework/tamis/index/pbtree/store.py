@@ -55,7 +55,7 @@ _LEAST_POOL = 16
 
 
 @dataclass
-class Tally:
+class PageTally:
     """Counts the pages that were looked at, and how many of them were read from disk."""
 
     pages: int = 0
@@ -84,7 +84,7 @@ class Meta:
         return replace(self, roots=list(self.roots))
 
 
-class Store:
+class PageStore:
     """The pages of one folder; one thread changes them, while no other reads."""
 
     def __init__(self, folder: Path, disk: Disk, pool_bytes: int) -> None:
@@ -216,7 +216,7 @@ class Store:
 
     # reading
 
-    def page(self, number: int, tally: Tally) -> Node:
+    def page(self, number: int, tally: PageTally) -> Node:
         """Returns a page."""
         with self._lock:
             tally.pages += 1
@@ -269,7 +269,7 @@ class Store:
         """Gives a new page a number."""
         if self.meta.free:
             node.number = self.meta.free
-            self.meta.free = self.page(node.number, Tally()).after
+            self.meta.free = self.page(node.number, PageTally()).after
             self._changed.pop(node.number, None)
         else:
             node.number = self.meta.pages

@@ -25,12 +25,12 @@ from tamis.index.pbtree.nodes import (
     LISTS,
     RUN_BYTES,
     Inner,
-    Leaf,
+    LeafPage,
+    ListPlace,
     Node,
-    Place,
-    Run,
+    PlaceRun,
 )
-from tamis.index.pbtree.store import Store, Tally
+from tamis.index.pbtree.store import PageStore, PageTally
 
 _OFTEN = 256
 _Step = tuple[Inner, int]
@@ -54,7 +54,7 @@ class Path:
     branch: int | None = None
     """Where it left the equality path; `None` where it is the same."""
     leaf: int | None = None
-    item: Place | None = None
+    item: ListPlace | None = None
     """The entry item."""
     run: int = 0
     """The node of the list to begin at: the last one that is not above the key, if there is any."""
@@ -65,19 +65,19 @@ class Path:
 class Tree:
     """The predicates of one attribute and kind of value; `root` is 0 while there are none."""
 
-    def __init__(self, store: Store, root: int = 0, sizes: Sizes | None = None) -> None:
+    def __init__(self, store: PageStore, root: int = 0, sizes: Sizes | None = None) -> None:
         self._store = store
         self._sizes = sizes or Sizes()
         self.root = root
 
     # finding (section 4.3)
 
-    def paths(self, key: int, tally: Tally) -> dict[int, Path]:
+    def paths(self, key: int, tally: PageTally) -> dict[int, Path]:
         """Returns the search paths of the lists that there are (Figures 8 to 13)."""
         if not self.root:
             return {}
         node = self._store.page(self.root, tally)
-        assert isinstance(node, Inner | Leaf)
+        assert isinstance(node, Inner | LeafPage)
         mask = node.mask
         found = {each: Path() for each in range(LISTS) if mask >> each & 1}
         trail: list[int] = []
@@ -87,14 +87,14 @@ class Tree:
             for each, path in found.items():
                 if each not in branches:
                     path.pages.append(node.number)
-            if isinstance(node, Leaf):
+            if isinstance(node, LeafPage):
                 break
             at = node.child_of(key, LAST_ROW)
             for each in found:
                 if each not in branches and not node.flags[at] >> each & 1:
                     branches[each] = node
             node = self._store.page(int(node.children[at]), tally)
-            assert isinstance(node, Inner | Leaf)
+            assert isinstance(node, Inner | LeafPage)
         for each, path in found.items():
             leaf = node
             if each in branches:
@@ -103,16 +103,18 @@ class Tree:
             self._enter(leaf, each, key, path, tally)
         return found
 
-    def _flagged_leaf(self, node: Node, kind: int, key: int, path: Path, tally: Tally) -> Leaf:
+    def _flagged_leaf(
+        self, node: Node, kind: int, key: int, path: Path, tally: PageTally
+    ) -> LeafPage:
         """Goes down from a branch node, along pointers that have a bit (Figure 13)."""
         while isinstance(node, Inner):
             at = node.flagged(kind, key, LAST_ROW)
             node = self._store.page(int(node.children[at]), tally)
             path.pages.append(node.number)
-        assert isinstance(node, Leaf)
+        assert isinstance(node, LeafPage)
         return node
 
-    def _enter(self, leaf: Leaf, kind: int, key: int, path: Path, tally: Tally) -> None:
+    def _enter(self, leaf: LeafPage, kind: int, key: int, path: Path, tally: PageTally) -> None:
         """Finds the entry item on a leaf (Figure 12)."""
         at, path.is_above = leaf.entry(kind, key)
         path.leaf, path.item = leaf.number, leaf.place(at)
@@ -121,12 +123,12 @@ class Tree:
             before = self._run(path.run, tally).before
             path.run, path.is_above = before or path.run, not before
 
-    def _run(self, number: int, tally: Tally) -> Run:
+    def _run(self, number: int, tally: PageTally) -> PlaceRun:
         node = self._store.page(number, tally)
-        assert isinstance(node, Run)
+        assert isinstance(node, PlaceRun)
         return node
 
-    def search(self, low: int, high: int, tally: Tally) -> Iterator[Run]:
+    def search(self, low: int, high: int, tally: PageTally) -> Iterator[PlaceRun]:
         """Yields the entries that hold for a value between two keys, in most cases equal ones."""
         paths = self.paths(high, tally)
         for kind, path in paths.items():
@@ -141,24 +143,24 @@ class Tree:
             else:
                 yield from self._unequal(path, low, high, tally)
 
-    def window(self, low: int, high: int, tally: Tally) -> Iterator[Run]:
+    def window(self, low: int, high: int, tally: PageTally) -> Iterator[PlaceRun]:
         """Yields the entries of the first list with keys between two."""
         path = self.paths(high, tally).get(EQUAL)
         if path is not None:
             yield from self._equal(path, low, high, tally)
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[PlaceRun]:
         """Yields all entries of the first list in order."""
-        path = self.paths(0, Tally()).get(EQUAL)
+        path = self.paths(0, PageTally()).get(EQUAL)
         number = path.run if path is not None else 0
-        while before := self._run(number, Tally()).before if number else 0:
+        while before := self._run(number, PageTally()).before if number else 0:
             number = before
         while number:
-            run = self._run(number, Tally())
+            run = self._run(number, PageTally())
             yield run
             number = run.after
 
-    def _equal(self, path: Path, low: int, high: int, tally: Tally) -> Iterator[Run]:
+    def _equal(self, path: Path, low: int, high: int, tally: PageTally) -> Iterator[PlaceRun]:
         number = 0 if path.is_above else path.run
         while number:
             run = self._run(number, tally)
@@ -168,7 +170,7 @@ class Tree:
                 yield run.of(start, end)
             number = 0 if start else run.before
 
-    def _greater(self, path: Path, high: int, tally: Tally) -> Iterator[Run]:
+    def _greater(self, path: Path, high: int, tally: PageTally) -> Iterator[PlaceRun]:
         """Yields what is between the head and the entry item (Figure 11)."""
         number = 0 if path.is_above else path.run
         while number:
@@ -178,7 +180,7 @@ class Tree:
                 yield run.of(0, end)
             number = run.before
 
-    def _less(self, path: Path, low: int, tally: Tally) -> Iterator[Run]:
+    def _less(self, path: Path, low: int, tally: PageTally) -> Iterator[PlaceRun]:
         """Yields what is between the entry item and the tail."""
         number = path.run
         while number:
@@ -188,7 +190,7 @@ class Tree:
                 yield run.of(start, len(run))
             number = run.after
 
-    def _unequal(self, path: Path, low: int, high: int, tally: Tally) -> Iterator[Run]:
+    def _unequal(self, path: Path, low: int, high: int, tally: PageTally) -> Iterator[PlaceRun]:
         """Yields the whole list but for one key (Figure 10); all of it for a value between keys."""
         for step in ("before", "after"):
             number = path.run if step == "before" else self._run(path.run, tally).after
@@ -205,35 +207,35 @@ class Tree:
 
     def weight(self, kind: int, key: int) -> int:
         """Returns about how many entries of a list have a key."""
-        path = self.paths(key, Tally()).get(kind)
+        path = self.paths(key, PageTally()).get(kind)
         if path is None or path.is_above:
             return 0
-        run = self._run(path.run, Tally())
+        run = self._run(path.run, PageTally())
         found = run.keys == np.uint64(key)
         return int(found.sum()) * (len(run) if found.all() else 1)
 
     # changing (sections 4.4 and 4.5)
 
-    def insert(self, kind: int, run: Run) -> None:
+    def insert(self, kind: int, run: PlaceRun) -> None:
         """Inserts entries, which are in order, into a list."""
         start = 0
         while start < len(run):
             start = self._insert_some(kind, run, start)
             self._store.settle()
 
-    def _insert_some(self, kind: int, run: Run, start: int) -> int:
+    def _insert_some(self, kind: int, run: PlaceRun, start: int) -> int:
         """Inserts the entries that belong to one node; returns where the others begin."""
         place = run.place(start)
         found = self._owner(kind, place)
         if found is None:
-            node, end = Run(run.keys[:0], run.rows[:0], run.marks[:0], b""), len(run)
+            node, end = PlaceRun(run.keys[:0], run.rows[:0], run.marks[:0], b""), len(run)
             self._store.add(node)
             node.item = place
             self._point(kind, place, node.number)
         else:
             node, end = found, len(run)
             if node.after:
-                bound = self._run(node.after, Tally()).item
+                bound = self._run(node.after, PageTally()).item
                 last = run.floor(*bound)
                 end = last if run.has(last, *bound) else last + 1
             if place < node.item:
@@ -250,7 +252,7 @@ class Tree:
             self._spread(kind, node, whole.cut(self._sizes.run, filled=goes_on))
         return end
 
-    def _spread(self, kind: int, node: Run, parts: list[Run]) -> None:
+    def _spread(self, kind: int, node: PlaceRun, parts: list[PlaceRun]) -> None:
         """Puts entries into a node and new ones after it."""
         node.take(parts[0])
         after = node.after
@@ -264,27 +266,27 @@ class Tree:
             node = part
         node.after = after
         if after:
-            last = self._run(after, Tally())
+            last = self._run(after, PageTally())
             last.before = node.number
             self._store.change(last)
 
-    def _owner(self, kind: int, place: Place) -> Run | None:
+    def _owner(self, kind: int, place: ListPlace) -> PlaceRun | None:
         """Returns the node of a list that a place belongs to; `None` where there is no list."""
         if not self.root:
             return None
-        tally = Tally()
+        tally = PageTally()
         node = self._store.page(self.root, tally)
-        assert isinstance(node, Inner | Leaf)
+        assert isinstance(node, Inner | LeafPage)
         if not node.mask >> kind & 1:
             return None
         while isinstance(node, Inner):
             node = self._store.page(int(node.children[node.flagged(kind, *place)]), tally)
-        assert isinstance(node, Leaf)
+        assert isinstance(node, LeafPage)
         at, is_above = node.entry_at(kind, place)
         run = self._run(int(node.pointers[kind, at]), tally)
         return self._run(run.before, tally) if is_above and run.before else run
 
-    def delete(self, kind: int, place: Place) -> bool:
+    def delete(self, kind: int, place: ListPlace) -> bool:
         """Deletes an entry; returns whether it was there."""
         node = self._owner(kind, place)
         at = -1 if node is None else node.floor(*place)
@@ -295,31 +297,31 @@ class Tree:
         if not len(node):
             self._unchain(kind, node)
         elif node.used < self._sizes.run // 4 and node.after:
-            after = self._run(node.after, Tally())
+            after = self._run(node.after, PageTally())
             if node.used + after.used < self._sizes.run * 3 // 4:
                 node.take(node.merged(after))
                 self._unchain(kind, after)
         self._store.settle()
         return True
 
-    def _unchain(self, kind: int, node: Run) -> None:
+    def _unchain(self, kind: int, node: PlaceRun) -> None:
         """Removes a node from its list."""
         for number, name, value in (
             (node.before, "after", node.after),
             (node.after, "before", node.before),
         ):
             if number:
-                neighbor = self._run(number, Tally())
+                neighbor = self._run(number, PageTally())
                 setattr(neighbor, name, value)
                 self._store.change(neighbor)
         self._point(kind, node.item, 0)
         self._store.drop(node)
 
-    def _point(self, kind: int, place: Place, number: int) -> None:
+    def _point(self, kind: int, place: ListPlace, number: int) -> None:
         """Lets the item at a place point at a node of a list, or at none."""
         if not self.root:
             nothing = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
-            self.root = self._store.add(Leaf(*nothing, np.zeros((LISTS, 0), np.uint32)))
+            self.root = self._store.add(LeafPage(*nothing, np.zeros((LISTS, 0), np.uint32)))
         path, leaf = self._path(place)
         at = leaf.floor(*place)
         pointers = leaf.pointers
@@ -339,20 +341,20 @@ class Tree:
         self._store.change(leaf)
         self._mend(path, leaf)
 
-    def _path(self, place: Place) -> tuple[list[_Step], Leaf]:
+    def _path(self, place: ListPlace) -> tuple[list[_Step], LeafPage]:
         """Returns the way from the root to the leaf of a place."""
         path: list[_Step] = []
-        node = self._store.page(self.root, Tally())
+        node = self._store.page(self.root, PageTally())
         while isinstance(node, Inner):
             at = node.child_of(*place)
             path.append((node, at))
-            node = self._store.page(int(node.children[at]), Tally())
-        assert isinstance(node, Leaf)
+            node = self._store.page(int(node.children[at]), PageTally())
+        assert isinstance(node, LeafPage)
         return path, node
 
-    def _mend(self, path: list[_Step], node: Leaf | Inner) -> None:
+    def _mend(self, path: list[_Step], node: LeafPage | Inner) -> None:
         """Brings what is above a changed node in order: flags, splits, and what became small."""
-        most = self._sizes.leaf if isinstance(node, Leaf) else self._sizes.inner
+        most = self._sizes.leaf if isinstance(node, LeafPage) else self._sizes.inner
         if not path:
             if len(node) > most:
                 self._split_root(node)
@@ -379,14 +381,14 @@ class Tree:
         self._store.change(above)
         self._mend(path[:-1], above.with_head())
 
-    def _leave(self, node: Leaf | Inner) -> None:
+    def _leave(self, node: LeafPage | Inner) -> None:
         """Takes a node out of the chain of leaves, and frees it."""
         for number, name, value in (
             (node.before, "after", node.after),
             (node.after, "before", node.before),
         ):
             if number:
-                neighbor = self._store.page(number, Tally())
+                neighbor = self._store.page(number, PageTally())
                 setattr(neighbor, name, value)
                 self._store.change(neighbor)
         self._store.drop(node)
@@ -398,18 +400,18 @@ class Tree:
             above.keys, above.rows = above.keys.copy(), above.rows.copy()
             above.keys[0] = above.rows[0] = 0
 
-    def _join(self, above: Inner, at: int, node: Leaf | Inner) -> bool:
+    def _join(self, above: Inner, at: int, node: LeafPage | Inner) -> bool:
         """Joins a node that became small with a neighbor under the same node, if there is room."""
         left = at if at + 1 < len(above) else at - 1
         if left < 0:
             return False
         first, second = (
-            self._store.page(int(above.children[each]), Tally()) for each in (left, left + 1)
+            self._store.page(int(above.children[each]), PageTally()) for each in (left, left + 1)
         )
-        most = self._sizes.leaf if isinstance(node, Leaf) else self._sizes.inner
+        most = self._sizes.leaf if isinstance(node, LeafPage) else self._sizes.inner
         if len(first) + len(second) > most * 3 // 4:
             return False
-        if isinstance(first, Leaf) and isinstance(second, Leaf):
+        if isinstance(first, LeafPage) and isinstance(second, LeafPage):
             first.keys = np.concatenate([first.keys, second.keys])
             first.rows = np.concatenate([first.rows, second.rows])
             first.pointers = np.concatenate([first.pointers, second.pointers], 1)
@@ -430,14 +432,16 @@ class Tree:
         above.flags[left] = first.mask
         return True
 
-    def _halves(self, node: Leaf | Inner) -> tuple[Leaf | Inner, Place]:
+    def _halves(self, node: LeafPage | Inner) -> tuple[LeafPage | Inner, ListPlace]:
         """Moves the upper half of a node to a new one; returns it and where it begins."""
         # items that come in order fill the leaves that they leave behind
         middle = len(node) // 2 if node.after or isinstance(node, Inner) else len(node) * 9 // 10
         place = node.place(middle)
-        half: Leaf | Inner
-        if isinstance(node, Leaf):
-            half = Leaf(node.keys[middle:], node.rows[middle:], node.pointers[:, middle:].copy())
+        half: LeafPage | Inner
+        if isinstance(node, LeafPage):
+            half = LeafPage(
+                node.keys[middle:], node.rows[middle:], node.pointers[:, middle:].copy()
+            )
             node.pointers = node.pointers[:, :middle].copy()
         else:
             keys, rows = node.keys[middle:].copy(), node.rows[middle:].copy()
@@ -448,16 +452,16 @@ class Tree:
         if isinstance(node, Inner):
             node.with_head()
         self._store.add(half)
-        if isinstance(node, Leaf):
+        if isinstance(node, LeafPage):
             half.before, half.after, node.after = node.number, node.after, half.number
             if half.after:
-                neighbor = self._store.page(half.after, Tally())
+                neighbor = self._store.page(half.after, PageTally())
                 neighbor.before = half.number
                 self._store.change(neighbor)
         self._store.change(node)
         return half, place
 
-    def _split(self, above: Inner, at: int, node: Leaf | Inner) -> None:
+    def _split(self, above: Inner, at: int, node: LeafPage | Inner) -> None:
         half, place = self._halves(node)
         above.keys = np.insert(above.keys, at + 1, np.uint64(place.key))
         above.rows = np.insert(above.rows, at + 1, np.uint32(place.row))
@@ -465,7 +469,7 @@ class Tree:
         above.flags = np.insert(above.flags, at + 1, half.mask)
         above.flags[at] = node.mask
 
-    def _split_root(self, node: Leaf | Inner) -> None:
+    def _split_root(self, node: LeafPage | Inner) -> None:
         half, place = self._halves(node)
         root = Inner(
             np.array([0, place.key], np.uint64),

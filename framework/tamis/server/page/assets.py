@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tamis.server.problems import Problem
+from tamis.server.problems import HttpProblem
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -67,7 +67,7 @@ def routes() -> APIRouter:
     async def part(request: Request, name: str) -> Response:
         """What the page is made of."""
         if name not in files:
-            raise Problem("not-found", f"the page has no {name!r:.80}")
+            raise HttpProblem("not-found", f"the page has no {name!r:.80}")
         return _answer(request, files[name])
 
     return router

@@ -19,7 +19,7 @@ from tamis.files.writing import json_bytes
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.server import examples
 from tamis.server.matching import shown_time
-from tamis.server.nearest import Nearest
+from tamis.server.nearest import LiveSubscriptions
 from tamis.server.service import Service
 from tamis.server.traces import Trace
 from tamis.server.why import Past, past_of
@@ -32,7 +32,7 @@ _MOST_NAMED, _MOST_SOLUTIONS = 100, 200
 _VERDICTS = {TRUE: "matched", FALSE: "rejected", UNKNOWN: "unknown", SPARED: "needless"}
 
 
-def routes(service: Service, nearest: Nearest) -> APIRouter:
+def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
     """The addresses of what the page shows."""
     router = APIRouter(tags=_TAGS)
 
@@ -63,7 +63,7 @@ def routes(service: Service, nearest: Nearest) -> APIRouter:
     return router
 
 
-def told(nearest: Nearest, past: Past) -> dict[str, Any]:
+def told(nearest: LiveSubscriptions, past: Past) -> dict[str, Any]:
     """The calls of an event as they are told."""
     verdict = past.verdict
     data: dict[str, Any] = {

@@ -22,7 +22,7 @@ from tamis.server.log import Log
 from tamis.server.webhooks import messages, outbox
 from tamis.server.webhooks.addresses import Network
 from tamis.server.webhooks.outbox import Later, Message
-from tamis.server.webhooks.sending import GONE, Outcome, Sender
+from tamis.server.webhooks.sending import GONE, Sender, SendOutcome
 
 _DAY = 24 * 3600.0
 _LONGEST_PAUSE = 600.0
@@ -165,7 +165,7 @@ class Dispatch:
         )
         return self._failed(message, outcome)
 
-    def _failed(self, message: Message, outcome: Outcome) -> Attempt:
+    def _failed(self, message: Message, outcome: SendOutcome) -> Attempt:
         """When to send again what was not taken, and whether."""
         settings, now = self._settings, self._log.clock()
         again = now + self._delay(message.tries)

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from tamis.server.reading import Reading, Standing
+    from tamis.server.reading import DeliveryStanding, LogReaders
 
 _MANY = 3
 """So many failures in a row are the receiver's."""
@@ -42,7 +42,7 @@ class Later(NamedTuple):
     at: float
 
 
-def waiting(reading: Reading) -> list[int]:
+def waiting(reading: LogReaders) -> list[int]:
     """The subscriptions, by birth, whose webhooks have something to be sent."""
     rows = reading.rows(
         "SELECT born FROM webhooks JOIN subscriptions USING(born) WHERE NOT disabled AND "
@@ -51,12 +51,12 @@ def waiting(reading: Reading) -> list[int]:
     return [born for (born,) in rows]
 
 
-def holders(reading: Reading) -> set[int]:
+def holders(reading: LogReaders) -> set[int]:
     """The subscriptions, by birth, that have a webhook."""
     return {born for (born,) in reading.rows("SELECT born FROM webhooks")}
 
 
-def upcoming(reading: Reading, born: int, now: float) -> Message | Later | None:
+def upcoming(reading: LogReaders, born: int, now: float) -> Message | Later | None:
     """What is to be sent next, now or later; `None` where there is nothing."""
     rows = reading.rows(
         "SELECT url, secrets, failures, since, paused, subscriptions.id FROM webhooks "
@@ -87,7 +87,7 @@ def upcoming(reading: Reading, born: int, now: float) -> Message | Later | None:
     return Message(born, number, record, id, url, valid, tries, first, failures, since)
 
 
-def _next_retry(reading: Reading, born: int) -> tuple[int, int, float, float] | None:
+def _next_retry(reading: LogReaders, born: int) -> tuple[int, int, float, float] | None:
     rows = reading.rows(
         "SELECT number, tries, at, first FROM retries WHERE born=? AND at IS NOT NULL "
         "ORDER BY at, number LIMIT 1",
@@ -96,7 +96,9 @@ def _next_retry(reading: Reading, born: int) -> tuple[int, int, float, float] | 
     return rows[0] if rows else None
 
 
-def dead(reading: Reading, standing: Standing, after: int, most: int) -> list[dict[str, Any]]:
+def dead(
+    reading: LogReaders, standing: DeliveryStanding, after: int, most: int
+) -> list[dict[str, Any]]:
     """The dead deliveries of a subscription after a number, with the reason of each."""
     rows = reading.rows(
         "SELECT number, tries, retries.reason, kind, body FROM retries "

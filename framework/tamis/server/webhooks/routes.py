@@ -13,7 +13,7 @@ from tamis.server.bodies import body_of, object_of
 from tamis.server.checks import DAY, validity_of
 from tamis.server.deliveries import number_of
 from tamis.server.matching import shown_time
-from tamis.server.problems import Problem, bad_subscription
+from tamis.server.problems import HttpProblem, bad_subscription
 from tamis.server.service import Service
 from tamis.server.webhooks import outbox
 from tamis.server.webhooks.targets import checked_secret, new_secret
@@ -32,7 +32,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         standing = await standing_of(service, request, id, for_admin=True)
         start = number_of(after, standing) if after else 0
         if not 1 <= limit <= _MOST:
-            raise Problem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
+            raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         reading = service.log.reading
         return JSONResponse(await service.read(outbox.dead, reading, standing, start, limit))
 

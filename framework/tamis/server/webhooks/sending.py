@@ -24,7 +24,7 @@ _DRAIN_SECONDS = 1.0
 _LONGEST_WORDS = 200
 
 
-class Outcome(NamedTuple):
+class SendOutcome(NamedTuple):
     """What became of a message: no reason where it was taken."""
 
     reason: str | None = None
@@ -48,17 +48,17 @@ class Sender:
             network_backend=CheckedBackend(networks),
         )
 
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> SendOutcome:
         """Sends a message once; what counts is the status of the answer."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._send(url, headers, body)
         except (TimeoutError, httpcore.TimeoutException):
-            return Outcome(f"no answer within {self._timeout:g} s")
+            return SendOutcome(f"no answer within {self._timeout:g} s")
         except (httpcore.NetworkError, httpcore.ProtocolError, ClosedAddressError) as bad:
-            return Outcome(f"cannot be reached: {bad}"[:_LONGEST_WORDS])
+            return SendOutcome(f"cannot be reached: {bad}"[:_LONGEST_WORDS])
 
-    async def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
+    async def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> SendOutcome:
         sent = list(headers.items())
         async with self._pool.stream("POST", url, headers=sent, content=body) as answer:
             status = answer.status
@@ -67,11 +67,11 @@ class Sender:
                 async with asyncio.timeout(_DRAIN_SECONDS):
                     await _drain(answer)
         if 200 <= status < 300:
-            return Outcome(status=status)
+            return SendOutcome(status=status)
         asked = {name.lower(): value for name, value in said.items()}.get(b"retry-after", b"")
         wait = float(asked) if status in _BUSY and asked.isdigit() and len(asked) < 9 else 0.0
         words = "redirects are not followed" if 300 <= status < 400 else "not taken"
-        return Outcome(f"HTTP {status}: {words}", status, wait)
+        return SendOutcome(f"HTTP {status}: {words}", status, wait)
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -10,15 +10,15 @@ from tamis.nearest import did_you_mean
 from tamis.operators import Sample
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.laws import LAWS, Law
-from tamis.testing.conformance.subject import PATIENCE_SECONDS, Subject
+from tamis.testing.conformance.subject import PATIENCE_SECONDS, LawSubject
 from tamis.testing.conformance.travelling import travel_together
 
 __all__ = [
     "LAWS",
     "Breach",
     "Law",
+    "LawSubject",
     "OperatorConformance",
-    "Subject",
     "check_operator",
     "travel_together",
 ]
@@ -50,7 +50,7 @@ def check_operator(
     for name in wanted:
         if name not in names:
             raise TamisError(f"there is no law {name!r}{did_you_mean(name, names)}")
-    subject = Subject(operator, samples, examples=examples, patience_seconds=patience_seconds)
+    subject = LawSubject(operator, samples, examples=examples, patience_seconds=patience_seconds)
     for law in LAWS:
         if law.name in wanted:
             law.hold(subject)
@@ -76,12 +76,12 @@ class OperatorConformance:
     patience_seconds: ClassVar[float] = PATIENCE_SECONDS
 
     @classmethod
-    def subject(cls) -> Subject:
+    def subject(cls) -> LawSubject:
         """The operator as the laws see it, made once a class."""
         if "_subject" not in cls.__dict__:
             if not hasattr(cls, "operator"):
                 raise TamisError(f"{cls.__name__} names no operator: operator = myOperator")
-            cls._subject = Subject(
+            cls._subject = LawSubject(
                 cls.operator,
                 cls.samples,
                 examples=cls.examples,
@@ -89,7 +89,7 @@ class OperatorConformance:
             )
         return cls._subject
 
-    _subject: ClassVar[Subject]
+    _subject: ClassVar[LawSubject]
 
 
 def _test_of(law: Law) -> Any:

@@ -12,15 +12,15 @@ from tamis.language.values import Scalar
 from tamis.operators import Sample
 from tamis.operators.asking import Test
 from tamis.testing.conformance.breach import Breach
-from tamis.testing.conformance.outcome import TOLERANCE, Outcome, alike, expected_outcome
-from tamis.testing.conformance.subject import Case, Instance, Subject, event_of
+from tamis.testing.conformance.outcome import TOLERANCE, LawOutcome, alike, expected_outcome
+from tamis.testing.conformance.subject import Case, Instance, LawSubject, event_of
 
 _MOST_EVENTS = 6
 
 _SHOW = 'tamis.Sample("louderThan(3)", {"loudness": 7}, True)'
 
 
-def made(subject: Subject) -> None:
+def made(subject: LawSubject) -> None:
     """its factory makes an operator, each time it is asked"""
     for instance in (subject.instance, subject.made()):
         own = getattr(instance.operator, "specification", None)
@@ -33,7 +33,7 @@ def made(subject: Subject) -> None:
             )
 
 
-def samples(subject: Subject) -> None:
+def samples(subject: LawSubject) -> None:
     """it brings samples that can be asked: predicates of its own on events with its inputs"""
     if not subject.samples:
         raise Breach(
@@ -50,7 +50,7 @@ def samples(subject: Subject) -> None:
         )
 
 
-def _check_sample(subject: Subject, sample: Sample) -> None:
+def _check_sample(subject: LawSubject, sample: Sample) -> None:
     if not isinstance(sample, tuple) or len(sample) != len(Sample._fields):
         raise Breach("what it gives is no sample", got=repr(sample)[:80], mend=f"write {_SHOW}")
     predicate, content, answer = sample
@@ -81,7 +81,7 @@ def _check_sample(subject: Subject, sample: Sample) -> None:
         )
 
 
-def answers(subject: Subject) -> None:
+def answers(subject: LawSubject) -> None:
     """it answers its samples, as they say"""
     for case in subject.all_cases:
         got = subject.instance.ask(case.predicate, case.content)
@@ -97,13 +97,13 @@ def answers(subject: Subject) -> None:
             )
 
 
-def _as_stated(got: Outcome, wanted: Outcome) -> bool:
+def _as_stated(got: LawOutcome, wanted: LawOutcome) -> bool:
     if got.solutions is None or wanted.solutions is None:
         return got.holds == wanted.holds
     return alike(got, wanted, TOLERANCE)
 
 
-def solutions(subject: Subject) -> None:
+def solutions(subject: LawSubject) -> None:
     """it gives a bool, or solutions of as many scalars as are asked for"""
     for case, outcome in zip(subject.cases, subject.outcomes, strict=True):
         if outcome.nonsense:
@@ -115,7 +115,7 @@ def solutions(subject: Subject) -> None:
             )
 
 
-def deterministic(subject: Subject) -> None:
+def deterministic(subject: LawSubject) -> None:
     """declared deterministic, it gives equal answers to equal inputs for ever"""
     if not subject.specification.deterministic:
         return
@@ -129,7 +129,7 @@ def deterministic(subject: Subject) -> None:
         _compare(case, first, other.ask(case.predicate, case.content), "asked in another order")
 
 
-def _compare(case: Case, first: Outcome, got: Outcome, how: str) -> None:
+def _compare(case: Case, first: LawOutcome, got: LawOutcome, how: str) -> None:
     if not alike(first, got):
         raise case.breach(
             f"{how}, it answers otherwise",
@@ -140,7 +140,7 @@ def _compare(case: Case, first: Outcome, got: Outcome, how: str) -> None:
         )
 
 
-def stateless(subject: Subject) -> None:
+def stateless(subject: LawSubject) -> None:
     """it keeps no state between calls: the order of events does not matter"""
     if not subject.steady:
         return
@@ -160,7 +160,7 @@ def stateless(subject: Subject) -> None:
                 )
 
 
-def batches(subject: Subject) -> None:
+def batches(subject: LawSubject) -> None:
     """solve_many gives the answers of one by one, whatever is asked together, in any order"""
     instance = subject.instance
     if instance.operator.answers_many and subject.steady:
@@ -168,7 +168,7 @@ def batches(subject: Subject) -> None:
             _check_together(subject, [content], "solve_many", "lists", instance.answer_together)
 
 
-def events(subject: Subject) -> None:
+def events(subject: LawSubject) -> None:
     """solve_events gives the answers of one by one, whatever events come together, in any order"""
     instance = subject.instance
     if instance.operator.answers_events and subject.steady:
@@ -177,11 +177,11 @@ def events(subject: Subject) -> None:
 
 
 def _check_together(
-    subject: Subject,
+    subject: LawSubject,
     contents: Sequence[Mapping[str, object]],
     method: str,
     things: str,
-    answer: Callable[[list[tuple[Test, EventCalls]]], list[Outcome]],
+    answer: Callable[[list[tuple[Test, EventCalls]]], list[LawOutcome]],
 ) -> None:
     """Compares the answers about the cases' predicates on some events with those of one by one."""
     predicates = list(dict.fromkeys(case.predicate for case in subject.cases))
@@ -229,7 +229,7 @@ def _splits(count: int) -> list[Sequence[int]]:
     return [way for way in ways if len(way) > 1]
 
 
-def outputs(subject: Subject) -> None:
+def outputs(subject: LawSubject) -> None:
     """a constant at an output asks whether a solution has that value"""
     declared = subject.specification.outputs
     if not declared or not subject.steady:
@@ -260,7 +260,7 @@ def _check_constants(
     predicate = f"{name_text(case.arguments.name)}({', '.join(words)})"
     try:
         got: object = instance.ask(predicate, case.content)
-        fine = isinstance(got, Outcome) and got.known and got.holds == expected
+        fine = isinstance(got, LawOutcome) and got.known and got.holds == expected
     except TamisError as refusal:
         got, fine = refusal, False
     if not fine:

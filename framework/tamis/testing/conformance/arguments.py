@@ -11,7 +11,7 @@ from tamis.language.values import Scalar
 from tamis.operators.asking import Test
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import alike
-from tamis.testing.conformance.subject import Instance, Subject, event_of
+from tamis.testing.conformance.subject import Instance, LawSubject, event_of
 
 _CONSTANTS: tuple[Scalar, ...] = (
     *(True, False, 0, -1, 7, 0.5, -2.75, 1e300, 10**40),
@@ -20,7 +20,7 @@ _CONSTANTS: tuple[Scalar, ...] = (
 _MANY, _FEW = 60, 12
 
 
-def arguments(subject: Subject) -> None:
+def arguments(subject: LawSubject) -> None:
     """arguments are refused by a SubscriptionError, or they are answered"""
     instance = subject.made()
     seen: dict[str, Test] = {}
@@ -58,7 +58,7 @@ def _bound(instance: Instance, predicate: str) -> Test | None:
     )
 
 
-def _check_answered(subject: Subject, instance: Instance, predicate: str, test: Test) -> None:
+def _check_answered(subject: LawSubject, instance: Instance, predicate: str, test: Test) -> None:
     """What was accepted has to be answered for an event that others are answered for."""
     failure = None
     for content in list({id(case.content): case.content for case, _ in subject.answered}.values())[
@@ -83,7 +83,7 @@ def _check_answered(subject: Subject, instance: Instance, predicate: str, test: 
     )
 
 
-def _predicates(subject: Subject) -> Iterator[str]:
+def _predicates(subject: LawSubject) -> Iterator[str]:
     """Predicates with arguments of every kind, too few and too many of them."""
     own = [case.arguments.arguments for case in subject.cases[:3]] or [()]
     known = [each for each in own[0] if not isinstance(each, VariableArgument)]
@@ -142,7 +142,7 @@ def _drawn(known: Sequence[Scalar], longest: int, examples: int) -> list[tuple[A
     return found
 
 
-def check(subject: Subject) -> None:
+def check(subject: LawSubject) -> None:
     """checked again, arguments are taken again, and what check made of them answers alike"""
     first, second = subject.made(), subject.made()
     for case in subject.cases:

@@ -21,8 +21,8 @@ from tamis.language.text import constant_text, name_text
 from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.operators.necessary import Necessary, declaration_text, read
 from tamis.plugins.loader import installed
-from tamis.testing.conformance.outcome import Outcome
-from tamis.testing.conformance.subject import Case, Subject, event_of
+from tamis.testing.conformance.outcome import LawOutcome
+from tamis.testing.conformance.subject import Case, LawSubject, event_of
 
 _POSITION = "position"
 _MOST_CONTENTS, _MOST_CONTENTS_OF_COSTLY = 160, 8
@@ -32,7 +32,7 @@ _STEPS = (0.0, 1e-9, 1e-6, 1e-3, 0.5)
 Content = Mapping[str, Any]
 
 
-def necessary(subject: Subject) -> None:
+def necessary(subject: LawSubject) -> None:
     """whenever it is true or has a solution, all that it declares necessary holds"""
     if not subject.instance.operator.declares:
         return
@@ -47,7 +47,7 @@ def necessary(subject: Subject) -> None:
                     _held(subject, case, predicate, content)
 
 
-def _check(subject: Subject, case: Case, content: Content) -> list[str]:
+def _check(subject: LawSubject, case: Case, content: Content) -> list[str]:
     """Holds a predicate to its declarations, and narrower ones that its solutions satisfy."""
     narrower = []
     outcome = _held(subject, case, case.predicate, content)
@@ -60,7 +60,7 @@ def _check(subject: Subject, case: Case, content: Content) -> list[str]:
     return narrower
 
 
-def _held(subject: Subject, case: Case, predicate: str, content: Content) -> Outcome:
+def _held(subject: LawSubject, case: Case, predicate: str, content: Content) -> LawOutcome:
     test = subject.instance.bind(predicate, again=False)
     outcome = subject.instance.ask(predicate, content, again=False)
     broken = test.necessary.broken(event_of(content)) if outcome.holds else None
@@ -77,7 +77,7 @@ def _held(subject: Subject, case: Case, predicate: str, content: Content) -> Out
     return outcome
 
 
-def _narrowed(subject: Subject, case: Case, values: Mapping[str, Scalar]) -> Iterator[str]:
+def _narrowed(subject: LawSubject, case: Case, values: Mapping[str, Scalar]) -> Iterator[str]:
     """The predicate with its solution as constants, and with constraints that it just satisfies."""
     if any(isinstance(each, float) and math.isinf(each) for each in values.values()):
         return  # no subscription can write it
@@ -97,7 +97,7 @@ def _narrowed(subject: Subject, case: Case, values: Mapping[str, Scalar]) -> Ite
 # events
 
 
-def _contents(subject: Subject, case: Case, declared: Necessary) -> Iterator[Content]:
+def _contents(subject: LawSubject, case: Case, declared: Necessary) -> Iterator[Content]:
     """Events on which a predicate is tried; each has the inputs that are needed."""
     yield from (other.content for other in subject.all_cases)
     for name, values in _edges(subject, declared.predicates).items():
@@ -107,7 +107,7 @@ def _contents(subject: Subject, case: Case, declared: Necessary) -> Iterator[Con
                 yield content
 
 
-def _edges(subject: Subject, declared: Sequence[AttributePredicate]) -> dict[str, list[Any]]:
+def _edges(subject: LawSubject, declared: Sequence[AttributePredicate]) -> dict[str, list[Any]]:
     """Values of inputs at the edges of what is declared."""
     derived, visible = installed().attributes, subject.specification.visible
     found: dict[str, list[Any]] = {}

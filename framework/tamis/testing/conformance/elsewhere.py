@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from tamis.operators.shipping import unpacked
 from tamis.plugins.loader import found_plugins
-from tamis.testing.conformance.outcome import Outcome
+from tamis.testing.conformance.outcome import LawOutcome
 from tamis.testing.conformance.subject import Instance
 
 
-class Sent(NamedTuple):
+class SentOperator(NamedTuple):
     """An operator that travels: itself, its predicates and events, and the modules to watch."""
 
     packed: bytes
@@ -28,14 +28,14 @@ class Sent(NamedTuple):
     modules: tuple[str, ...]
 
 
-class Arrived(NamedTuple):
+class ElsewhereOutcome(NamedTuple):
     """What came of one: imports as sentences, outcomes, or why there are none."""
 
     listed: tuple[str, ...] = ()
     """Who imported its modules when the installed operators were listed."""
     imported: tuple[str, ...] = ()
     """Who did when it was unpacked."""
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[LawOutcome, ...] = ()
     failure: str = ""
     printed: str = ""
 
@@ -63,14 +63,14 @@ def _importer() -> str:
     return "Python" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def answered(parcel: Sequence[Sent], printed: Any) -> list[Arrived]:
+def answered(parcel: Sequence[SentOperator], printed: Any) -> list[ElsewhereOutcome]:
     """What comes of each: first all are listed, then all unpacked, then all asked."""
     before = set(sys.modules)
     watch = _Watch(frozenset(name for sent in parcel for name in sent.modules) - before)
     sys.meta_path.insert(0, watch)
     found_plugins()
     listed = watch.taken()
-    found: list[Arrived] = []
+    found: list[ElsewhereOutcome] = []
     records: list[Any] = []
     for sent in parcel:
         failure = ""
@@ -81,7 +81,7 @@ def answered(parcel: Sequence[Sent], printed: Any) -> list[Arrived]:
             failure = f"{type(problem).__name__}: {problem}"
         imported = watch.taken()
         found.append(
-            Arrived(
+            ElsewhereOutcome(
                 listed=tuple(listed[name] for name in sent.modules if name in listed),
                 imported=tuple(imported[name] for name in sent.modules if name in imported),
                 failure=failure,

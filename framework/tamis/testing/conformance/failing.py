@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tamis.testing.conformance.subject import Case, Subject, silently
+from tamis.testing.conformance.subject import Case, LawSubject, silently
 
 _PROCESS = "process"
 _WRONG: tuple[object, ...] = (
@@ -16,7 +16,7 @@ _WRONG: tuple[object, ...] = (
 )
 
 
-def failures(subject: Subject) -> None:
+def failures(subject: LawSubject) -> None:
     """an event that it cannot read costs one answer: no hang, no exit, no print"""
     cases = list({case.arguments.text(): case for case in subject.cases}.values())
     for case in cases[: 1 if subject.is_costly else 2]:
@@ -25,7 +25,7 @@ def failures(subject: Subject) -> None:
             _check(subject, case, content)
 
 
-def _check(subject: Subject, case: Case, content: Mapping[str, Any]) -> None:
+def _check(subject: LawSubject, case: Case, content: Mapping[str, Any]) -> None:
     instance = subject.instance
     instance.notes.raised.clear()
     printed = ""
@@ -57,7 +57,7 @@ def _check(subject: Subject, case: Case, content: Mapping[str, Any]) -> None:
         )
 
 
-def _damaged(subject: Subject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _damaged(subject: LawSubject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The event with one of the inputs replaced by something else, or cut short."""
     known = subject.specification
     declared = [*known.needed, *subject.optional_inputs]

@@ -14,14 +14,14 @@ from tamis.language.text import constant_text, name_text
 from tamis.operators.asking import Call, Test
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import TOLERANCE, alike, outcome_of
-from tamis.testing.conformance.subject import Subject, event_of
+from tamis.testing.conformance.subject import LawSubject, event_of
 
 _MOST_LISTS = 24
 _MOST_CALLS = 600
 Literal = tuple[int, bool]
 
 
-def implications(subject: Subject) -> None:
+def implications(subject: LawSubject) -> None:
     """what it says that an answer implies is so, contraposed and chained too"""
     if not subject.instance.operator.implies or not subject.steady:
         return
@@ -52,7 +52,7 @@ def implications(subject: Subject) -> None:
                     )
 
 
-def wider(subject: Subject) -> None:
+def wider(subject: LawSubject) -> None:
     """what it answers with variables is what it answers with constants in their places"""
     if not subject.instance.operator.is_comparable or not subject.steady:
         return
@@ -88,7 +88,7 @@ def wider(subject: Subject) -> None:
                     )
 
 
-def _narrowed(subject: Subject) -> Iterator[str]:
+def _narrowed(subject: LawSubject) -> Iterator[str]:
     """The predicates of the samples, and those with a value of a solution as a constant."""
     for case in subject.all_cases[:_MOST_LISTS]:
         yield case.predicate
@@ -104,7 +104,7 @@ def _narrowed(subject: Subject) -> Iterator[str]:
                     yield f"{name_text(case.arguments.name)}({', '.join(words)})"
 
 
-def _calls(subject: Subject) -> dict[str, Test]:
+def _calls(subject: LawSubject) -> dict[str, Test]:
     """The tests of the samples' calls without variables, by the text of the call."""
     calls: dict[str, Test] = {}
     for case in subject.all_cases:
@@ -114,7 +114,7 @@ def _calls(subject: Subject) -> dict[str, Test]:
     return calls
 
 
-def _said(subject: Subject, calls: list[Call]) -> dict[Literal, set[Literal]]:
+def _said(subject: LawSubject, calls: list[Call]) -> dict[Literal, set[Literal]]:
     """What follows from what, as said and contraposed."""
     found: dict[Literal, set[Literal]] = {}
     for at, call in enumerate(calls):

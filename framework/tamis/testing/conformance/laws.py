@@ -15,21 +15,21 @@ from tamis.testing.conformance import (
     travelling,
 )
 from tamis.testing.conformance.breach import Breach
-from tamis.testing.conformance.subject import Subject
+from tamis.testing.conformance.subject import LawSubject
 
 
 class Law(NamedTuple):
     """One law: what holds of every operator, and what finds the one that breaks it."""
 
     name: str
-    check: Callable[[Subject], None]
+    check: Callable[[LawSubject], None]
 
     @property
     def says(self) -> str:
         """What holds."""
         return (self.check.__doc__ or "").strip()
 
-    def hold(self, subject: Subject) -> None:
+    def hold(self, subject: LawSubject) -> None:
         """Raises `Breach` if the operator breaks it; skips where that cannot be found out."""
         from unittest import SkipTest
 
@@ -46,7 +46,7 @@ class Law(NamedTuple):
             raise breach.of(subject.name, self.name, self.says) from breach.__cause__
 
 
-_CHECKS: tuple[Callable[[Subject], None], ...] = (
+_CHECKS: tuple[Callable[[LawSubject], None], ...] = (
     answering.made,
     answering.samples,
     answering.solutions,

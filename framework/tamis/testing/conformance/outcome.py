@@ -17,7 +17,7 @@ TOLERANCE = 1e-5
 """How far two numbers may be apart that were computed in two ways (one by one, and together)."""
 
 
-class Outcome(NamedTuple):
+class LawOutcome(NamedTuple):
     """What came of asking: a truth, each solution once, or a failure."""
 
     truth: bool | None = None
@@ -47,17 +47,17 @@ class Outcome(NamedTuple):
         return f"solutions {[each[0] if len(each) == 1 else each for each in self.solutions]}"
 
 
-def outcome_of(answer: Answer, test: Test, event: Event) -> Outcome:
+def outcome_of(answer: Answer, test: Test, event: Event) -> LawOutcome:
     """What a subscription sees of an answer."""
     if answer.failure is not None:
-        return Outcome(failure=answer.failure)
+        return LawOutcome(failure=answer.failure)
     if answer.solutions is None:
-        return Outcome(answer.truth)
+        return LawOutcome(answer.truth)
     selected = test.select(answer.solutions, event)
-    return Outcome(bool(selected)) if not test.slots else Outcome(None, tuple(selected))
+    return LawOutcome(bool(selected)) if not test.slots else LawOutcome(None, tuple(selected))
 
 
-def alike(one: Outcome, other: Outcome, tolerance: float = 0.0) -> bool:
+def alike(one: LawOutcome, other: LawOutcome, tolerance: float = 0.0) -> bool:
     """Whether two outcomes say the same; the order of solutions says nothing, nor a message."""
     if one.failure is not None or other.failure is not None:
         return one.known == other.known
@@ -73,10 +73,10 @@ def alike(one: Outcome, other: Outcome, tolerance: float = 0.0) -> bool:
     )
 
 
-def expected_outcome(answer: object) -> Outcome | None:
+def expected_outcome(answer: object) -> LawOutcome | None:
     """The answer that a sample states; `None` where it is no answer."""
     if isinstance(answer, bool):
-        return Outcome(answer)
+        return LawOutcome(answer)
     if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Sequence):
         return None
     solutions: list[tuple[Scalar, ...]] = []
@@ -86,7 +86,7 @@ def expected_outcome(answer: object) -> Outcome | None:
         if any(scalar is None for scalar in scalars):
             return None
         solutions.append(tuple(scalar for scalar in scalars if scalar is not None))
-    return Outcome(None, tuple(dict.fromkeys(solutions)))
+    return LawOutcome(None, tuple(dict.fromkeys(solutions)))
 
 
 def _order(solution: Sequence[Scalar]) -> list[tuple[int, Any]]:

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tamis.testing.conformance.subject import Subject
+from tamis.testing.conformance.subject import LawSubject
 
 _MOST_SUBSETS = 32
 
 
-def inputs_declared(subject: Subject) -> None:
+def inputs_declared(subject: LawSubject) -> None:
     """it reads the inputs that it declares, and nothing else of the event"""
     for case in subject.cases:
         for content in _thinned(subject, case.content):
@@ -31,7 +31,7 @@ def inputs_declared(subject: Subject) -> None:
                 )
 
 
-def inputs_untouched(subject: Subject) -> None:
+def inputs_untouched(subject: LawSubject) -> None:
     """it changes neither the event nor what was prepared"""
     notes = subject.instance.notes
     for case in subject.cases:
@@ -50,7 +50,7 @@ def inputs_untouched(subject: Subject) -> None:
             )
 
 
-def optional_inputs(subject: Subject) -> None:
+def optional_inputs(subject: LawSubject) -> None:
     """whichever of its optional inputs are absent, it answers, or says in words why it cannot"""
     names = subject.optional_inputs
     if not names:
@@ -73,7 +73,7 @@ _SLIPS = tuple(f"{each}:" for each in ("KeyError", "TypeError", "AttributeError"
 """What an absent input raises where nobody thought of it."""
 
 
-def _thinned(subject: Subject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _thinned(subject: LawSubject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The event without each set of its optional inputs, the empty set too."""
     names = [name for name in subject.optional_inputs if name in content]
     subsets = itertools.chain.from_iterable(

@@ -27,8 +27,8 @@ from tamis.operators.asking import Operators, Test
 from tamis.operators.specification import Specification
 from tamis.plugins.loader import installed
 from tamis.testing.conformance.breach import Breach
-from tamis.testing.conformance.outcome import Outcome, alike, outcome_of
-from tamis.testing.conformance.watched import Notes, Watched
+from tamis.testing.conformance.outcome import LawOutcome, alike, outcome_of
+from tamis.testing.conformance.watched import Notes, WatchedOperator
 
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
@@ -70,7 +70,7 @@ class Instance:
         self._name = record.specification.name
         self._patience_seconds = patience_seconds
         self.operator = operator
-        watched = Watched(operator, record.specification, self.notes)
+        watched = WatchedOperator(operator, record.specification, self.notes)
         self._operators = Operators([OperatorRecord(watched.specification, lambda: watched)])
         self._language = Language()
         self.gateway = Gateway(DEFAULT_LIMITS)
@@ -104,12 +104,12 @@ class Instance:
         self._bound[predicate] = test
         return test
 
-    def ask(self, predicate: str, content: Mapping[str, Any], *, again: bool = True) -> Outcome:
+    def ask(self, predicate: str, content: Mapping[str, Any], *, again: bool = True) -> LawOutcome:
         """What comes of asking about an event."""
         event_calls = EventCalls(event_of(content))
         return self.answer(self.bind(predicate, again=again), event_calls)
 
-    def answer(self, test: Test, event_calls: EventCalls) -> Outcome:
+    def answer(self, test: Test, event_calls: EventCalls) -> LawOutcome:
         """What comes of a test, about an event that may have been asked about before."""
         answer = self._waited(
             lambda: self.gateway.call(test.call, event_calls), test.text, event_calls
@@ -118,19 +118,19 @@ class Instance:
             self.gateway = Gateway(DEFAULT_LIMITS)
         return outcome_of(answer, test, event_calls.event)
 
-    def answer_together(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[Outcome]:
+    def answer_together(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[LawOutcome]:
         """What comes of tests of one event that are asked together."""
         calls = [test.call for test, _ in asked]
         return self._outcomes(asked, lambda: self.gateway.call_together(calls, asked[0][1]))
 
-    def answer_events(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[Outcome]:
+    def answer_events(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[LawOutcome]:
         """What comes of tests, each about its event, that are asked together."""
         calls = [(test.call, event_calls) for test, event_calls in asked]
         return self._outcomes(asked, lambda: self.gateway.call_events(calls))
 
     def _outcomes(
         self, asked: Sequence[tuple[Test, EventCalls]], answer: Callable[[], Any]
-    ) -> list[Outcome]:
+    ) -> list[LawOutcome]:
         """What comes of tests that are answered together; `PluginWarning`s are errors here."""
         texts = " | ".join(dict.fromkeys(test.text for test, _ in asked))
         with warnings.catch_warnings():
@@ -149,7 +149,7 @@ class Instance:
             raise does_not_end(texts, event_calls.event.content, late) from late
 
 
-class Subject:
+class LawSubject:
     """An operator that is held to the laws, with what several of them want to know of it."""
 
     def __init__(
@@ -274,12 +274,12 @@ class Subject:
         return list({id(case.content): case.content for case in self.cases}.values())
 
     @cached_property
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[LawOutcome]:
         """What comes of each case."""
         return [self.instance.ask(case.predicate, case.content) for case in self.cases]
 
     @cached_property
-    def answered(self) -> list[tuple[Case, Outcome]]:
+    def answered(self) -> list[tuple[Case, LawOutcome]]:
         """The cases that have an answer, and these."""
         pairs = zip(self.cases, self.outcomes, strict=True)
         return [(case, outcome) for case, outcome in pairs if outcome.known]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from tamis.errors import OperatorError, TamisError
 from tamis.operators.shipping import packed
 from tamis.testing.conformance.breach import Breach
-from tamis.testing.conformance.elsewhere import Arrived, Sent
+from tamis.testing.conformance.elsewhere import ElsewhereOutcome, SentOperator
 from tamis.testing.conformance.outcome import TOLERANCE, alike
-from tamis.testing.conformance.subject import Subject
+from tamis.testing.conformance.subject import LawSubject
 
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -22,18 +22,18 @@ _PROGRAM = (
 _STARTING_SECONDS = 100
 
 
-def travel_together(subjects: Sequence[Subject]) -> None:
+def travel_together(subjects: Sequence[LawSubject]) -> None:
     """Sends those that can be asked and have not been sent yet."""
     waiting = [each for each in subjects if each.trip is None]
     travel([each for each in waiting if each.specification.missing is None and each.has("cases")])
 
 
-def travel(subjects: Sequence[Subject]) -> None:
+def travel(subjects: Sequence[LawSubject]) -> None:
     """Sends operators to another interpreter, all to one, and keeps what came of each."""
-    going: list[tuple[Subject, Sent]] = []
+    going: list[tuple[LawSubject, SentOperator]] = []
     for subject in subjects:
         try:
-            sent = Sent(
+            sent = SentOperator(
                 packed([subject.record]),
                 _portable([(case.predicate, case.content) for case in subject.cases]),
                 subject.specification.modules,
@@ -53,7 +53,9 @@ def travel(subjects: Sequence[Subject]) -> None:
             timeout=seconds,
             check=False,
         )
-        found = [Arrived(*each) for each in pickle.loads(ended.stdout)] if ended.stdout else []
+        found = (
+            [ElsewhereOutcome(*each) for each in pickle.loads(ended.stdout)] if ended.stdout else []
+        )
         words = ended.stderr.decode(errors="replace").strip()[-300:]
     except subprocess.TimeoutExpired:
         found, words = [], f"no answer within {seconds:g} s"
@@ -61,7 +63,9 @@ def travel(subjects: Sequence[Subject]) -> None:
         for subject, _ in going:
             travel([subject])
         return
-    came: Sequence[Arrived | str] = found or [words or "it ended the interpreter"] * len(going)
+    came: Sequence[ElsewhereOutcome | str] = found or [words or "it ended the interpreter"] * len(
+        going
+    )
     for (subject, _), arrived in zip(going, came, strict=True):
         subject.trip = arrived
 
@@ -75,10 +79,10 @@ def _portable(asked: object) -> bytes:
         ) from failure
 
 
-def _arrived(subject: Subject) -> Arrived:
+def _arrived(subject: LawSubject) -> ElsewhereOutcome:
     if subject.trip is None:
         travel([subject])
-    if isinstance(subject.trip, Arrived):
+    if isinstance(subject.trip, ElsewhereOutcome):
         return subject.trip
     raise Breach(
         "it does not arrive in another interpreter",
@@ -89,7 +93,7 @@ def _arrived(subject: Subject) -> Arrived:
     )
 
 
-def travels(subject: Subject) -> None:
+def travels(subject: LawSubject) -> None:
     """in another interpreter, as on Spark and in worker processes, it answers alike"""
     arrived = _arrived(subject)
     if arrived.failure:
@@ -119,7 +123,7 @@ def travels(subject: Subject) -> None:
             )
 
 
-def listing(subject: Subject) -> None:
+def listing(subject: LawSubject) -> None:
     """being listed imports none of its modules"""
     if not subject.specification.modules:
         return
@@ -134,7 +138,7 @@ def listing(subject: Subject) -> None:
         )
 
 
-def _is_installed(subject: Subject) -> bool:
+def _is_installed(subject: LawSubject) -> bool:
     from tamis.plugins.loader import installed
 
     try:

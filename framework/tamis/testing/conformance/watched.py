@@ -93,7 +93,7 @@ class RecordingView(Mapping[str, Any]):
         ]
 
 
-class Watched(StandIn):
+class WatchedOperator(StandIn):
     """An operator, and notes of what it does; without isolation, deadlines or limits."""
 
     def __init__(self, inner: Operator, specification: Specification, notes: Notes) -> None:

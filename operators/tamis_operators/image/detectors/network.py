@@ -32,7 +32,7 @@ _SIZE = (640, 640)
 _GRAY = 114
 
 
-class Placed(NamedTuple):
+class FramePlace(NamedTuple):
     """Where a frame is on the picture that the network is shown."""
 
     zoom_x: float
@@ -79,7 +79,9 @@ class NetworkDetector(Detector):
             for at, (placed, frame) in enumerate(zip(places, frames, strict=True))
         ]
 
-    def _found(self, outputs: list[NDArray[Any]], placed: Placed, frame: Frame) -> list[Detection]:
+    def _found(
+        self, outputs: list[NDArray[Any]], placed: FramePlace, frame: Frame
+    ) -> list[Detection]:
         layout = Layout(len(self._names), self._size, self._configuration.threshold)
         height, width = frame.shape[:2]
         found = []
@@ -95,19 +97,19 @@ class NetworkDetector(Detector):
                 found.append(Detection(self._names[number], score, box))
         return suppressed(found, self._configuration.overlap, 0.9)
 
-    def _blob(self, frame: Frame) -> tuple[NDArray[Any], Placed]:
+    def _blob(self, frame: Frame) -> tuple[NDArray[Any], FramePlace]:
         """What the network is shown, and where the frame is on it."""
         shown, placed = self._shown(frame)
         blob = opencv().dnn.blobFromImage(shown, self._configuration.scale, self._size, swapRB=True)
         return blob, placed
 
-    def _shown(self, frame: Frame) -> tuple[Bytes, Placed]:
+    def _shown(self, frame: Frame) -> tuple[Bytes, FramePlace]:
         """The frame in the size that the network wants."""
         cv2 = opencv()
         height, width = frame.shape[:2]
         wide, high = self._size
         if not self._letterbox:
-            return cv2.resize(frame, (wide, high)), Placed(wide / width, high / height, 0, 0)
+            return cv2.resize(frame, (wide, high)), FramePlace(wide / width, high / height, 0, 0)
         zoom = min(wide / width, high / height)
         size = max(1, round(width * zoom)), max(1, round(height * zoom))
         left, top = (wide - size[0]) // 2, (high - size[1]) // 2
@@ -116,7 +118,7 @@ class NetworkDetector(Detector):
             cv2.resize(frame, size), top, bottom, left, right, cv2.BORDER_CONSTANT,
             value=(_GRAY, _GRAY, _GRAY),
         )  # fmt: skip
-        return shown, Placed(size[0] / width, size[1] / height, left, top)
+        return shown, FramePlace(size[0] / width, size[1] / height, left, top)
 
 
 def _darknet_size(config: Path) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ import pytest
 import tamis
 from tamis import Limits, Preparation
 from tamis.operators import OperatorRecord
-from tamis_bench.abuse import Everything
+from tamis_bench.abuse import CallsAtOnce
 from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
 
 from .workers import isolated, matcher_with, reasons, values
@@ -49,7 +49,7 @@ def test_a_preparation_is_made_once_an_event_in_one_worker(tmp_path: Path) -> No
     def longer(event: Any) -> bool:
         return bool(len(event.prepared) > event["least"])
 
-    with matcher_with(counted, shows, longer, planner=Everything(), workers=3) as matcher:
+    with matcher_with(counted, shows, longer, planner=CallsAtOnce(), workers=3) as matcher:
         matcher.subscribe("counted(?n) and shows(a) and not shows(z) and longer()", id="s")
         for at, shot in enumerate(["abc", "ad", "aef"]):
             result = matcher.match({"shot": shot, "least": 1})

@@ -20,7 +20,7 @@ from tamis import Limits, Matcher
 from tamis.operators import OperatorRecord
 from tamis_bench.abuse import (
     PATIENT,
-    Everything,
+    CallsAtOnce,
     above,
     children,
     descriptors,
@@ -79,7 +79,7 @@ def test_calls_run_at_once_in_as_many_workers_as_are_allowed(tmp_path: Path) -> 
             time.sleep(0.002)
         return [os.getpid()]
 
-    with matcher_with(meeting, planner=Everything(), workers=3) as matcher:
+    with matcher_with(meeting, planner=CallsAtOnce(), workers=3) as matcher:
         matcher.subscribe("meeting(1, ?a) and meeting(2, ?b) and meeting(3, ?c)", id="s")
         (match,) = matcher.match({}).matches
         assert len(set(match.bindings[0].values())) == 3

@@ -13,7 +13,7 @@ import tamis
 from tamis import Matcher, Statistics
 from tamis.index.buckets import index as bucket_index
 from tamis.index.buckets import seen
-from tamis.index.lanes import Lanes
+from tamis.index.lanes import LanesIndex
 from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
 from tamis.index.psthash import PSTHash
 from tamis.testing.index_law import index_machine
@@ -102,7 +102,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         PSTBloom,
         lambda: SignedPSTBloom(signature="row"),
         lambda: SignedPSTBloom(signature="block"),
-        Lanes,
+        LanesIndex,
         lambda: PSTHash(look_up_rows=0),
         lambda: PSTHash(accesses=3, look_up_rows=0),
     ],

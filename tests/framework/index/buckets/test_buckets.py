@@ -17,7 +17,7 @@ from tamis.event import Event
 from tamis.index import AttributeIndex, Columns
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.store import MOST_CELLS, SIGNED, SLOTS, TOP_NODES
-from tamis.index.lanes import Lanes
+from tamis.index.lanes import LanesIndex
 from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
 from tamis.index.psthash import PSTHash
 from tamis.testing import check_index, satisfies
@@ -53,7 +53,7 @@ def form(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     "index",
     [
-        lambda: Lanes(vector=False),
+        lambda: LanesIndex(vector=False),
         lambda: PSTBloom(vector=False),
         lambda: SignedPSTBloom(signature="row"),
         lambda: SignedPSTBloom(signature="block", vector=False),
@@ -398,8 +398,8 @@ def test_unknown_options_are_named() -> None:
 
 
 def test_the_path_is_chosen_by_the_processor() -> None:
-    assert Lanes()._vector is has_vectors()
-    assert Lanes(vector=False)._vector is False
+    assert LanesIndex()._vector is has_vectors()
+    assert LanesIndex(vector=False)._vector is False
 
 
 def test_what_nobody_asks_for_is_forgotten() -> None:

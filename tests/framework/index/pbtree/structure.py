@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tamis.index.pbtree.index import PBTree
-from tamis.index.pbtree.nodes import LISTS, Inner, Leaf, Place, Run
-from tamis.index.pbtree.store import Tally
+from tamis.index.pbtree.nodes import LISTS, Inner, LeafPage, ListPlace, PlaceRun
+from tamis.index.pbtree.store import PageTally
 from tamis.index.pbtree.tree import Tree
 
-Items = dict[int, list[tuple[Place, int]]]
+Items = dict[int, list[tuple[ListPlace, int]]]
 
 
 def check_index_order(index: PBTree) -> None:
@@ -24,16 +24,16 @@ def check_index_order(index: PBTree) -> None:
 def check_order(tree: Tree) -> None:
     """Fails where a tree is not in order."""
     items: Items = {kind: [] for kind in range(LISTS)}
-    leaves: list[Leaf] = []
-    _walk(tree, tree.root, Place(0, 0), None, items, leaves)
+    leaves: list[LeafPage] = []
+    _walk(tree, tree.root, ListPlace(0, 0), None, items, leaves)
     for before, after in pairwise(leaves):
         assert (before.after, after.before) == (after.number, before.number)
     assert (leaves[0].before, leaves[-1].after) == (0, 0)
     for there in items.values():
         last = 0
         for at, (place, number) in enumerate(there):
-            run = tree._store.page(number, Tally())
-            assert isinstance(run, Run)
+            run = tree._store.page(number, PageTally())
+            assert isinstance(run, PlaceRun)
             places = [run.place(each) for each in range(len(run))]
             following = there[at + 1] if at + 1 < len(there) else (None, 0)
             assert (run.item, run.before, run.after) == (place, last, following[1])
@@ -44,11 +44,16 @@ def check_order(tree: Tree) -> None:
 
 
 def _walk(
-    tree: Tree, number: int, low: Place, high: Place | None, items: Items, leaves: list[Leaf]
+    tree: Tree,
+    number: int,
+    low: ListPlace,
+    high: ListPlace | None,
+    items: Items,
+    leaves: list[LeafPage],
 ) -> int:
     """Returns the flag that the pointer to a node is to have."""
-    node = tree._store.page(number, Tally())
-    assert isinstance(node, Inner | Leaf)
+    node = tree._store.page(number, PageTally())
+    assert isinstance(node, Inner | LeafPage)
     places = [node.place(at) for at in range(len(node))]
     assert places == sorted(set(places))
     if isinstance(node, Inner):

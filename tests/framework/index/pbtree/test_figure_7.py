@@ -15,10 +15,10 @@ from tamis.index.pbtree.nodes import (
     LESS,
     UNEQUAL,
     Inner,
-    Leaf,
+    LeafPage,
     run_of,
 )
-from tamis.index.pbtree.store import Store, Tally
+from tamis.index.pbtree.store import PageStore, PageTally
 from tamis.index.pbtree.tree import Sizes, Tree
 
 SAMPLE = [
@@ -31,7 +31,7 @@ SAMPLE = [
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Iterator[Tree]:
-    store = Store(tmp_path, ScratchDisk(), 0)
+    store = PageStore(tmp_path, ScratchDisk(), 0)
     tree = Tree(store, 0, Sizes(inner=3, leaf=2, run=ENTRY_BYTES))
     for kind, key, sid in SAMPLE:
         tree.insert(kind, run_of([key], [0], [0], [bytes([sid])]))
@@ -42,21 +42,21 @@ def tree(tmp_path: Path) -> Iterator[Tree]:
 def nodes(tree: Tree) -> dict[str, int]:
     """The pages of the figure's nodes by their names."""
     page = tree._store.page
-    root = page(tree.root, Tally())
+    root = page(tree.root, PageTally())
     assert isinstance(root, Inner)
     found = {"Root": root.number}
     for number, below in enumerate(root.children.tolist(), 1):
         found[f"Nonleaf {number}"] = below
-        inner = page(below, Tally())
+        inner = page(below, PageTally())
         assert isinstance(inner, Inner)
         for leaf in inner.children.tolist():
-            assert isinstance(page(leaf, Tally()), Leaf)
+            assert isinstance(page(leaf, PageTally()), LeafPage)
             found[f"Leaf {sum(name.startswith('Leaf') for name in found) + 1}"] = leaf
     return found
 
 
 def sids(tree: Tree, key: int) -> set[int]:
-    return {sid for run in tree.search(key, key, Tally()) for sid in run.payload}
+    return {sid for run in tree.search(key, key, PageTally()) for sid in run.payload}
 
 
 def test_the_tree_is_that_of_the_figure(tree: Tree) -> None:
@@ -64,8 +64,8 @@ def test_the_tree_is_that_of_the_figure(tree: Tree) -> None:
     assert set(there) == {
         *("Root", "Nonleaf 1", "Nonleaf 2", "Leaf 1", "Leaf 2", "Leaf 3", "Leaf 4")
     }
-    leaf = tree._store.page(there["Leaf 2"], Tally())
-    assert isinstance(leaf, Leaf)
+    leaf = tree._store.page(there["Leaf 2"], PageTally())
+    assert isinstance(leaf, LeafPage)
     assert leaf.keys.tolist() == [5, 6]
     assert not leaf.pointers[UNEQUAL, 0], "the INEQPointer of 5 is Null"
     assert not leaf.pointers[LESS].any(), "no LessThan predicate is on leaf 2"
@@ -73,7 +73,7 @@ def test_the_tree_is_that_of_the_figure(tree: Tree) -> None:
 
 def test_the_four_paths_for_5_are_those_of_the_paper(tree: Tree) -> None:
     there = nodes(tree)
-    paths = tree.paths(5, Tally())
+    paths = tree.paths(5, PageTally())
     equality = [there[name] for name in ("Root", "Nonleaf 1", "Leaf 2")]
     for kind in (EQUAL, UNEQUAL, GREATER):
         assert (paths[kind].pages, paths[kind].branch) == (equality, None)
@@ -87,7 +87,7 @@ def test_the_four_paths_for_5_are_those_of_the_paper(tree: Tree) -> None:
 def test_results_are_those_of_the_paper(tree: Tree) -> None:
     greater, unequal = {1, 2}, {11, 12}
     assert sids(tree, 5) == greater | {9} | unequal | {7, 8}, "from Head to S3, from S6 to Tail"
-    item = tree.paths(7, Tally())[GREATER].item
+    item = tree.paths(7, PageTally())[GREATER].item
     assert item is not None
     assert item.key == 6, "the largest item, where the key is greater"
     assert sids(tree, 7) == {1, 2, 3, 4} | unequal | {7, 8}
@@ -97,7 +97,7 @@ def test_results_are_those_of_the_paper(tree: Tree) -> None:
 
 def test_heads_count_flags_and_know_the_first_and_the_last(tree: Tree) -> None:
     there = nodes(tree)
-    first, second = (tree._store.page(there[f"Nonleaf {at}"], Tally()) for at in (1, 2))
+    first, second = (tree._store.page(there[f"Nonleaf {at}"], PageTally()) for at in (1, 2))
     assert isinstance(first, Inner)
     assert isinstance(second, Inner)
     assert (first.counters[GREATER], first.first[GREATER], first.last[GREATER]) == (2, 0, 1)

@@ -20,7 +20,7 @@ from tamis.files.disk import Disk, DiskFile
 from tamis.index.clauses import predicate_of
 from tamis.index.pbtree.index import PBTree
 from tamis.index.pbtree.nodes import PAGE_BYTES
-from tamis.index.pbtree.store import LOG, PAGES, Tally
+from tamis.index.pbtree.store import LOG, PAGES, PageTally
 from tamis.index.pbtree.tree import Sizes
 from tamis.indexing import Found
 from tamis.testing import check_index
@@ -68,7 +68,7 @@ class Restarted(PBTree):
 
     def search(self, event: Event) -> Found:
         again = Restarted.opened(self)
-        found = again.find(event, Tally())
+        found = again.find(event, PageTally())
         again.close()
         return found
 
@@ -273,7 +273,7 @@ def test_page_reads_grow_with_the_logarithm_and_memory_not_at_all(tmp_path: Path
         assert index.nbytes < 2 << 20, "a pool of a megabyte"
         pages = []
         for key in random.Random(5).choices(range(count), k=40):
-            tally = Tally()
+            tally = PageTally()
             index.find(Event.of({"key": key, "other": 50}, str, {}), tally)
             pages.append(tally.pages)
         looked_at[count] = sum(pages) / len(pages)

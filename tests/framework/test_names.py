@@ -1,0 +1,31 @@
+"""Names say one thing each: no class stands twice, and modules open with what they do."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("framework", "operators", "planners", "examples")
+MODULES = {
+    path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+    for part in PARTS
+    for path in sorted((ROOT / part).rglob("*.py"))
+}
+
+
+def test_no_class_stands_in_two_modules() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path, module in MODULES.items():
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(str(path))
+    assert len(found) > 500
+    assert {name: places for name, places in found.items() if len(set(places)) > 1} == {}
+
+
+def test_modules_open_with_what_they_do() -> None:
+    heads = {str(path): ast.get_docstring(module) or "" for path, module in MODULES.items()}
+    asking = ("What ", "Which ", "How ", "Where ", "When ", "Who ", "Whether ")
+    assert [path for path, head in heads.items() if head.startswith(asking)] == []
