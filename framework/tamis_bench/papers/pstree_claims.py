@@ -1,4 +1,4 @@
-"""What the text of the PS-Tree paper states as results, and what decides it."""
+"""Lists what the text of the PS-Tree paper states as results, and what decides it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How bright the frame of an event is, from 0 to 255."""
+"""Measures how bright the frame of an event is, from 0 to 255."""
 
 from __future__ import annotations
 
