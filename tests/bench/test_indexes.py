@@ -37,13 +37,23 @@ def by_method(rows: list[Row], column: str) -> dict[str, Row]:
     return {row["method"]: row for row in rows if column in row}
 
 
-@pytest.mark.parametrize("name", ["continuous", mixed.NAME])
-def test_indexes_and_scans_side_by_side(name: str) -> None:
-    rows = measured(name, sorted(installed().indexes), SCANS)
+IN_MEMORY = sorted({*installed().indexes} - {"dbms", "pbtree"})
+
+
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("continuous", IN_MEMORY),
+        (mixed.NAME, IN_MEMORY),
+        pytest.param("dense", sorted(installed().indexes), marks=pytest.mark.slow),
+    ],
+)
+def test_indexes_and_scans_side_by_side(name: str, indexes: list[str]) -> None:
+    rows = measured(name, indexes, SCANS)
     times, costs, later = (by_method(rows, each) for each in ("mean_us", "build_us", "of_before"))
-    expected = {"compiled scan", "naive scan", "column scan", "numpy scan", *installed().indexes}
+    expected = {"compiled scan", "naive scan", "column scan", "numpy scan", *indexes}
     assert set(times) == expected | ({PORTABLE} if has_vectors() else set())
-    assert set(costs) == set(installed().indexes)
+    assert set(costs) == set(indexes)
     assert set(later) == {"compiled scan", *costs}
     for each in times.values():
         assert each["events"] == 10

@@ -21,7 +21,11 @@ scalars = st.one_of(
     st.text(st.characters(categories=["Cs"]), max_size=3),
 )
 failures = st.builds(
-    Failure, st.sampled_from(["raised", "timed out", "nonsense"]), st.text(max_size=400)
+    Failure,
+    st.sampled_from(["raised", "timed out", "nonsense"]),
+    st.text(max_size=400),
+    st.booleans(),
+    st.none() | st.floats(0, 1e9),
 )
 
 
