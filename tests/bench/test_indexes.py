@@ -40,6 +40,7 @@ def by_method(rows: list[Row], column: str) -> dict[str, Row]:
 IN_MEMORY = sorted({*installed().indexes} - {"dbms", "pbtree"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "indexes"),
     [

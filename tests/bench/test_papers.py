@@ -176,6 +176,7 @@ def test_planners_are_measured_by_their_own_bench(
     kept(monkeypatch, ["expensive"], tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["opindex", "pstree"])
 def test_indexes_are_measured_beside_rivals(

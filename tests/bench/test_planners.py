@@ -43,6 +43,7 @@ def test_the_same_seed_gives_the_same_workload() -> None:
     assert list(first.subscriptions()) != list(other.subscriptions())
 
 
+@pytest.mark.slow
 def test_guards_make_no_call_more() -> None:
     planners = ["naive", "sequential", "suborder"]
     rows = list(measured(figures=["guarded"], planner=planners, seed=2, scale=0.08, events=6))

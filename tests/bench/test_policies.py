@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tamis_bench.policies import POLICIES, measured
 
 
+@pytest.mark.slow
 def test_every_policy_and_every_number_of_subscriptions_has_a_row() -> None:
     *kinds, alone, many = measured(keys=200, subscriptions=50, passes=1)
     assert len(kinds) == len(POLICIES)

@@ -9,6 +9,7 @@ from .running import Process, Tamis, strict
 SMALL = ("--scale", "0.0005", "--events", "4", "--passes", "1")
 
 
+@pytest.mark.slow
 def test_a_table_a_workload_and_what_came_of_the_goals(tamis: Tamis) -> None:
     ended = tamis(
         "bench", "index", *SMALL, "--workloads", "dense", "mixed", "--scans", "numpy", "--index",

@@ -104,6 +104,7 @@ def test_what_is_broken_makes_the_status_1(tamis: Tamis, folder: Path) -> None:
     assert {"Python", "kernels", "index"} <= {each["subject"] for each in listed["findings"]}
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_not_broken(tamis: Tamis, folder: Path) -> None:
     (folder / "far.py").write_text(
         "import tamis\n"
@@ -136,6 +137,7 @@ def test_a_missing_extra_is_not_broken(tamis: Tamis, folder: Path) -> None:
     assert row.startswith("missing")
 
 
+@pytest.mark.slow
 def test_a_plugin_that_cannot_be_loaded_is_broken(process: Process, folder: Path) -> None:
     site = folder / "site"
     site.mkdir()

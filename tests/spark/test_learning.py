@@ -250,6 +250,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory, without_java: None) -> tuple[P
     return folder, learning_kills.prepare(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_a_job_that_is_killed_leaves_the_folder_as_it_was(

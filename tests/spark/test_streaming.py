@@ -220,13 +220,8 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the rig finds processes in /proc")
-@pytest.mark.parametrize(
-    "victim",
-    [
-        pytest.param(each, marks=[pytest.mark.slow] * (at > 0))
-        for at, each in enumerate(kills.VICTIMS)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", kills.VICTIMS)
 def test_a_stream_that_is_killed_gives_what_a_batch_gives(
     without_java: None, rig: Path, victim: str
 ) -> None:

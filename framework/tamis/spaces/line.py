@@ -45,7 +45,7 @@ def in_order(line: str, values: Iterable[Any]) -> NDArray[Any]:
 class CountedLine:
     """Counts events between bounds.
 
-    >>> line = Line(NUMBERS, [20.0, 60.0])
+    >>> line = CountedLine(NUMBERS, [20.0, 60.0])
     >>> line.count(np.array([10.0, 20.0, 30.0, 70.0]), np.array([1, 2, 1, 1]))
     >>> line.before(Cut(20.0)), line.before(Cut(20.0, True)), line.total
     (1, 3, 5)

@@ -60,7 +60,7 @@ class Statistics:
     """
 
     stamp = 0
-    """Statistics stay what they are; `Learned` moves."""
+    """Statistics stay what they are; `OnlineStatistics` moves."""
 
     def __init__(
         self,

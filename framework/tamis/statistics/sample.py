@@ -52,7 +52,7 @@ def brief(content: Mapping[str, Any]) -> str:
 class ObservedSample:
     """Events by what was true of them.
 
-    >>> sample = Sample.of([{"seen(boat)": True, "seen(car)": False}, {"seen(boat)": None}])
+    >>> sample = ObservedSample.of([{"seen(boat)": True, "seen(car)": False}, {"seen(boat)": None}])
     >>> len(sample), sample.predicates
     (2, ('seen(boat)', 'seen(car)'))
     >>> sample.truths().tolist(), sample.knowns().tolist()

@@ -127,7 +127,7 @@ def test_it_obeys_the_law_whatever_it_becomes(few: int, short: int, pair: float)
         patch("tamis.index.auto.SHORT_LISTS", short),
         patch("tamis.index.auto.PAIR_ROWS", pair),
     ):
-        check_index(lambda: installed().index("auto").made({"scan_up_to": 0}))
+        check_index(lambda: installed().index("auto").made({"scan_up_to": 0}), examples=15)
 
 
 def test_advice_says_what_it_became() -> None:

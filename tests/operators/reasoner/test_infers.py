@@ -109,7 +109,7 @@ def test_one_evaluation_answers_all(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         made.append(program)
         return ProgramRun(program, *rest)
 
-    monkeypatch.setattr("tamis_operators.reasoner.infers.Evaluation", evaluated)
+    monkeypatch.setattr("tamis_operators.reasoner.infers.ProgramRun", evaluated)
     matcher = tamis.Matcher(operators_of(tmp_path))
     for number in range(100):
         head = ("speeding, ?x", "by, ?x, ?y", "reach, ?x, ?y", "reach, c1, ?x")[number % 4]

@@ -331,7 +331,7 @@ def test_an_expression_that_is_refused_makes_no_other_unknown(
     for at in range(3):
         answers = found(matcher, f"{facts} :x{at} a :Boat .")
         assert answers.pop("meets min 2 Car").startswith(
-            'instanceOf(?1, "meets min 2 Car"): raised: RefusedError: HermiT ended with 1'
+            'instanceOf(?1, "meets min 2 Car"): raised: HermitRefusalError: HermiT ended with 1'
         )
         assert answers == {"Car": {"b"}, "Boat": {"c", f"x{at}"}, "follows some Car": {"a"}}
         assert len(runs) == 6 + 2 * at

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tamis_bench import places
 from tamis_operators import spatial
 from tamis_operators.spatial.configuration import configured
@@ -29,6 +31,7 @@ def test_it_names_operators_and_kinds() -> None:
         assert place.kind in ("airports", "city") or f"`{place.kind}`" in README
 
 
+@pytest.mark.slow
 def test_the_bench_has_its_figures() -> None:
     sizes = {"points": 5, "regions": 50, "subscriptions": 300}
     *rows, districts = places.measured(**sizes, passes=1, seed=2)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tamis_bench import phrases
 
 
+@pytest.mark.slow
 def test_it_has_a_row_for_each_size() -> None:
     rows = list(phrases.measured(sizes=[10, 200], passes=1, seed=3))
     assert [row["phrases"] for row in rows] == [10, 200]
