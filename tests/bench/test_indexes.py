@@ -78,6 +78,7 @@ def test_indexes_and_scans_side_by_side(name: str, indexes: list[str]) -> None:
     assert "after 10% of the subscriptions were replaced" in shown
 
 
+@pytest.mark.slow
 def test_what_programs_see_is_measured_and_every_answer_compared() -> None:
     rows = list(
         index.measured(workloads=["dicts", "filled"], events=10, passes=2, scale=0.01, index=None)

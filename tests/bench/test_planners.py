@@ -54,6 +54,7 @@ def test_guards_make_no_call_more() -> None:
         assert guarded[planner]["over_boolean"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 1.0])
 def test_planners_stand_as_the_paper_and_the_bounds_say(spread: float) -> None:
     shape, effort = Shape(500, 2_000, spread=spread), Effort(seed=4, events=20, workloads=2)

@@ -24,6 +24,7 @@ def test_a_table_a_workload_and_what_came_of_the_goals(tamis: Tamis) -> None:
     assert "No goal is about this size" in ended.out
 
 
+@pytest.mark.slow
 def test_values_of_parameters_make_workloads_and_json(tamis: Tamis) -> None:
     ended = tamis(
         "bench", "index", *SMALL, "--zipf", "0", "2", "--dimensions", "50", "--index", "pstbloom",

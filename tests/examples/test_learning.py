@@ -30,6 +30,7 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(LEARNING, tmp_path / "learning"))
 
 
+@pytest.mark.slow
 def test_its_readme_is_right(copy: Path) -> None:
     commands = shown((LEARNING / "README.md").read_text(encoding="utf-8"))
     assert len(commands) == 2
