@@ -30,7 +30,7 @@ from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import end_of
 from tamis.catalog.intake import Intake, NewSubscription, entry_of
 from tamis.catalog.keeping import KeptExpiry
-from tamis.catalog.renewal import rebound, renewal, repeated, swap
+from tamis.catalog.renewal import rebound, renewal, swap
 from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider
@@ -47,6 +47,7 @@ from tamis.errors import PluginWarning, TamisError
 from tamis.event import Event
 from tamis.event.clock import derived_in, zone_of
 from tamis.event.types import EventType, check_fits, checked_types, domains_of
+from tamis.files.repeating import repeated
 from tamis.index.disjunctions import taking_disjunctions
 from tamis.indexing import spelled
 from tamis.language.condition import Language
@@ -278,7 +279,7 @@ class Matcher:
 
     def refreshing(self, seconds: float = 60.0) -> AbstractContextManager[None]:
         """Refreshes in a thread of its own every so many seconds, for `with`."""
-        return repeated(self.refresh, seconds)
+        return repeated(self.refresh, seconds, "refreshing")
 
     @property
     def planner(self) -> Planner:

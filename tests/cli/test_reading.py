@@ -1,4 +1,4 @@
-"""What files hold: events of JSON lines, packed or not, of folders, patterns and tables."""
+"""Reads what files hold: events of JSON lines, packed or not, of folders, patterns and tables."""
 
 from __future__ import annotations
 

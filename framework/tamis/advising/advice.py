@@ -202,17 +202,20 @@ class Advisor:
             why_planner=why_planner,
             index=index,
             why_index=why_index,
-            broken=[
-                *(f"planner {each.planner}: {each.trouble}" for each in trial.costs.values()
-                  if each.broken),
-                *(
-                    f"index {each.index}: "
-                    f"{each.trouble or f'answers {each.wrong:,} events otherwise than the scan'}"
-                    for each in costs
-                    if each.is_broken
-                ),
-            ],
-        )  # fmt: skip
+            broken=_broken(trial, costs),
+        )
+
+
+def _broken(trial: PlannerTrial, indexes: Iterable[IndexCost]) -> list[str]:
+    """Says which planners and indexes are broken, and why."""
+    found = [
+        f"planner {each.planner}: {each.trouble}" for each in trial.costs.values() if each.broken
+    ]
+    for each in indexes:
+        if each.is_broken:
+            why = each.trouble or f"answers {each.wrong:,} events otherwise than the scan"
+            found.append(f"index {each.index}: {why}")
+    return found
 
 
 def advise(

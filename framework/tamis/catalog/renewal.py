@@ -9,15 +9,12 @@ Cost: that of reading the sources, once each, and of parsing what asks them.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.intake import NewSubscription
 from tamis.catalog.joins import JoinPlan
-from tamis.log import log
 from tamis.operators import OperatorRecord
 from tamis.operators.asking import Operators, Test
 from tamis.operators.specification import PROCESS
@@ -58,27 +55,6 @@ def _is_other(record: OperatorRecord, known: dict[str, OperatorRecord]) -> bool:
         and before.specification.version != specification.version
         and before.specification.isolation != PROCESS
     )
-
-
-@contextmanager
-def repeated(refresh: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Refreshes in a thread, so many seconds after the last time, while what is within runs."""
-    ended = threading.Event()
-
-    def repeat() -> None:
-        while not ended.wait(seconds):
-            try:
-                refresh()
-            except Exception as failure:  # what is there serves on; the next time may do better
-                log.warning("refreshing failed: %s: %s", type(failure).__name__, failure)
-
-    thread = threading.Thread(target=repeat, name="tamis-refresh", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 class Rebound(NamedTuple):

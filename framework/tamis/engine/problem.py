@@ -139,7 +139,7 @@ class Skeleton:
         if not self.narrower:
             return self
         other = copy(self)
-        for name in ("opening", "call_tests"):
+        for name in ("opening", "call_tests", "_own_tests"):
             vars(other).pop(name, None)
         other._after = None
         other.narrower = {}
@@ -237,18 +237,24 @@ class Skeleton:
 
     def own_tests(self, call: int) -> list[int]:
         """The tests of a call, whatever answers them."""
+        lists = self._own_tests
+        return lists[lists[call] : lists[call + 1]]
+
+    @cached_property
+    def _own_tests(self) -> list[int]:
         if not self.narrower:
-            return self.tests_of_call(call)
-        found: list[int] = np.flatnonzero(self._test_call == call).tolist()
+            return self.call_tests
+        return self._lists(self._test_call)
+
+    def _lists(self, numbers: Ints) -> list[int]:
+        problem = self.problem
+        found: list[int] = lists_by_number(numbers, problem.calls, problem.is_large).tolist()
         return found
 
     @cached_property
     def call_tests(self) -> list[int]:
         """The tests of each call, as `lists_by_number` has them."""
-        problem = self.problem
-        lists = lists_by_number(problem.test_call, problem.calls, problem.is_large)
-        found: list[int] = lists.tolist()
-        return found
+        return self._lists(self.problem.test_call)
 
     @cached_property
     def excludable(self) -> list[int]:

@@ -1,4 +1,5 @@
 """Reads and writes files: events and subscriptions, results, tables, manifests.
 
-Others may import from `disk`, `films`, `manifest`, `naming`, `parquet`, `reading` and `writing`.
+Others may import from `disk`, `films`, `manifest`, `naming`, `parquet`, `reading`,
+`repeating` and `writing`.
 """

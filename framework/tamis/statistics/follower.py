@@ -5,12 +5,12 @@ Cost: the manifest is read once a second, and the folder where it has changed, i
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tamis.errors import StatisticsError
+from tamis.files.repeating import repeated
 from tamis.statistics.folder import generation_of, load
 from tamis.statistics.history import Statistics
 
@@ -25,26 +25,19 @@ def follow(
 
     `follow(folder, lambda found: setattr(matcher, "statistics", found))`. What cannot be read is
     passed over: the statistics before stay."""
-    ended = threading.Event()
     taken = generation_of(folder)
 
-    def watch() -> None:
+    def look() -> None:
         nonlocal taken
-        while not ended.wait(poll_seconds):
-            generation = generation_of(folder)
-            if generation in (None, taken):
-                continue
-            try:
-                found = load(folder)
-            except StatisticsError:
-                continue
-            taken = generation
-            take(found)
+        generation = generation_of(folder)
+        if generation in (None, taken):
+            return
+        try:
+            found = load(folder)
+        except StatisticsError:
+            return
+        taken = generation
+        take(found)
 
-    thread = threading.Thread(target=watch, name="tamis-statistics", daemon=True)
-    thread.start()
-    try:
+    with repeated(look, poll_seconds, "following statistics"):
         yield
-    finally:
-        ended.set()
-        thread.join()

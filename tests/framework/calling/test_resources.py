@@ -1,4 +1,4 @@
-"""What several operators share is not used too much by all of them together."""
+"""Tests that what several operators share is not used too much by all of them together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process learns of tests, calls and preparations, one event after the other."""
+"""Learns of tests, calls and preparations, one event after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What events get that their files do not hold: the values of folders, and new names of keys."""
+"""Gives events what their files do not hold: the values of folders, and new names of keys."""
 
 from __future__ import annotations
 

@@ -210,4 +210,4 @@ def test_it_is_refreshed_every_so_often(tmp_path: Path) -> None:
         while not verdicts(matcher.match(THERE)) and time.monotonic() < ends:
             time.sleep(0.01)
     assert verdicts(matcher.match(THERE)) == ["locIn(Harbor)"]
-    assert "tamis-refresh" not in [each.name for each in threading.enumerate()]
+    assert "tamis-refreshing" not in [each.name for each in threading.enumerate()]

@@ -1,4 +1,4 @@
-"""What operators share is made once an event, in one worker, and fails for all of them once."""
+"""Makes what operators share once an event, in one worker; it fails for all of them at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes back from workers: answers, whatever they are, or garbled, and nothing else."""
+"""Reads what comes back from workers: answers, whatever they are, or garbled, and nothing else."""
 
 from __future__ import annotations
 

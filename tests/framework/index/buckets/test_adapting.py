@@ -1,4 +1,4 @@
-"""What is known of events decides where rows hang: from history, from a person, from the stream."""
+"""Hangs rows where what is known of events says: from history, a person, or the stream."""
 
 from __future__ import annotations
 

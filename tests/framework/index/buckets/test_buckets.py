@@ -1,4 +1,4 @@
-"""What every compiled index does, on both paths, beyond what the law tries."""
+"""Tests what every compiled index does, on both paths, beyond what the law tries."""
 
 from __future__ import annotations
 
