@@ -1,4 +1,4 @@
-"""What a disk may hold after the power failed: what was synced, and any part of the rest.
+"""Lists the states of a disk after a power failure: what was synced, and any part of the rest.
 
 A write that was not synced is there or not, sector by sector; a name that was not synced in its
 folder is there or not.

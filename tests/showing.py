@@ -1,4 +1,4 @@
-"""How the tests run the Python that a text shows: statement by statement, with what each gives."""
+"""Runs the Python that a text shows, statement by statement, with what each gives."""
 
 from __future__ import annotations
 

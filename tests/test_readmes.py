@@ -1,4 +1,4 @@
-"""What the READMEs show works, and everything a user can name is named in one of them."""
+"""Checks that READMEs work, and name everything that a user can name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tests run the command line, and what they see of it."""
+"""Runs the command line for tests, and keeps what it wrote."""
 
 from __future__ import annotations
 

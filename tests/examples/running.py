@@ -1,4 +1,4 @@
-"""How tests run an example: as a user does, in a folder, and what it says."""
+"""Runs an example as a user does, in a folder, and keeps what it says."""
 
 from __future__ import annotations
 

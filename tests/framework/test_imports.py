@@ -1,4 +1,4 @@
-"""What importing costs: no heavy library before it is needed."""
+"""Checks that no heavy library is imported before it is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth a line of the log, and that nobody sees it who did not ask."""
+"""Checks the lines of the log, and that none is shown to those who did not ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which known name was meant."""
+"""Checks suggestions of the known name that was meant."""
 
 from __future__ import annotations
 

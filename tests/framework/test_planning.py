@@ -1,4 +1,4 @@
-"""What planners are given: a problem that they cannot change."""
+"""Checks that planners cannot change the problem that they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often laws are tried here: as `HYPOTHESIS_PROFILE` says."""
+"""Sets how often laws are tried here, by `HYPOTHESIS_PROFILE`."""
 
 from __future__ import annotations
 

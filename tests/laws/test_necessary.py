@@ -1,4 +1,4 @@
-"""What operators declare necessary changes no verdict but as it is believed: against an oracle.
+"""Checks against an oracle that necessary conditions change verdicts only as they are believed.
 
 The oracle looks at every predicate of every subscription: an absent input, then the declarations
 read anew, then the answer; Kleene's logic over these. It knows no index, planner, memo or call.

@@ -1,4 +1,4 @@
-"""What a condition is made of: terms, atoms, and the connectives over them.
+"""Represents a condition as a tree: terms, atoms, and the connectives over them.
 
 Invariant: an atom is its own smallest meaning, so that the complement of an atom is an atom again;
 nothing here knows about text or about events. Variables carry no question mark.

@@ -1,4 +1,4 @@
-"""What is known of history spares planners cost, counted on skewed data."""
+"""Counts the cost that statistics spare planners, on skewed data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators declare spares calls: class hierarchies, counted against a planner without it."""
+"""Counts the calls that class hierarchies spare, against a planner without implications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session of either sort is asked for: `python -m tests.spark.alike FOLDER` asks Connect.
+"""Asks a session of either sort the same: `python -m tests.spark.alike FOLDER` asks Connect.
 
 The answers are JSON, so that those of a classic session and of a local Connect server compare.
 """

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: asked for its version, the user's first, that of pip else."""
+"""Checks which Java runs Spark: the user's, if its version fits, else that of pip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark learns is what one process learns, and what an exact count gives."""
+"""Checks that Spark learns the same as one process, and as an exact count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark matches is what one process matches: the same lines, rejects and totals."""
+"""Checks that Spark matches as one process does: the same lines, rejects and totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moved between statistics: found where it did, and seldom where it did not."""
+"""Checks that drift is found where it was made, and seldom where it was not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is evaluated beside a run: exact counts of other planners, bounds, and declared untruths."""
+"""Checks shadows of a run: exact counts of other planners, bounds, and untrue declarations."""
 
 from __future__ import annotations
 

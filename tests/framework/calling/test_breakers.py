@@ -1,4 +1,4 @@
-"""What fails as processes fail, again and again, is not called for a while, and then tried."""
+"""Checks that an operator whose process fails again and again is paused, then tried again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators give: truths and solutions, or a failure with a reason, and nothing else."""
+"""Checks that operators give truths, solutions, or a failure with a reason, and nothing else."""
 
 from __future__ import annotations
 

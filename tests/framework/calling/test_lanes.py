@@ -1,4 +1,4 @@
-"""Where calls run: threads with deadlines, a loop for asynchronous ones, and bounds of how many."""
+"""Checks the lanes of calls: threads with deadlines, a loop for asynchronous ones, their bounds."""
 
 from __future__ import annotations
 

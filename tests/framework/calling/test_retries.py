@@ -1,4 +1,4 @@
-"""What may be tried again is, as often as allowed, after waits that hold nothing, in time."""
+"""Checks that calls are retried as often as allowed, in time, after waits that block nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is subscribed as rows and edges: shared calls, rows used again, holes closed."""
+"""Checks the rows and edges of subscriptions: shared calls, rows used again, holes closed."""
 
 from __future__ import annotations
 

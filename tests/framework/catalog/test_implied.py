@@ -1,4 +1,4 @@
-"""What operators declare of their answers: asked once, bounded, and dropped where it is wrong."""
+"""Checks that implications are asked for once, bounded, and dropped where they are wrong."""
 
 from __future__ import annotations
 

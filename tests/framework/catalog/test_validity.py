@@ -1,4 +1,4 @@
-"""How long a subscription lives, by the matcher's clock."""
+"""Checks that subscriptions expire by the matcher's clock."""
 
 from __future__ import annotations
 

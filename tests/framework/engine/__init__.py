@@ -1,1 +1,1 @@
-"""What is true of one event, and which call is next."""
+"""Tests the truth of one event's tests, and the choice of its next call."""

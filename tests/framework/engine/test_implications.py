@@ -1,4 +1,4 @@
-"""What is declared of answers spares calls and changes no verdict: against a closure of its own."""
+"""Checks against a closure of its own that implications spare calls and change no verdict."""
 
 from __future__ import annotations
 

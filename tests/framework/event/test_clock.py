@@ -1,4 +1,4 @@
-"""What `time` says: epoch, hour and weekday, by the event's own offset or in a zone."""
+"""Checks epoch, hour and weekday of `time`, by the event's own offset or in a zone."""
 
 from __future__ import annotations
 

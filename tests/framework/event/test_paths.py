@@ -1,4 +1,4 @@
-"""What an input is: a file's path, an address, or the content itself."""
+"""Checks inputs that are a file's path, an address, or the content itself."""
 
 from __future__ import annotations
 

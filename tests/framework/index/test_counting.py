@@ -1,4 +1,4 @@
-"""What counting takes from its paper: tables, numbers used again, and three ways to count."""
+"""Checks the paper's parts of `counting`: tables, numbers used again, and three ways to count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpIndex takes from its paper: pivots, lists in place, and the rows that they spare."""
+"""Checks the paper's parts of `opindex`: pivots, lists in place, and the rows that they spare."""
 
 from __future__ import annotations
 

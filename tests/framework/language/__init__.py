@@ -1,1 +1,1 @@
-"""What texts mean, what is wrong with others, and where."""
+"""Tests the meaning of texts, and the errors of wrong ones."""

@@ -1,4 +1,4 @@
-"""How the tests of the language read a text: its alternatives in canonical text, or its error."""
+"""Reads a text for tests: its alternatives in canonical text, or its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comparisons mean: by kind first, then exactly; complements; keys; regular expressions."""
+"""Checks comparisons: by kind first, then exactly; complements; keys; regular expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What constraints mean: arithmetic, exact on integers, and false where it has no value."""
+"""Checks constraints: arithmetic, exact on integers, and false where it has no value."""
 
 from __future__ import annotations
 

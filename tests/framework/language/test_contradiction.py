@@ -1,4 +1,4 @@
-"""Whether comparisons of one subject exclude each other: never wrong, and nearly never missed."""
+"""Checks that contradictions of one subject are never wrong, and nearly never missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a text: the line, the column, the caret, and what was expected."""
+"""Checks the errors of texts: the line, the column, the caret, and what was expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How names, strings and numbers are written in canonical text."""
+"""Checks names, strings and numbers in canonical text."""
 
 from __future__ import annotations
 

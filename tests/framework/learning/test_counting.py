@@ -1,4 +1,4 @@
-"""What is counted of attributes: exactly what an exact count gives, in whatever parts it came."""
+"""Checks that counts of attributes are exact, in whatever parts the events came."""
 
 from __future__ import annotations
 

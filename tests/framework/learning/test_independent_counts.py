@@ -1,4 +1,4 @@
-"""What is learned of attribute predicates against a count that shares no code with it.
+"""Checks learned attribute predicates against a count that shares no code with them.
 
 Random predicates of every kind, with what they mean written down beside their text; random events
 with absent attributes, paths, times, envelopes, large numbers and arrays; as lines and as tables,

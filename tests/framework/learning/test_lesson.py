@@ -1,4 +1,4 @@
-"""What subscriptions are told of history: each predicate and test as matches have it."""
+"""Checks that each predicate and test is counted as matches have it."""
 
 from __future__ import annotations
 

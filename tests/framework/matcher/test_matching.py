@@ -1,4 +1,4 @@
-"""What matches: the meanings 1 to 9 of the contract, through the face that users see."""
+"""Checks the meaning of matches through the public interface."""
 
 from __future__ import annotations
 

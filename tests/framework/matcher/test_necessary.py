@@ -1,4 +1,4 @@
-"""What operators declare necessary: asked once, believed, never in the way of what is wrong."""
+"""Checks that necessary conditions are asked for once, believed, and hide no error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a matcher is set up with: what cannot be is told what it should be."""
+"""Checks that a wrong setting of a matcher is refused with what it should be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator says of itself, and how one is made of a function, a class or a record."""
+"""Checks specifications of operators, made of a function, a class or a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the law found once, kept as tests."""
+"""Keeps the cases that the law of policies found once."""
 
 from __future__ import annotations
 

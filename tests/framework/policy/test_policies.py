@@ -1,4 +1,4 @@
-"""What each policy delivers, in words a reader can follow, and what is refused."""
+"""Checks the deliveries of each policy by readable cases, and the policies that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match took: every number of the account, counted by hand."""
+"""Checks every number of the account of a match, counted by hand."""
 
 from __future__ import annotations
 

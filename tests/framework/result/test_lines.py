@@ -1,4 +1,4 @@
-"""What is written of results is what their dictionaries say, whatever was formatted before."""
+"""Checks that lines of results equal their dictionaries, whatever was formatted before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is expected of attribute predicates that were not counted: exact at marks, close between."""
+"""Checks estimates of uncounted attribute predicates: exact at marks, close between."""
 
 from __future__ import annotations
 

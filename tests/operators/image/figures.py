@@ -1,4 +1,4 @@
-"""How well and how fast the operators on pixels do: `python -m tests.operators.image.figures`.
+"""Measures operators on pixels, how right and how fast: `python -m tests.operators.image.figures`.
 
 On photographs that no bound was set on: wallpapers of Debian's mate-backgrounds, and those of
 ultralytics. `--tuning` adds the photographs that bounds were set on. Those of faces

@@ -1,4 +1,4 @@
-"""What holds for all operators on pixels."""
+"""Checks the laws of all operators on pixels."""
 
 from __future__ import annotations
 

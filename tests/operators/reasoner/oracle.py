@@ -1,4 +1,4 @@
-"""What owlrl says follows, with its slips against the rules' own text mended.
+"""Infers facts by owlrl, with its slips mended by the text of the rules.
 
 Mended: prp-key does not look at the last key, eq-diff2, eq-diff3 and prp-adp not at the last member
 of a list; and RDFS there takes literals for the same whose Python values are equal (`true` and `1`,

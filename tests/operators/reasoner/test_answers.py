@@ -1,4 +1,4 @@
-"""What the operators answer is what owlrl's closure says, and rdflib's engine over it."""
+"""Checks answers of the operators against owlrl's closure, and rdflib's engine over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java HermiT runs on."""
+"""Checks the choice of the Java that HermiT runs on."""
 
 from __future__ import annotations
 

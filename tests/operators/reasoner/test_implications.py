@@ -1,4 +1,4 @@
-"""What is declared of answers is true of them, on random ontologies and facts."""
+"""Checks declared implications on random ontologies and facts."""
 
 from __future__ import annotations
 

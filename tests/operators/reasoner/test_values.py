@@ -1,4 +1,4 @@
-"""What literals are in solutions, and which are none of their datatype."""
+"""Checks the literals of solutions, and those that are none of their datatype."""
 
 from __future__ import annotations
 

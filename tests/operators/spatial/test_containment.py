@@ -1,4 +1,4 @@
-"""What lies in a region: as exact ray casting says, at the antimeridian and the poles too."""
+"""Checks containment against exact ray casting, at the antimeridian and the poles too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What regions say of each other is true: of any position, borders and vertices too."""
+"""Checks implications of regions at any position, on borders and vertices too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README of the spatial operators shows works, and names all of them."""
+"""Checks that the README of the spatial operators works, and names all of them."""
 
 from __future__ import annotations
 

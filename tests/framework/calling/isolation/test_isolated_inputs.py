@@ -1,4 +1,4 @@
-"""What travels to workers and back is what it was: inputs, arguments, solutions."""
+"""Checks that inputs, arguments and solutions come through workers unchanged."""
 
 from __future__ import annotations
 

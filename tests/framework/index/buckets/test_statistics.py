@@ -1,4 +1,4 @@
-"""What is known of events spares an index of buckets candidates, counted on skewed data."""
+"""Counts the candidates that statistics spare an index of buckets, on skewed data."""
 
 from __future__ import annotations
 
