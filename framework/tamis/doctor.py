@@ -51,7 +51,7 @@ _LEAST_SECONDS = 20e-6
 
 
 class Finding(NamedTuple):
-    """How one thing stands: well, not there (and not needed), or broken."""
+    """The state of one thing: well, absent (and not needed), or broken."""
 
     subject: str
     status: str
@@ -60,7 +60,7 @@ class Finding(NamedTuple):
 
 
 def found() -> list[Finding]:
-    """What every check finds; one that fails is a finding itself."""
+    """Runs every check, and returns the findings; a check that fails is a finding itself."""
     findings: list[Finding] = []
     for check in checks:
         try:
@@ -100,7 +100,7 @@ def python() -> Iterator[Finding]:
 
 
 def extras() -> Iterator[Finding]:
-    """What is installed of each extra, and of what tamis always needs."""
+    """Checks the distributions of each extra, and those that tamis always needs."""
     try:
         required = metadata.requires(_OWN) or []
     except metadata.PackageNotFoundError:
@@ -142,7 +142,7 @@ def _extra(name: str, wanted: Iterable[tuple[str, str]]) -> Finding:
 
 
 def _allowed(version: str, versions: str) -> bool:
-    """Whether a version is in a range; taken to be where nothing here can tell."""
+    """Returns whether a version is in a range; true where nothing here can tell."""
     try:
         from packaging.specifiers import SpecifierSet
     except ImportError:
@@ -234,7 +234,7 @@ def cache() -> Finding:
 
 
 def vectors() -> Iterator[Finding]:
-    """Whether indexes can look 64 bytes up at once on this processor."""
+    """Checks whether indexes can look up 64 bytes at once on this processor."""
     from tamis.index.buckets.bits import has_vectors
 
     if has_vectors():
@@ -245,7 +245,7 @@ def vectors() -> Iterator[Finding]:
 
 
 def java() -> Iterator[Finding]:
-    """What Spark finds of the user's Java and of the one that pip brings."""
+    """Checks the Java that Spark would run on: the user's, or that of pip."""
     if importlib.util.find_spec("pyspark") is None:
         return
     from tamis.spark.java import java_found
@@ -277,7 +277,7 @@ class OperatorTiming(NamedTuple):
 
     @property
     def factor(self) -> float | None:
-        """How many times as much as declared a call takes; `None` where either is not known."""
+        """The multiple of the declared cost that a call takes; `None` where either is not known."""
         if self.median_seconds is None or self.declared_seconds is None:
             return None
         floor = _LEAST_SECONDS
@@ -340,7 +340,7 @@ def _judged(base: OperatorTiming) -> OperatorTiming:
 
 
 def _measured(record: OperatorRecord, samples: Iterable[Sample]) -> list[float]:
-    """What each call took, the first left out."""
+    """Times calls on the samples; the first one is left out."""
     from tamis.matcher import Matcher
 
     seconds: list[float] = []

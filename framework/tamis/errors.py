@@ -121,7 +121,7 @@ class ArgumentError(OperatorError):
 
 
 class Transient(TamisError):
-    """What an operator raises that may be tried again, after so many seconds where it knows.
+    """An operator's failure that may be retried, after so many seconds where it knows.
 
     It is tried again as often as the `retries` of the operator say; else it is a failure."""
 

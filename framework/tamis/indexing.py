@@ -51,7 +51,7 @@ class Keeper(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence."""
+        """The name of the index in a sentence."""
 
     def change(self) -> AbstractContextManager[None]:
         """Keeps all that is changed within, the rows of the index too, or nothing."""
@@ -128,12 +128,12 @@ class Index(Protocol):
 
     @property
     def choice(self) -> str:
-        """Which index it is now, and why, where it is one of several; else nothing."""
+        """The chosen index, and why, where it is one of several; else empty."""
         return ""
 
     @property
     def is_restless(self) -> bool:
-        """Whether `adapt` has something to do; asked after every match."""
+        """True if `adapt` has something to do; asked after every match."""
         return False
 
     def adapt(self) -> None:
@@ -162,7 +162,7 @@ class Index(Protocol):
         return
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Counts the rows."""
 
     @property
     def nbytes(self) -> int:

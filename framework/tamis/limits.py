@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Budget:
-    """What matching an event may spend: expected seconds of operators, and their `cost`."""
+    """Bounds the spending on an event: expected seconds of operators, and their `cost`."""
 
     seconds: float | None = None
     cost: float | None = None

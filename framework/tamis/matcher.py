@@ -283,7 +283,7 @@ class Matcher:
 
     @property
     def planner(self) -> Planner:
-        """What orders the calls; may be replaced at any time, by a name, a planner or a record."""
+        """The planner, which orders the calls; may be replaced by a name, a planner or a record."""
         return self._following.planner
 
     @planner.setter
@@ -293,7 +293,7 @@ class Matcher:
 
     @property
     def statistics(self) -> Statistics:
-        """What planners and indexes know from history; may be replaced at any time."""
+        """The statistics that planners and indexes use; may be replaced at any time."""
         return self._statistics
 
     @statistics.setter
@@ -306,7 +306,7 @@ class Matcher:
             self._following.reset(statistics)
 
     def learned(self) -> Statistics:
-        """What is known from history and from the events since, ready to be saved."""
+        """Returns statistics of history and of the events since, ready to be saved."""
         return self._statistics if self._learned is None else self._learned.statistics()
 
     # validity

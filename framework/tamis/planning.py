@@ -90,17 +90,17 @@ class Problem:
 
     @property
     def alternatives(self) -> int:
-        """How many there are."""
+        """The number of alternatives."""
         return len(self.alternative_subscription)
 
     @property
     def tests(self) -> int:
-        """How many there are."""
+        """The number of tests."""
         return len(self.test_call)
 
     @property
     def calls(self) -> int:
-        """How many there are."""
+        """The number of calls."""
         return len(self.call_cost)
 
     @cached_property
@@ -128,7 +128,7 @@ class Problem:
 
     @property
     def is_large(self) -> bool:
-        """Whether compiled functions serve it: by its size, or by how many are subscribed.
+        """True if compiled functions serve it: by its size, or by how many are subscribed.
 
         Keys are numbers that are used again, so they tell how many alternatives there have been."""
         return bool(
@@ -152,7 +152,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Expectations:
-    """What is expected of the tests and calls of a problem; the fields are the problem's."""
+    """The expectations of the tests and calls of a problem; the fields are the problem's."""
 
     test_selectivity: Floats
     call_cost: Floats
@@ -178,7 +178,7 @@ class Run(Protocol):
 
 
 class Planner(Protocol):
-    """Which call next, for any event."""
+    """Orders the calls of any event."""
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
@@ -208,10 +208,10 @@ class FollowingPlanner(Planner, Protocol):
         """Everything that is subscribed, when it starts and when statistics change."""
 
     def subscribed(self, standing: Standing) -> None:
-        """What is new."""
+        """Takes what was subscribed."""
 
     def unsubscribed(self, keys: Sequence[int]) -> None:
-        """What is gone."""
+        """Forgets the alternatives of these keys."""
 
     def in_order(self) -> Sequence[int]:
         """The keys of what is subscribed, the first to be evaluated first."""

@@ -84,14 +84,14 @@ def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]
 
 
 class _Item(pytest.Item):
-    """What no file holds: it is shown by its name alone."""
+    """A test that stands in no file, shown by its name alone."""
 
     def __init__(self, *, name: str, **more: Any) -> None:
         super().__init__(name=name, nodeid=name, **more)
         self.add_marker("tamis_operator")
 
     def reportinfo(self) -> tuple[str, int | None, str]:
-        """Where it is shown to be: nowhere but in its name."""
+        """Returns a place that is nowhere but in the name."""
         return self.name, None, self.name
 
 

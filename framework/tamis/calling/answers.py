@@ -44,7 +44,7 @@ class PreparationSeconds(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a call gave: a truth, solutions (`cut` when there were too many), or a failure."""
+    """The answer to a call: a truth, solutions (`cut` when there were too many), or a failure."""
 
     truth: bool = False
     solutions: list[Solution] | None = None
@@ -66,7 +66,7 @@ class Answer(NamedTuple):
 
     @property
     def whole_seconds(self) -> float:
-        """What it took altogether."""
+        """The seconds of the call with its preparations."""
         return self.seconds + sum(each.seconds for each in self.prepared)
 
 

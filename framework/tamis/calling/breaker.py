@@ -29,7 +29,7 @@ Key = str | Preparation
 
 
 class _State:
-    """What failed lately: how often in a row, and when it is tried again if it is open."""
+    """The recent failures of one thing: how many in a row, and when it is tried again."""
 
     __slots__ = ("failures", "kind", "opened", "pause", "probing", "until")
 
@@ -77,7 +77,7 @@ class Breakers:
                 self.states.pop(key, None)
 
     def told(self) -> list[dict[str, object]]:
-        """What failed lately, and what is not called until when."""
+        """Lists operators and preparations that failed lately, and until when they are paused."""
         with self._lock:
             return [
                 {

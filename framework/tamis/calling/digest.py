@@ -113,7 +113,7 @@ def _input_digest(event: Event, name: str) -> bytes | None:
 
 
 def _file_digest(path: str) -> bytes | None:
-    """What identifies the content of a file without reading it; an error where there is none.
+    """Identifies the content of a file without reading it; an error where there is none.
 
     `None` for what is no plain file, and for one that was changed a moment ago: it could change
     again within one tick of its file system's clock (whole seconds on some) and look the same."""
@@ -225,7 +225,7 @@ _ENCODERS: dict[type, Callable[..., bytes]] = {
 
 
 def _unusual(value: object, depth: int) -> bytes:
-    """What operators see as a dict, a list or a set all the same, and NumPy's scalars.
+    """Digests NumPy's scalars, and what operators see as a dict, a list or a set all the same.
 
     Other subclasses may hold more than they show."""
     if isinstance(value, Mapping):

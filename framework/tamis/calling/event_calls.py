@@ -35,11 +35,11 @@ class EventCalls:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long calls may take until the deadline of the event, if it has one."""
+        """The seconds until the deadline of the event, if it has one."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def view(self, specification: Specification) -> EventView:
-        """What the operator sees; with the outcome of its preparation."""
+        """Returns the event as the operator sees it, with the outcome of its preparation."""
         preparation = specification.preparation
         if preparation is None:
             return self.event.view(specification.visible)
@@ -52,7 +52,7 @@ class EventCalls:
         return view
 
     def before(self, preparation: Preparation) -> EventView:
-        """What a preparation sees; with what the one gave that it builds on."""
+        """Returns the event as a preparation sees it, with the value of the one before it."""
         if preparation.after is None:
             return self.event.view(preparation.visible)
         view = EventView(self.event, preparation.visible)
@@ -75,7 +75,7 @@ class EventCalls:
         return None
 
     def stay(self, pool: Pool) -> Stay:
-        """Where it stays among the workers of a class."""
+        """Returns its stay among the workers of a class."""
         stay = self._stays.get(pool)
         if stay is None:
             with self._lock:
@@ -84,7 +84,7 @@ class EventCalls:
 
 
 class PreparationValue:
-    """What a preparation gave for an event, made by the first who needs it."""
+    """The value of a preparation for an event, made by the first call that needs it."""
 
     def __init__(self, preparation: Preparation) -> None:
         self.preparation = preparation

@@ -35,7 +35,7 @@ class Executor(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many pieces of one round run at once if nobody else hands work in."""
+        """The number of pieces of one round that run at once if no other thread hands work in."""
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
         """The results of the works, in their order."""
@@ -106,7 +106,7 @@ class Threads:
 
 
 def executor_of(workers: int) -> Executor:
-    """What runs so many pieces of work at once: who hands them in is one of the workers."""
+    """Makes an executor of so many workers; the thread that hands work in is one of them."""
     if type(workers) is not int or not 1 <= workers <= _ENOUGH_THREADS:
         raise TamisError(
             f"workers are a whole number from 1 to {_ENOUGH_THREADS:,}, not {workers!r}"
@@ -175,7 +175,7 @@ def _await(round_: _Round) -> None:
 
 
 class _Pool:
-    """What the threads share; they hold this, and not who owns it, so that they end with it."""
+    """The state that threads share; they hold this and not its owner, so that they end with it."""
 
     def __init__(self, workers: int) -> None:
         self.process = os.getpid()

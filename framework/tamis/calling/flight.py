@@ -28,7 +28,7 @@ class Flight:
 
     @property
     def is_own(self) -> bool:
-        """Whether this very thread is making the call: it would wait for itself."""
+        """True if this very thread is making the call: it would wait for itself."""
         return not self.landed and self.thread == threading.get_ident()
 
     def land(self, answer: Answer | None) -> None:
@@ -39,7 +39,7 @@ class Flight:
             self._landing.set()
 
     def wait(self, deadline: float | None) -> bool:
-        """Whether it has landed by then, on the monotonic clock."""
+        """Returns whether it has landed by then, on the monotonic clock."""
         with self._lock:
             if self.landed:
                 return True

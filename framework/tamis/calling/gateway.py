@@ -77,7 +77,7 @@ class Gateway:
         self._isolation.close()
 
     def failing(self) -> list[dict[str, object]]:
-        """What failed lately, and is perhaps not called for a while."""
+        """Lists what failed lately, and is perhaps not called for a while."""
         return self._breakers.told()
 
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
@@ -162,7 +162,7 @@ class Gateway:
     def _prepared_together(
         self, preparation: Preparation, views: Sequence[EventView]
     ) -> list[object]:
-        """What a preparation gives for several events, where it runs: here or in a thread."""
+        """Prepares several events together, here or in a thread."""
         timeout = preparation.timeout
         if timeout is None:
             return prepared_together(preparation, views)
@@ -216,7 +216,7 @@ class Gateway:
                 answers[at] = alone._replace(attempts=tried + alone.attempts)
 
     def _invoke(self, calls: Sequence[Call], events: Sequence[EventCalls]) -> InvocationOutcome:
-        """What comes of calls after all their attempts, with an answer to each."""
+        """Makes all attempts at some calls; the outcome has an answer to each."""
         specification, count = calls[0].specification, len(calls)
         timeout = specification.timeout and specification.timeout * count
         bounds = [each for each in (timeout, events[0].seconds_left) if each is not None]
@@ -239,7 +239,7 @@ class Gateway:
     def _attempt(
         self, calls: Sequence[Call], events: Sequence[EventCalls], attempts: Attempts
     ) -> InvocationOutcome:
-        """What comes of calls where they run; `NoPlaceError` where they do not begin in time."""
+        """Attempts calls where they run; `NoPlaceError` where they do not begin in time."""
         specification, count = calls[0].specification, len(calls)
         isolated = specification.isolation == PROCESS
         began, left = self._timer(), attempts.left
@@ -276,7 +276,7 @@ class Gateway:
         throttle: Throttle,
         seconds: float | None,
     ) -> list[Answer]:
-        """What calls give here or in a thread, which keeps its place until it ends."""
+        """Makes calls here or in a thread, which keeps its place until it ends."""
         first, specification = calls[0], calls[0].specification
         most, is_one = self._limits.solutions, _is_one(events)
         solve, asynchronous = solved_alone, first.asynchronous
@@ -338,7 +338,7 @@ class Gateway:
         return made, None
 
     def _made(self, preparation: Preparation, event_calls: EventCalls) -> object:
-        """What a preparation gives after all its attempts, where it runs: here or in a thread."""
+        """Makes the value of a preparation, with all its attempts, here or in a thread."""
         view = event_calls.before(preparation)
         timeout, left = preparation.timeout, event_calls.seconds_left
         if timeout is not None and left is not None:
@@ -367,7 +367,7 @@ class Gateway:
 
 
 def _is_one(events: Sequence[EventCalls]) -> bool:
-    """Whether all are the same event."""
+    """Returns whether all are the same event."""
     return all(each is events[0] for each in events)
 
 

@@ -49,7 +49,7 @@ class KnownAnswer(NamedTuple):
 
 @dataclass
 class MemoAccount:
-    """What remembering was good for, of one operator."""
+    """Counts what the memo spared one operator."""
 
     hits: int = 0
     """Answers that were given without a call, those awaited from another thread too."""
@@ -66,7 +66,7 @@ class MemoAccount:
 
 
 class _Operator:
-    """What identifies the answers of an operator; a new one when they were forgotten."""
+    """Identifies the answers of an operator; a new one when they were forgotten."""
 
     __slots__ = ("account", "forgotten", "inputs", "number", "patience_seconds")
 
@@ -133,13 +133,13 @@ class Memo:
             account.answers = account.bytes = 0
 
     def __repr__(self) -> str:
-        """How much is kept."""
+        """Tells how much is kept."""
         answers = sum(account.answers for account in self._accounts.values())
         return f"<memo: {answers:,} answers in {self._bytes:,} bytes>"
 
     @property
     def bytes(self) -> int:
-        """What is kept takes so much."""
+        """The bytes of all that is kept."""
         return self._bytes
 
     def account(self) -> dict[str, MemoAccount]:
@@ -148,7 +148,7 @@ class Memo:
             return {name: MemoAccount(**vars(each)) for name, each in self._accounts.items()}
 
     def about(self, specification: Specification, digests: EventDigests) -> Shelf | None:
-        """What is known of an operator's answers about an event; `None` if nothing ever is."""
+        """Returns the shelf of an operator's answers about an event; `None` if none are kept."""
         if self._process != os.getpid():
             self._begin()
         met = self._specifications.get(id(specification))
@@ -267,7 +267,7 @@ class Memo:
 
 
 class Shelf:
-    """What is known of an operator's answers about one event, and about all that equal it."""
+    """The kept answers of an operator about one event, and about all that equal it."""
 
     __slots__ = ("_key", "_memo", "_operator")
 
@@ -448,9 +448,9 @@ def _identity(specification: Specification, inputs: tuple[str, ...]) -> Key:
 
 
 def _patience_seconds(specification: Specification) -> float | None:
-    """What one call may take: its place among those that run at once, preparation, the operator.
+    """Returns the longest that one call may take: its place, its preparation, the operator.
 
-    What waits for a worker process has bounds of its own, which are the gateway's."""
+    Waits for a worker process have bounds of their own, which are the gateway's."""
     timeout = specification.timeout
     limits: tuple[Specification | Resource, ...] = (specification, *specification.resources)
     if timeout is None or any(each.calls_per_second is not None for each in limits):

@@ -18,12 +18,12 @@ _SHELF_BYTES = 530
 
 
 def shelf_bytes(digest: bytes) -> int:
-    """What a shelf takes without its answers."""
+    """Returns the bytes of a shelf without its answers."""
     return _SHELF_BYTES + len(digest)
 
 
 def answer_bytes(key: Key, answer: Answer) -> int:
-    """What an answer takes on its shelf."""
+    """Returns the bytes of an answer on its shelf."""
     return _ANSWER_BYTES + _key_bytes(key) + _solution_bytes(answer)
 
 

@@ -62,8 +62,8 @@ def solved_for_events(
 
 
 def prepared_together(preparation: Preparation, views: Sequence[EventView]) -> list[object]:
-    """What a preparation gives for each of several events; an exception in the place of a value
-    is the failure of that event."""
+    """Prepares several events together; an exception in the place of a value is the failure of
+    that event."""
     assert preparation.prepare_events is not None
     found = _listed(preparation.prepare_events(views), len(views), "values")
     return [failure_of(each) if isinstance(each, BaseException) else each for each in found]

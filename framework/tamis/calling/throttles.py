@@ -101,7 +101,7 @@ class Throttle:
 
 
 class _Pace:
-    """How fast calls may follow each other: the next turn, and when the latest call began."""
+    """Spaces calls: the next turn, and when the latest call began."""
 
     __slots__ = ("begun", "gap", "lock", "turn")
 

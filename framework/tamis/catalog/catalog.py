@@ -165,7 +165,7 @@ class Catalog:
 
     @property
     def subscription_rows(self) -> int:
-        """How many rows there are for subscriptions, in use or free."""
+        """The number of rows for subscriptions, in use or free."""
         return len(self._ids)
 
     def id_of(self, row: int) -> str:

@@ -23,9 +23,8 @@ from tamis.plugins.loader import installed
 
 
 def declared(call: Call, places: Sequence[SolutionSlot], guards: Iterable[Constraint]) -> Necessary:
-    """What holds whenever a predicate is true; `ValueError` says what is wrong with what was given.
-
-    Variables of the guards are named by their slots, from 1 on."""
+    """Returns what holds whenever a predicate is true; `ValueError` tells what is wrong in the
+    declaration. Variables of the guards are named by their slots, from 1 on."""
     if not call.operator.declares:
         return NOTHING
     given = call.operator.necessary(_written(call, places, guards))

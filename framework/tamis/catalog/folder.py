@@ -58,7 +58,7 @@ _PLAIN = {
 
 
 class _PlainCalls(NamedTuple):
-    """What is asked of operators, in plain values."""
+    """The calls and tests of a catalog, in plain values."""
 
     calls: list[tuple[int, tuple[Any, ...], str, int]]
     tests: list[
@@ -148,7 +148,7 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
 
 
 def _fill(catalog: Catalog, ids: Sequence[str], rows: Ints) -> None:
-    """Who has which row; all others are free."""
+    """Gives ids their rows; all others are free."""
     count = len(catalog._first)
     catalog.rows = dict(zip(ids, rows.tolist(), strict=True))
     if np.array_equal(rows, np.arange(count)):

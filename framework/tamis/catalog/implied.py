@@ -43,12 +43,12 @@ class Implications:
         """The operators that were found to contradict what they say."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Counts the rows."""
         return self._held
 
     @property
     def pending(self) -> bool:
-        """Whether there are calls of which it is not known yet what operators say.
+        """True if there are calls of which it is not known yet what operators say.
 
         Not for the thread that asks them: an operator may match events to know it."""
         if self.is_deferred:
@@ -113,7 +113,7 @@ class Implications:
         return [call for call in self._serial if call.specification.name == name]
 
     def _asked_of(self, fresh: list[Call], known: list[Call]) -> Ints:
-        """What the operator says of new calls among each other and with the known ones."""
+        """Asks the operator what answers to new calls imply for each other and the known ones."""
         found: list[tuple[int, int, int, int]] = []
         room = self._most - self._held
         for at, call in enumerate(fresh):
@@ -141,7 +141,7 @@ class Implications:
         self._asking = None
 
     def _said(self, call: Call, others: list[Call]) -> list[tuple[int, int, int, int]]:
-        """What the operator says that an answer to the call means for the others."""
+        """Asks the operator what an answer to the call means for the others."""
         if not others:
             return []
         said = call.operator.implications(call.arguments, [other.arguments for other in others])
@@ -152,7 +152,7 @@ class Implications:
         ]
 
     def saved(self) -> tuple[dict[int, int], Ints, list[str]]:
-        """What is known: the serial of each call by its number, all rows, who is distrusted."""
+        """Returns all that is known: serials by call number, all rows, the distrusted operators."""
         rows = np.concatenate([np.zeros((0, _WIDTH), np.int64), *self._rows.values()])
         serials = {call.number: serial for call, serial in self._serial.items()}
         return serials, rows, sorted(self.distrusted)

@@ -37,7 +37,7 @@ class NewSubscription(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, str, str | None, list[ResolvedAlternative], tuple[Policy, ...]]:
-        """What a catalog keeps of it."""
+        """The parts that a catalog keeps."""
         return self.id, self.text, self.data, self.alternatives, self.policies
 
     @property
@@ -80,7 +80,7 @@ class Intake:
         return Resolver(self._operators, self._catalog.calls.known, self._catalog.tests.known)
 
     def renewed(self, operators: Operators, names: frozenset[str]) -> list[NewSubscription]:
-        """What is subscribed that asks some operators, bound to them as they are now."""
+        """Returns the subscriptions that call some operators, bound to them as they are now."""
         catalog = self._catalog
         resolver = Resolver(
             operators,
@@ -155,7 +155,7 @@ class Intake:
         return NewSubscription(id, where, data, asked, policies, warnings)
 
     def _untyped(self, asked: Sequence[ResolvedAlternative]) -> list[Doubt]:
-        """What there is to say of a condition that can hold for an event of no type."""
+        """Warns of a condition that can hold for an event of no type."""
         possible = [each for each in asked if not each.never]
         if (
             not self._types

@@ -93,7 +93,7 @@ class SharedThings(Generic[T]):
         return True
 
     def users(self, thing: T) -> int:
-        """How many use it."""
+        """Counts the users of a thing."""
         return self._uses[thing.number]
 
     def __len__(self) -> int:

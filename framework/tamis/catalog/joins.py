@@ -147,7 +147,7 @@ class Join:
 
 
 def _guards(constraint: Constraint, atoms: Sequence[JoinAtom]) -> bool:
-    """Whether one of the atoms binds all variables of the constraint."""
+    """Returns whether one of the atoms binds all variables of the constraint."""
     return any(set(constraint.variables).issubset(atom.names) for atom in atoms)
 
 
@@ -202,7 +202,7 @@ def _table(rows: Sequence[Solution], places: tuple[int, ...]) -> JoinTable:
 
 
 class JoinPlan:
-    """How the operator predicates of one alternative hang together.
+    """Plans the joins of the operator predicates of one alternative.
 
     `components` share no variable and no constraint; `checks` are the joins that are looked at."""
 

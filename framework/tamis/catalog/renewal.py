@@ -46,7 +46,7 @@ def renewal(operators: Operators) -> Renewal:
 
 
 def _is_other(record: OperatorRecord, known: dict[str, OperatorRecord]) -> bool:
-    """Whether a record is another version of one that is known; workers keep what they made."""
+    """Returns whether a record is a new version of a known one; workers keep those they made."""
     specification = record.specification
     before = known.get(specification.name)
     return (

@@ -67,7 +67,7 @@ class ResolvedAlternative(NamedTuple):
 
 
 class _Spot(NamedTuple):
-    """Where an atom begins in which text."""
+    """The place in a text where an atom begins."""
 
     text: str
     start: int
@@ -321,7 +321,7 @@ def _checked(
 
 
 def _values(call: Call, spot: _Spot) -> tuple[Scalar | None, ...] | None:
-    """What the arguments are called in solutions, where the operator tells."""
+    """Returns the arguments as solutions name them, where the operator tells."""
     try:
         return values_in_solutions(call)
     except KeyboardInterrupt:
@@ -340,7 +340,7 @@ def _necessary(
     predicate: OperatorPredicate,
     spot: _Spot,
 ) -> Necessary:
-    """What the operator declares of a predicate."""
+    """Returns what the operator declares necessary for a predicate."""
     try:
         return declared(call, places, guards)
     except KeyboardInterrupt:
@@ -397,7 +397,7 @@ def _lone_comparisons(constraints: Sequence[Constraint]) -> list[tuple[object, C
 
 
 def _any_contradictory(comparisons: Iterable[tuple[object, Comparison]]) -> bool:
-    """Whether the comparisons of any one subject exclude each other."""
+    """Returns whether the comparisons of any one subject exclude each other."""
     by_subject: dict[object, list[Comparison]] = {}
     for subject, comparison in comparisons:
         by_subject.setdefault(subject, []).append(comparison)
@@ -413,14 +413,14 @@ def _compares_arithmetic_with_no_number(constraint: Constraint) -> bool:
 
 
 class Doubt(NamedTuple):
-    """What is accepted and probably not meant; its place, where it is about one in the text."""
+    """A problem of a text that is accepted and probably not meant, with its place if it has one."""
 
     problem: str
     position: int | None = None
 
 
 def doubts(condition: Condition, asked: Sequence[ResolvedAlternative | None]) -> list[Doubt]:
-    """What is accepted of a text and probably not meant."""
+    """Returns what is accepted of a text and probably not meant."""
     found = [Doubt(note, position) for note, position in condition.notes]
     never = [at for at, each in enumerate(asked) if each and each.never]
     if never:

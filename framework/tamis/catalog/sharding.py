@@ -72,7 +72,7 @@ def cut_of(catalog: Catalog, shards: int) -> Sharding:
 
 
 def copies(held: Sequence[Sequence[int]], place: Ints) -> int:
-    """How many pairs of a call and a shard that asks it there are."""
+    """Counts the pairs of a call and a shard that asks for it."""
     return len(
         {(call, shard) for mine, shard in zip(held, place.tolist(), strict=True) for call in mine}
     )

@@ -66,7 +66,7 @@ class Sieve:
 
     @property
     def keeper(self) -> Keeper | None:
-        """What keeps subscriptions where the index outlives the program."""
+        """The keeper of subscriptions, where the index outlives the program."""
         return self._all.keeper
 
     def remove(self, rows: Iterable[int]) -> None:
@@ -94,12 +94,12 @@ class Sieve:
 
     @property
     def choice(self) -> str:
-        """Which index it is, and why, where one is chosen among several."""
+        """The chosen index, and why, where one is chosen among several."""
         return self._all.choice
 
     @property
     def is_restless(self) -> bool:
-        """Whether `adapt` has something to do."""
+        """True if `adapt` has something to do."""
         return any(index.is_restless for index in self._indexes())
 
     def adapt(self) -> None:
@@ -118,7 +118,7 @@ class Sieve:
         return self._dropped(self._written.match(event), event)[1]
 
     def _dropped(self, rows: Rows, event: Event) -> tuple[Flags, list[Test]]:
-        """Which rows want a test true that a declaration of it excludes, and these tests."""
+        """Returns the rows that want a test true that its declaration excludes, and these tests."""
         catalog = self._catalog
         counts = catalog.edge_count[rows]
         places = stretches(catalog.edge_start[rows], counts)

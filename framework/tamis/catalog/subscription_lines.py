@@ -17,7 +17,7 @@ ERROR, WARNING = "error", "warning"
 
 
 class LineFinding(NamedTuple):
-    """What is wrong, or probably not meant, with a line of a file of subscriptions."""
+    """A line of a file of subscriptions that is wrong, or probably not meant."""
 
     file: str
     line: int
@@ -52,7 +52,7 @@ class SubscriptionLine(NamedTuple):
 
 @dataclass
 class SubscriptionLines:
-    """What a file holds: entries in order, and a finding for every other line."""
+    """The content of a file: entries in order, and a finding for every other line."""
 
     file: str
     entries: list[SubscriptionLine] = field(default_factory=list)
@@ -62,7 +62,7 @@ class SubscriptionLines:
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len({*self.lines.values(), *(finding.line for finding in self.findings)})
 
     def refuse(self, line: int, about: SubscriptionError) -> None:

@@ -44,7 +44,7 @@ async def results(
 
 
 async def _patience(window: Window[R]) -> float | None:
-    """How long to wait for one more event before something is done: for ever if nothing is."""
+    """Returns how long to wait for one more event before anything is done; `None` is for ever."""
     if not len(window):
         return None
     if window.is_ready:
@@ -61,7 +61,7 @@ class _ComingEvents:
         self._next: asyncio.Future[Mapping[str, Any]] | None = None
 
     async def within(self, seconds: float | None) -> bool:
-        """Whether one more event comes within so many seconds."""
+        """Returns whether one more event comes within so many seconds."""
         if self.has_ended:
             return False
         if self._next is None:

@@ -41,7 +41,7 @@ Contradicted = Callable[[Decision, ImplicationError], None]
 
 
 class Caller(Protocol):
-    """What makes calls; a `Gateway`, or who knows the answers already."""
+    """Makes calls; a `Gateway`, or one that knows the answers already."""
 
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Makes a call about an event."""
@@ -164,8 +164,8 @@ class Underway:
                     yield place, call.specification if call.answers_events else None
 
     def _next_preparation(self, specification: Specification) -> Preparation | None:
-        """What has to be prepared next, if that or what comes after it is done for several events
-        at once; workers prepare for themselves."""
+        """Returns the next preparation if it or a later one is made for several events at once;
+        workers prepare for themselves."""
         chain = specification.preparations
         if specification.isolation == PROCESS or not any(each.prepare_events for each in chain):
             return None
@@ -369,7 +369,7 @@ class EventAnswers:
         return [(call, *found[call]) for call in calls]
 
     def shelf_of(self, name: str) -> Shelf | None:
-        """Where the answers of an operator about the event are kept, if they are."""
+        """Returns the memo's shelf for an operator's answers about the event, if they are kept."""
         return self._shelves.get(name)
 
     def _given(self, calls: Sequence[Call]) -> list[tuple[Answer, str]]:
@@ -403,7 +403,7 @@ def _is_late(answer: Answer) -> bool:
 
 
 def _together(several: Sequence[AnswerEffect]) -> AnswerEffect:
-    """What several answers decided, one after the other."""
+    """Joins the effects of several answers, in their order."""
     if len(several) == 1:
         return several[0]
     first = AnswerEffect([], [], [])

@@ -52,7 +52,7 @@ TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
 class AnswerEffect(NamedTuple):
-    """What an answer decided: tests, their outcomes, and alternatives."""
+    """The tests that an answer decided, their outcomes, and the alternatives decided by them."""
 
     tests: list[int]
     outcomes: list[int]
@@ -68,7 +68,7 @@ class ImplicationError(Exception):
         self.other = other
 
     def words(self, decision: Decision) -> str:
-        """Which outcomes of which tests, and what comes of it."""
+        """Tells which outcomes exclude each other, and that no implication is used any more."""
         tests = decision.skeleton.tests
         first, second = tests[self.test], tests[self.other]
         return (
@@ -214,7 +214,7 @@ class Decision:
         return own, [at for at in tests if known[at, OUTCOME] == OPEN and at not in own]
 
     def _concluded(self, queue: list[int]) -> AnswerEffect:
-        """What follows from tests whose outcomes are new."""
+        """Concludes from tests whose outcomes are new."""
         if queue:
             for test in queue:
                 known = (test, self._tests[test, OUTCOME])
@@ -228,7 +228,7 @@ class Decision:
         )
 
     def _settle(self, test: int, outcome: int, how: int, queue: list[int]) -> None:
-        """What an answer says of a test, whatever was concluded of it before."""
+        """Records the outcome that an answer gives a test, whatever was concluded of it before."""
         known = self._tests[test, OUTCOME]
         if known == OPEN:
             state.settle(self._views, test, outcome, how)
@@ -241,7 +241,7 @@ class Decision:
             self._tests[test, HOW] = how
 
     def _imply(self, test: int, other: int, conclusion: int, queue: list[int]) -> None:
-        """What the outcome of a test says of another one."""
+        """Records the outcome of a test that another test implies."""
         known = self._tests[other, OUTCOME]
         if known in (OPEN, UNKNOWN):
             if known == OPEN:
@@ -342,7 +342,7 @@ class Decision:
         return verdict
 
     def _join_is_empty(self, alternative: int, plan: JoinPlan, test: int) -> bool:
-        """Whether a join that this test completes is known to have no assignment."""
+        """Returns whether a join that this test completes is known to have no assignment."""
         if self._tests[test, OUTCOME] != TRUE or not plan.checks:
             return False
         mine = [at for at, atom in enumerate(plan.atoms) if self._number(plan, at) == test]
@@ -354,7 +354,7 @@ class Decision:
         )
 
     def _has_any(self, alternative: int, plan: JoinPlan, group: tuple[int, ...]) -> bool | None:
-        """Whether some atoms have an assignment together; `None` when the search was cut."""
+        """Returns whether atoms have an assignment together; `None` when the search was cut."""
         self.stages.end("deciding")
         found = self._joins.has_any(alternative, plan, group)
         self.stages.end("joins")
@@ -391,12 +391,12 @@ class Decision:
 
     @property
     def open(self) -> int:
-        """How many alternatives have no verdict."""
+        """The number of alternatives without a verdict."""
         return len(self._alternatives) - self._numbers[DECIDED]
 
     @property
     def may_know_without_calls(self) -> bool:
-        """Whether tests may have an outcome, or none to come, although nobody asked for a call."""
+        """True if tests may have an outcome, or none to come, although nobody asked for a call."""
         return bool(self.problem.implications.size or self.missing or self.excluded)
 
     def next_needed(self) -> int | None:
@@ -425,11 +425,11 @@ class Decision:
             self._decide(alternative, UNKNOWN)
 
     def is_excluded(self, call: int) -> bool:
-        """Whether declarations exclude all tests of a call."""
+        """Returns whether declarations exclude all tests of a call."""
         return self.excluded.keys() >= set(self.skeleton.own_tests(call))
 
     def is_open(self, call: int) -> bool:
-        """Whether a test of a call is not decided; what is excluded is so before the others."""
+        """Returns whether a test of a call is undecided; excluded tests count as decided."""
         tests = self._tests
         lists = self._call_tests
         for test in lists[lists[call] : lists[call + 1]]:  # noqa: SIM110 - asked for every call
@@ -461,7 +461,7 @@ class Decision:
 
     @cached_property
     def outcomes(self) -> dict[int, str]:
-        """How each decided test was, in the order in which they were."""
+        """The way each test was decided, in the order in which they were."""
         known = self._state.tests[: self._numbers[KNOWN], IN_KNOWN]
         hows = self._state.tests[known, HOW].tolist()
         return {test: _HOWS[how] for test, how in zip(known.tolist(), hows, strict=True)}

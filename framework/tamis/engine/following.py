@@ -81,7 +81,7 @@ class PlannerHolder:
         self._tell_all()
 
     def is_due(self, events: int) -> bool:
-        """Whether a planner that follows should hear what so many events have taught."""
+        """Returns whether a planner that follows should hear what so many events have taught."""
         return events >= self._next_telling and self._follower is not None
 
     def learned(self, statistics: Statistics) -> None:

@@ -60,7 +60,7 @@ _ASKED = Answer(solutions=[])
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a text is expected to add to what is subscribed."""
+    """The calls, matches and time that a text is expected to add to what is subscribed."""
 
     calls_per_event: float
     matches_per_event: float
@@ -137,7 +137,7 @@ class ImaginedEvents:
         self.events = [Event.of(json.loads(each.content), str, derived) for each in kept]
 
     def outcome(self, at: int, test: Test, share: float) -> int:
-        """Whether a test is true of an event: as it was, else of such a share of the events."""
+        """Returns the outcome of a test for an event: as it was, else true for such a share."""
         call = test.call.text
         column = self._columns.get(test.text) if self.basis == HISTORY else None
         if column is not None and self._knowns[at, column]:
@@ -150,7 +150,7 @@ class ImaginedEvents:
         return TRUE if answer else FALSE
 
     def _answer(self, at: int, call: str) -> list[Solution] | None:
-        """What a call gave about an event in history."""
+        """Returns the answer that a call gave about an event in history."""
         found = self._by_event.get(call)
         if found is None:
             answers = self._history.get(call)
@@ -159,7 +159,7 @@ class ImaginedEvents:
         return None if text is None else [tuple(each) for each in json.loads(text)]
 
     def happens(self, at: int, what: str, share: float) -> bool:
-        """Whether something is true of an event that is true of such a share of all events."""
+        """Draws whether something is true of an event; it is, of such a share of all events."""
         text = f"{self._numbers[at]} {what}".encode("utf-8", "surrogatepass")
         drawn = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
         return drawn < share * _WHOLE
@@ -212,14 +212,14 @@ _DECIDER = Decider(_Nobody(), Inline(), Memo(0), unsaid)
 
 @dataclass(frozen=True)
 class _Made:
-    """What is asked for an event before the text asks anything."""
+    """The calls and preparations that an event needs before the text asks for anything."""
 
     calls: frozenset[str] = frozenset()
     preparations: frozenset[Preparation] = frozenset()
 
 
 class Outlook:
-    """What is asked of imagined events by what is subscribed."""
+    """Decides imagined events by what is subscribed."""
 
     def __init__(
         self,
@@ -337,7 +337,7 @@ class Outlook:
 def _skeleton(
     catalog: Catalog, rows: Ints, known: Statistics | OnlineStatistics
 ) -> tuple[Skeleton | None, Ints]:
-    """What an event leaves to decide, and the subscriptions that match without any call."""
+    """Returns what an event leaves to decide, and the subscriptions that match without any call."""
     asks = catalog.alternative_flags[rows] != 0
     plain = np.unique(catalog.alternative_subscription[rows[~asks]])
     if not asks.any():
@@ -398,7 +398,7 @@ def checked_rate(events_per_day: object) -> float | None:
 
 
 def _rate(statistics: Statistics) -> float | None:
-    """How many events a day history has."""
+    """Returns how many events a day history has."""
     stretch = statistics.stretch
     if stretch is None or not statistics.events or stretch[1] <= stretch[0]:
         return None
@@ -406,7 +406,7 @@ def _rate(statistics: Statistics) -> float | None:
 
 
 def sharers(catalog: Catalog, alternatives: Sequence[ResolvedAlternative]) -> dict[str, int]:
-    """How many subscriptions ask for each call of a text."""
+    """Counts the subscriptions that ask for each call of a text."""
     rows = np.arange(len(catalog.edge_count))
     counts = catalog.edge_count[rows]
     tests = catalog.edge_test[stretches(catalog.edge_start[rows], counts)]

@@ -39,7 +39,7 @@ class GuardedRun:
             raise self.error("begin", failure) from failure
 
     def next(self, limit: int) -> list[int]:
-        """What the planner asks for."""
+        """Returns the calls that the planner asks for."""
         try:
             return list(map(operator.index, self.unguarded_next(limit)))
         except Exception as failure:
@@ -55,7 +55,7 @@ class GuardedRun:
             raise self.error("observe", failure) from failure
 
     def score(self, call: int) -> float | None:
-        """What the planner makes of a call now, if it says so."""
+        """Returns the planner's score of a call now, if it gives one."""
         score = getattr(self._run, "score", None)
         try:
             return None if score is None else float(score(call))

@@ -44,7 +44,7 @@ class Joins:
         self._searches: dict[tuple[int, Group], Search] = {}
 
     def has_any(self, alternative: int, plan: JoinPlan, group: Group) -> bool | None:
-        """Whether some atoms have an assignment together; `None` when the search was cut."""
+        """Returns whether atoms have an assignment together; `None` when the search was cut."""
         search = self._search(alternative, plan, group)
         if search.first() is not None:
             return True

@@ -347,7 +347,7 @@ class OnlineStatistics:
         return declared if price is None else after_declared(price, 0, declared)
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
-        """How the tests go together, where history knows; those that drifted are by themselves.
+        """Returns how the tests go together, where history knows; drifted ones are by themselves.
 
         What was seen does not move the others: tests are asked after some came out as they did,
         which makes their shares those of some scenes more than of others."""

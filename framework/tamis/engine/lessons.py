@@ -20,7 +20,7 @@ from tamis.numeric.locks import ReaderWriterLock
 
 
 class Lessons:
-    """What is taught to the parts of one matcher, which share two locks."""
+    """Teaches the parts of one matcher, which share two locks."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ _ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 4, 5, 4
 
 
 class StateForm(NamedTuple):
-    """What runs on the state of an event, in one form."""
+    """The functions that run on the state of an event, interpreted or compiled."""
 
     handle: Callable[[EventState], Any]
     """Makes what the functions take for a state."""
@@ -84,7 +84,7 @@ def form_for(is_large: bool) -> StateForm:
 
 
 class OpeningState:
-    """What a problem begins with: good for every event that has the same problem."""
+    """The state that a problem begins with: good for every event that has the same problem."""
 
     def __init__(self, problem: Problem, plans: Ints) -> None:
         self.form = form_for(problem.is_large)

@@ -37,7 +37,7 @@ def checked_budget(budget: object) -> Budget | None:
 
 
 class Purse:
-    """What is left to spend on one event, in seconds and in cost."""
+    """The rest of an event's budget, in seconds and in cost."""
 
     def __init__(self, skeleton: Skeleton, budget: Budget | None, event_calls: EventCalls) -> None:
         self._skeleton = skeleton
@@ -67,7 +67,7 @@ class Purse:
         return True
 
     def price(self, call: int, batches: set[int]) -> tuple[float, float]:
-        """What a call is expected to take and to cost, with what has to be prepared for it."""
+        """Returns the expected seconds and cost of a call, with what has to be prepared for it."""
         problem, specification = self._skeleton.problem, self._skeleton.calls[call].specification
         batch, group = int(problem.call_batch[call]), int(problem.call_group[call])
         seconds, cost = float(problem.call_cost[call]), specification.cost

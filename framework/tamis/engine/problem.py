@@ -203,7 +203,7 @@ class Skeleton:
         )
 
     def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
-        """Whether it is the problem of these candidates too."""
+        """Returns whether it is the problem of these candidates too."""
         return self.version == catalog.version and np.array_equal(self.rows, rows)
 
     @cached_property
@@ -269,7 +269,7 @@ class Skeleton:
 
     @cached_property
     def consequences(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
-        """What the outcome of a test says of other tests: `(other test, its outcome)`."""
+        """The outcomes that a test's outcome implies: `(other test, its outcome)`."""
         result: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for test, outcome, other, conclusion in self.problem.implications.tolist():
             result.setdefault((test, outcome), []).append((other, conclusion))
@@ -317,7 +317,7 @@ class Skeleton:
 
     @cached_property
     def binds(self) -> list[bool]:
-        """Whether each alternative has variables."""
+        """For each alternative, whether it has variables."""
         binds: list[bool] = self.problem.alternative_binds.tolist()
         return binds
 
@@ -357,7 +357,7 @@ class Problems:
 
 
 def _starts(counts: NDArray[Any]) -> Ints:
-    """Where stretches of these lengths begin, and where the last one ends."""
+    """Returns where stretches of these lengths begin, and where the last one ends."""
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
@@ -391,5 +391,5 @@ def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
 
 
 def _held(things: Mapping[int, T], rows: NDArray[Any], are_held: NDArray[Any]) -> dict[int, T]:
-    """What alternatives have of something, where they have it, by their dense numbers."""
+    """Maps dense numbers of alternatives to their things, where they have one."""
     return {at: things[int(rows[at])] for at in np.flatnonzero(are_held).tolist()}

@@ -7,7 +7,7 @@ from tamis.planning import FALSE, TRUE
 
 
 def false_reason(decision: Decision, alternative: int) -> str:
-    """What made an alternative false: a predicate as it is wanted, or what was lacking."""
+    """Names the predicate that made an alternative false, or the input that was absent."""
     skeleton = decision.skeleton
     if alternative in decision.failed_conditions:
         return decision.failed_conditions[alternative]
@@ -37,7 +37,7 @@ def unknown_reasons(decision: Decision, alternative: int) -> list[str]:
 
 
 def chance_of(decision: Decision, alternative: int) -> float:
-    """How probable it is that an open alternative is true, its tests taken as independent."""
+    """Estimates the probability of an open alternative, its tests taken as independent."""
     problem, chance = decision.problem, 1.0
     start, end = problem.alternative_start[alternative : alternative + 2].tolist()
     signs = problem.edge_sign[start:end].tolist()

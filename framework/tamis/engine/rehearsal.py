@@ -40,7 +40,7 @@ class Step:
 
 
 class Rehearsal:
-    """What is open of an event, as calls would decide it."""
+    """Plays the calls that would decide an event, without making them."""
 
     def __init__(self, planner: Planner, decision: Decision, begun: tuple[list[int], ...]) -> None:
         self.decision = decision
@@ -55,7 +55,7 @@ class Rehearsal:
 
     @property
     def open(self) -> int:
-        """How many alternatives are open."""
+        """The number of open alternatives."""
         return int(self._open.sum())
 
     def steps(self) -> Iterator[Step]:
@@ -104,7 +104,7 @@ class Rehearsal:
         )
 
     def _decided(self, tests: Ints, outcomes: Ints) -> tuple[int, int]:
-        """How many subscriptions are rejected and matched by these outcomes."""
+        """Counts the subscriptions that these outcomes reject and match."""
         left, true = self._after(tests, outcomes)
         owner = self._problem.alternative_subscription
         matched = set(owner[true].tolist())

@@ -22,7 +22,7 @@ from tamis.operators.asking import Call, Solution
 
 
 class Narrower(NamedTuple):
-    """What a test asks of the solutions of a wider call."""
+    """A call whose answer is read from the solutions of a wider call."""
 
     call: int
     """Its own."""
@@ -36,14 +36,14 @@ class Narrower(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What is expected of calls."""
+    """The expected costs of calls."""
 
     call: Floats
     marginal: Floats
     batch: Ints
 
     def of(self, calls: Sequence[int]) -> float:
-        """What calls of one operator cost together."""
+        """Sums the costs of calls of one operator that are made together."""
         first, rest = calls[0], list(calls[1:])
         each = self.marginal if self.batch[first] >= 0 else self.call
         return float(self.call[first] + each[rest].sum())
@@ -72,7 +72,7 @@ def narrower_tests(
 
 
 def narrower_call(call: Call, number: int, wider: Call, at: int) -> Narrower | None:
-    """What a call asks of a wider one; `None` where that does not answer it."""
+    """Returns how a call is answered by a wider one; `None` where it is not."""
     mine, theirs, values = call.key, wider.key, call.values
     if values is None or mine[0] != theirs[0] or len(mine) != len(theirs) or number == at:
         return None
@@ -108,7 +108,7 @@ class WiderAnswer:
         self._found: dict[tuple[int, ...], Mapping[tuple[object, ...], list[Solution]]] = {}
 
     def narrowed(self, narrower: Narrower) -> Answer:
-        """What a narrower call would have answered."""
+        """Returns the answer that the narrower call would have given."""
         found = self._found.get(narrower.constants)
         if found is None:
             found = self._found[narrower.constants] = _by_value(self._solutions, narrower.constants)
@@ -121,7 +121,7 @@ class WiderAnswer:
 def narrowed_answers(
     narrower: Mapping[int, Narrower], answers: Mapping[int, Answer]
 ) -> dict[int, Answer]:
-    """What wider calls that were made say of narrower ones, by the numbers of these."""
+    """Returns the answers of narrower calls that the wider calls made imply, by call number."""
     known = {
         at: WiderAnswer(answers[at])
         for at in {each.wider for each in narrower.values()} & answers.keys()

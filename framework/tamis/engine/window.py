@@ -31,7 +31,7 @@ _MOST = 65_536
 
 
 class _Batch(NamedTuple):
-    """What several events wait for."""
+    """A preparation or operator with the calls of several events that wait for it."""
 
     asked: Preparation | Specification
     calls: list[tuple[Underway, int]]
@@ -94,7 +94,7 @@ class Window(Generic[R]):
 
     @property
     def is_full(self) -> bool:
-        """Whether an event has to end before another one begins."""
+        """True if an event has to end before another one begins."""
         return len(self._pending) >= self._most
 
     def add(self, pending: EventInFlight[R]) -> None:
@@ -113,7 +113,7 @@ class Window(Generic[R]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the first event is decided."""
+        """True if the first event is decided."""
         first = self._pending[0].underway
         return first is None or first.due is None
 
@@ -212,6 +212,6 @@ def checked_in_flight(count: object) -> int:
 
 
 def is_batched(call: Call) -> bool:
-    """Whether a call, or what is prepared for it, may be made for several events at once."""
+    """Returns whether a call, or its preparation, may be made for several events at once."""
     preparations = call.specification.preparations
     return call.answers_events or any(each.prepare_events for each in preparations)

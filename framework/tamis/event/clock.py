@@ -30,7 +30,7 @@ _MILLISECONDS = 100_000_000_000
 
 
 class Moment(NamedTuple):
-    """What a time says, on its own clock or on that of a zone."""
+    """The parts of a time, on its own clock or on that of a zone."""
 
     epoch: int | float
     hour: int
@@ -114,7 +114,7 @@ def unread_time(event: Event) -> object:
 
 
 def time_attributes(zone: tzinfo | None = None) -> tuple[DerivedAttribute, ...]:
-    """What is derived from `time`."""
+    """Returns the attributes derived from `time`."""
     return tuple(
         DerivedAttribute(f"time.{name}", partial(_part, at, zone), says, inputs=("time",))
         for at, (name, says) in enumerate(zip(Moment._fields, _SAYS, strict=True))

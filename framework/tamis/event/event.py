@@ -46,7 +46,7 @@ def plain_name(name: str) -> str:
 
 
 def is_itself(name: str) -> bool:
-    """Whether a name is that of a derived attribute itself."""
+    """Returns whether a name is that of a derived attribute itself."""
     return name.startswith(ITSELF)
 
 
@@ -131,7 +131,7 @@ class Event:
             return None
 
     def made(self, make: Callable[[Event], T]) -> T:
-        """What a function makes of the event, made once: for attributes that come from one thing.
+        """Makes something of the event once, for attributes that come from one thing.
 
         A function that raises is called again."""
         try:
@@ -141,7 +141,7 @@ class Event:
         return found
 
     def is_undecided(self, name: str) -> bool:
-        """Whether a derived attribute itself cannot be made although all it is made of is there."""
+        """Returns whether a derived attribute cannot be made although all its inputs are there."""
         if self.scalar(name) is not None:
             return False
         derived = self.derived.get(plain_name(name))
@@ -156,7 +156,7 @@ class Event:
             return value
 
     def lacks(self, name: str) -> bool:
-        """Whether the attribute of that name was asked for, and is none."""
+        """Returns whether the attribute of that name was asked for, and is none."""
         return self._known.get(name, name) is None
 
     def array(self, name: str) -> tuple[Scalar, ...] | None:
@@ -176,11 +176,11 @@ class Event:
         return tuple(elements)
 
     def present(self, name: str) -> bool:
-        """Whether the event has any value of that name."""
+        """Returns whether the event has any value of that name."""
         return self.value(name) is not None
 
     def view(self, inputs: tuple[str, ...] | None) -> EventView:
-        """What an operator with these inputs may see; one view for all of them."""
+        """Returns the event as operators with these inputs may see it; one view for all of them."""
         view = self._views.get(inputs)
         if view is None:
             view = self._views[inputs] = EventView(self, inputs)

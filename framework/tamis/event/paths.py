@@ -17,8 +17,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def form_of(name: str, value: object) -> str:
-    """What an input of this name is: a file's path, an address that may hold something else each
-    time, or the content itself."""
+    """Returns the form of an input of this name: a file's path, an address that may hold something
+    else each time, or the content itself."""
     if not isinstance(value, str) or not value or name not in SOURCES:
         return CONTENT
     if value[:5].lower() == "data:" or not _MAY_BE[name](value):
@@ -27,12 +27,12 @@ def form_of(name: str, value: object) -> str:
 
 
 def is_address(path: str) -> bool:
-    """Whether what stands for a path is an address, with a scheme before it."""
+    """Returns whether what stands for a path is an address, with a scheme before it."""
     return _SCHEME.match(path) is not None
 
 
 def is_facts_path(facts: str) -> bool:
-    """Whether facts are the path of an RDF file, and not Turtle text.
+    """Returns whether facts are the path of an RDF file, and not Turtle text.
 
     A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
     for a comment it ends in a period or in `>`."""
@@ -40,7 +40,7 @@ def is_facts_path(facts: str) -> bool:
 
 
 def is_sound_path(sound: str) -> bool:
-    """Whether a sound is the path of a WAV file, and no attribute of that name."""
+    """Returns whether a sound is the path of a WAV file, and no attribute of that name."""
     return sound.lower().endswith(".wav")
 
 

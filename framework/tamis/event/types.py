@@ -31,7 +31,7 @@ _SHOWN = 5
 
 
 class EventType:
-    """What events of one type are like.
+    """The attributes that events of one type have.
 
     An attribute has a kind (`"number"`, `"string"`, `"boolean"` or `"array"`), or a kind and its
     domain: a pair of numbers for all between them, or a list of the values.
@@ -78,7 +78,7 @@ class EventType:
         return None
 
     def allows(self, predicates: Iterable[AttributePredicate]) -> bool:
-        """Whether an event of this type may satisfy attribute predicates all together."""
+        """Returns whether an event of this type may satisfy attribute predicates all together."""
         asked: dict[str, list[Comparison]] = {}
         for predicate in predicates:
             parts = parts_of(predicate)

@@ -37,7 +37,7 @@ class _Fields(Mapping[str, Any]):
 
 @dataclass(eq=False)
 class OperatorAccount(_Fields):
-    """What one operator was asked."""
+    """Counts the calls of one operator."""
 
     calls: int = 0
     attempts: int = 0
@@ -55,7 +55,7 @@ class OperatorAccount(_Fields):
 
 @dataclass(eq=False, repr=False)
 class Account(_Fields):
-    """What matching took; of one event, or the sum of several."""
+    """Counts what matching took; of one event, or the sum of several."""
 
     events: int = 0
     rejected: int = 0
@@ -99,7 +99,7 @@ class Account(_Fields):
 
     @property
     def calls_text(self) -> str:
-        """How many calls were made, beside what had to be and what would have been."""
+        """The number of calls in words, beside how many were needed and expected."""
         words, needed = f"called {self.calls:,}", self.needed_at_least
         if self.invocations < self.calls:
             words += f" in {counted(self.invocations, 'invocation')}"
@@ -110,7 +110,7 @@ class Account(_Fields):
 
     @property
     def outcome_text(self) -> str:
-        """What became of the subscriptions."""
+        """The fate of the subscriptions in words."""
         words = f"{self.matches:,} matched of {counted(self.candidates, 'candidate')}"
         words += f" among {counted(self.subscriptions, 'subscription')}"
         return words + (f", {self.undetermined:,} undetermined" if self.undetermined else "")
@@ -246,7 +246,7 @@ def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int
 
 
 def _left_open_by(decision: Decision, alternative: int, touched: set[int], free: set[int]) -> bool:
-    """Whether what is known of these calls, of which some are free, leaves the alternative open."""
+    """Returns whether these calls, of which some are free, leave the alternative open."""
     skeleton = decision.skeleton
     known = (free, decision.answers, decision.missing)
     if not all(any(call in each for each in known) for call in touched):

@@ -60,7 +60,7 @@ class _SvgDrawing:
 
 
 def width(label: str) -> float:
-    """How wide a box with this label is."""
+    """Returns the width of a box with this label."""
     return len(label) * _LETTER + 2 * _PAD
 
 

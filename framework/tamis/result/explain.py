@@ -131,7 +131,7 @@ class _About:
                 self._note_guard(record, set(leaf.atom.variables))
 
     def verdict(self) -> str:
-        """What the run said of the alternative, or the index before it."""
+        """Returns the verdict on the alternative, by the run or by the index before it."""
         truths = [record["truth"] for record in self.records if "truth" in record]
         if False in truths:
             return "false"
@@ -196,7 +196,7 @@ class _About:
         }
 
     def _value_detail(self, name: str, value: object, reads: str) -> str:
-        """What the event has of that name, in words."""
+        """Describes what the event has of that name."""
         shown = plain_name(name)
         if reads == PRESENCE:
             return f"{shown} is {'there' if value else 'absent'}"
@@ -255,7 +255,7 @@ class _About:
         return record
 
     def _before_a_call(self, test: Test, leaf: Leaf) -> dict[str, Any] | None:
-        """What decides an operator predicate first: an absent input, or a declaration."""
+        """Returns what decides an operator predicate first: an absent input, or a declaration."""
         needed = test.call.specification.needed
         absent = next((name for name in needed if not self.event.present(name)), None)
         if absent is not None:
@@ -294,7 +294,7 @@ class _About:
         ]
 
     def _answer(self, decision: Decision, number: int, call: int, guards: list[str]) -> str:
-        """What the call gave, in words."""
+        """Describes the answer to the call."""
         answer = decision.answers[call]
         if number in decision.failures:
             return str(decision.failures[number])
@@ -320,7 +320,7 @@ class _About:
 
 
 def _because(alternatives: list[dict[str, Any]]) -> str:
-    """What decided: the first false predicate of each alternative."""
+    """Names the first false predicate of each alternative."""
     reasons = []
     for alternative in alternatives:
         false = next(

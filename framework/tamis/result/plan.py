@@ -120,6 +120,6 @@ def _line(step: dict[str, Any]) -> str:
 
 
 def _does(outcome: dict[str, int]) -> str:
-    """What an outcome does to subscriptions: `matches 1, rejects 3`."""
+    """Describes the effect of an outcome on subscriptions: `matches 1, rejects 3`."""
     said = [f"{what} {count:,}" for what, count in sorted(outcome.items()) if count]
     return " and ".join(said) or "goes on"

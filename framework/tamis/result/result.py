@@ -73,7 +73,7 @@ class Rejection(NamedTuple):
 
 @dataclass(slots=True)
 class ResultParts:
-    """What a result is made of."""
+    """The parts from which a result is made."""
 
     event: Event
     catalog: Catalog
@@ -111,12 +111,12 @@ class Match:
 
     @property
     def truncated(self) -> bool:
-        """Whether there are more assignments than `bindings` lists."""
+        """True if there are more assignments than `bindings` lists."""
         return self._result._bindings(self._row)[1]
 
     @property
     def incomplete(self) -> bool:
-        """Whether an alternative with variables is unknown, so that assignments may lack."""
+        """True if an alternative with variables is unknown, so that assignments may lack."""
         return self._result._is_incomplete(self._row)
 
     @property
@@ -181,7 +181,7 @@ class Matches(Sequence[Match]):
 
 
 class Result:
-    """What matching one event gave."""
+    """The result of matching one event."""
 
     def __init__(self, seen: ResultParts) -> None:
         self._seen = seen
@@ -255,7 +255,7 @@ class Result:
     def _reasons(
         self, decision: Decision, alternatives: Iterable[int], said: Callable[[int], Iterable[str]]
     ) -> list[tuple[str, list[str]]]:
-        """What is said of alternatives, each thing once, by the ids of those that did not match."""
+        """Collects reasons by the ids of the subscriptions that did not match, each reason once."""
         reasons: dict[int, dict[str, None]] = {}
         plain = set(self._seen.plain.tolist())
         for alternative in alternatives:
@@ -290,7 +290,7 @@ class Result:
 
     @cached_property
     def account(self) -> Account:
-        """What it took."""
+        """The account of the event: what it took."""
         seen, decision = self._seen, self._seen.decision
         account = Account(
             events=1,
@@ -349,7 +349,7 @@ class Result:
         }
 
     def __str__(self) -> str:
-        """What became of the event and what it took, in a few lines."""
+        """Summarizes the event's outcome and account in a few lines."""
         account = self.account
         lines = [f"{self.event}: {account.outcome_text}", account.calls_text]
         killed = Counter(reason for each in self.rejections for reason in each.because)

@@ -35,7 +35,7 @@ def _account() -> Account:
 
 @dataclass
 class Totals:
-    """What matching some events took, and what it left."""
+    """Sums what matching some events took, and its outcomes."""
 
     is_accounted: bool = True
     """Whether the accounts of events are read, which takes time."""

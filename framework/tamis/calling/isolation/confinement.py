@@ -72,7 +72,7 @@ def _limit(name: str, soft: int, hard: int) -> None:
 
 
 def _data_bytes() -> int | None:
-    """What this process has allocated as the limit counts it; `None` where nobody says."""
+    """Returns the bytes of this process that count for the limit; `None` where they are unknown."""
     try:
         with open("/proc/self/status", "rb") as status:
             for line in status:

@@ -53,7 +53,7 @@ _KNOWN_CALLS, _KNOWN_BYTES = 4_096, 64 << 20
 
 
 class Means(NamedTuple):
-    """What all calls of a matcher are made with."""
+    """The means by which all calls of a matcher are made."""
 
     limits: Limits
     timer: Callable[[], float]
@@ -62,7 +62,7 @@ class Means(NamedTuple):
 
 
 class InvocationOutcome(NamedTuple):
-    """What came of calls of one invocation: answers, or why there are none."""
+    """The outcome of calls of one invocation: answers, or why there are none."""
 
     answers: list[Answer]
     failure: Failure | None = None
@@ -72,7 +72,7 @@ class InvocationOutcome(NamedTuple):
     """Whether a failure is that of the calls themselves, and not of what came before."""
 
     def followed_by(self, later: InvocationOutcome, again: Sequence[int]) -> InvocationOutcome:
-        """What came of the calls when those at some places were tried again."""
+        """Joins this outcome with that of a later attempt at some of its calls."""
         answers = list(self.answers)
         for at, answer in zip(again, later.answers, strict=True):
             answers[at] = answer
@@ -109,7 +109,7 @@ class Exchange:
         """Whether it is waited for the operator to be made."""
 
     def made(self) -> InvocationOutcome | Failure:
-        """What came of the calls; how the worker ended where it did before it was asked."""
+        """Makes the calls; a failure where the worker ended before it was asked."""
         pool, number = self._pool, self._event_calls.number
         queue_seconds = self._limits.queue_seconds
         worker = pool.take(number, self._stay, queue_seconds)
@@ -265,7 +265,7 @@ class Exchange:
         return tuple(found)
 
     def _content(self, sent: WorkerEvent, *, first: bool) -> Content | None:
-        """What the worker does not have of the event, and needs for this call."""
+        """Returns the part of the event that the call needs and the worker lacks."""
         reads = self._pool.reads[self._specification.name]
         needs_whole = reads.whole and not sent.whole
         names = reads.names - sent.names
@@ -361,7 +361,7 @@ class Exchange:
         return letter, content
 
     def _unread(self, worker: Worker, content: bytes) -> InvocationOutcome:
-        """What the worker has not got: an operator that cannot be made, arguments, an event."""
+        """Reports the operator, arguments or event that the worker could not read."""
         self._step = self._specification.name
         self._forget(worker)
         return self._failed(messages.read_failure(content))
@@ -395,7 +395,7 @@ class Exchange:
         return InvocationOutcome([], failure, self._prepared, self._elapsed(), answered=True)
 
     def _elapsed(self) -> float:
-        """What the calls took by themselves."""
+        """Returns the seconds of the calls without preparations."""
         prepared = sum(each.seconds for each in self._prepared)
         return max(0.0, self._timer() - self._started - prepared)
 

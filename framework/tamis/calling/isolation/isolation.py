@@ -164,5 +164,5 @@ def _itself(operator: Operator) -> Operator:
 
 
 def _root(specification: Specification) -> Preparation | None:
-    """What makes a class of operators, if not one of them by itself."""
+    """Returns the preparation that makes a class of operators; an operator without is its own."""
     return next(iter(specification.preparations), None)

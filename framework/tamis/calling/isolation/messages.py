@@ -68,7 +68,7 @@ class Long(NamedTuple):
     content: Any
 
     def value(self) -> object:
-        """What it was."""
+        """Returns the original value."""
         if self.type == "str":
             return str(self.content, "utf-8", "surrogatepass")
         return bytes(self.content) if self.type == "bytes" else memoryview(self.content)
@@ -108,7 +108,7 @@ def send_request(
 
 
 def _stays(buffer: pickle.PickleBuffer, taken: list[pickle.PickleBuffer]) -> bool:
-    """Whether a buffer stays in the pickle: short ones do."""
+    """Returns whether a buffer stays in the pickle: short ones do."""
     try:
         long = buffer.raw().nbytes > PARCEL_BYTES
     except BufferError:  # it does not lie in one piece
@@ -209,7 +209,7 @@ def _aligned(at: int) -> int:
 
 
 class Requests:
-    """What comes in through a connection, on the side of the worker and of the fork server."""
+    """Receives requests, on the side of the worker and of the fork server."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -227,7 +227,7 @@ class Requests:
 
     @property
     def waiting(self) -> bool:
-        """Whether more has been received."""
+        """True if more has been received."""
         return self._end > self._begin
 
     def descriptor(self) -> int:
@@ -299,7 +299,7 @@ class Requests:
 
 
 class Replies:
-    """What a worker says, frame by frame, on the side of the user's process."""
+    """Receives a worker's replies, frame by frame, on the side of the user's process."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -307,7 +307,7 @@ class Replies:
 
     @property
     def waiting(self) -> bool:
-        """Whether more has been received than was taken."""
+        """True if more has been received than was taken."""
         return bool(self._received)
 
     def taken(self) -> tuple[int, bytes] | None:

@@ -29,7 +29,7 @@ _MOST_WORKERS = 64
 
 
 class Reads:
-    """What an operator and its preparations read of an event: names, or all of it."""
+    """The names that an operator and its preparations read of an event, or all of it."""
 
     __slots__ = ("names", "whole")
 
@@ -40,7 +40,7 @@ class Reads:
 
 
 class Stay:
-    """Where an event stays whose preparations are made in a worker; it is over with the event."""
+    """Keeps an event whose preparations are made in a worker at that worker, until its end."""
 
     __slots__ = ("beginning", "failures", "number", "prepared", "worker")
 
@@ -200,5 +200,5 @@ class Pool:
 
 
 def _load(worker: Worker) -> int:
-    """How many events stay with a worker."""
+    """Counts the events that stay with a worker."""
     return len(worker.events) - len(worker.over)

@@ -54,7 +54,7 @@ class DeadlineError(Exception):
 
 
 class Imports(NamedTuple):
-    """What a class of operators needs: modules by name, and the packed operators."""
+    """The needs of a class of operators: modules by name, and the packed operators."""
 
     modules: tuple[str, ...]
     records: bytes
@@ -101,7 +101,7 @@ class Worker:
         messages.send_request(self.connection, request, with_content, self.parcels)
 
     def reply(self, deadline: float | None) -> tuple[int, bytes]:
-        """What it says next; `DeadlineError`, `EOFError` or `GarbledError` where it does not."""
+        """Returns the next reply, or raises `DeadlineError`, `EOFError` or `GarbledError`."""
         while True:
             frame = self.replies.taken()
             if frame is not None:
@@ -147,7 +147,7 @@ class Worker:
 
 
 class WorkerEvent:
-    """What a worker was sent of an event, and has prepared of it."""
+    """Records what a worker was sent of an event, and has prepared of it."""
 
     __slots__ = ("names", "prepared", "whole")
 
@@ -313,7 +313,7 @@ class ForkServer:
                 self._send(server.GONE, server.NUMBER.pack(worker.number, False))
 
     def _status(self, number: int) -> int | None:
-        """How a worker ended, from the server, if it says so soon."""
+        """Returns the exit status of a worker, if the server tells it soon."""
         if self._control is None or self._replies is None:
             return None
         watch = select.poll()

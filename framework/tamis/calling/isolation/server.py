@@ -157,7 +157,7 @@ class _Server:
 
 
 def _reaped(pid: int) -> int | None:
-    """How a process that has ended did; its group is ended too. `None` while it lives."""
+    """Returns the status of a process that has ended, and ends its group; `None` while it lives."""
     try:
         found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if found is None:

@@ -43,7 +43,7 @@ class Class(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What is sent of an event: by name what operators declare, and all of it where they do not."""
+    """The values sent of an event: those that operators declare, or all where they do not."""
 
     id: str
     folder: str
@@ -109,7 +109,7 @@ def work(connection: socket.socket, server: int) -> None:
 
 
 class _Worker:
-    """What a worker knows: its operators, calls by number, events by number."""
+    """Answers requests with its operators, its calls by number, and its events by number."""
 
     def __init__(
         self, connection: socket.socket, requests: messages.Requests, given: Class
@@ -287,7 +287,7 @@ class _Event:
         return EventView(self._whole, None)
 
     def view(self, specification: Specification) -> EventView:
-        """What an operator sees."""
+        """Returns the event as an operator sees it."""
         visible, preparation = specification.visible, specification.preparation
         key = (visible, id(preparation))
         view = self._views.get(key)
@@ -298,7 +298,7 @@ class _Event:
         return view
 
     def before(self, preparation: Preparation) -> EventView:
-        """What a preparation sees."""
+        """Returns the event as a preparation sees it."""
         view = self._shown(preparation.inputs)
         if preparation.after is not None:
             view.prepared = self.prepared[id(preparation.after)]
