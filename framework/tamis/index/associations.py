@@ -29,7 +29,7 @@ _DENSE, _VERY_DENSE = 1 / 64, 1 / 16
 
 
 class Association(ABC):
-    """Which rows have which predicates."""
+    """Associates rows with predicates."""
 
     name: str
 

@@ -49,7 +49,7 @@ _FOLDER, _LIVES = "folder", "lives"
 
 
 class AttributeIndex:
-    """Which ids have all their attribute predicates satisfied by an event."""
+    """Finds the ids whose attribute predicates all hold for an event."""
 
     def __init__(
         self, name: str, *, statistics: Statistics | None = None, **options: object
@@ -270,7 +270,7 @@ def open(folder: str | Path) -> AttributeIndex:
 
 
 def _is_replaceable(folder: Path) -> bool:
-    """Whether a folder is empty, or a saved index, or one whose saving was interrupted."""
+    """Returns whether a folder is empty, or a saved index, or one whose saving was interrupted."""
     if is_manifest_of(folder, "index", "rows", "files"):
         return not is_manifest_of(folder, _LIVES)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".saving-")}

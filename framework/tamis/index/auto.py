@@ -33,7 +33,7 @@ _FILE = "choice.txt"
 
 
 class Choice(NamedTuple):
-    """Which index it is, and why."""
+    """A chosen index, and why."""
 
     rule: int
     why: str
@@ -62,7 +62,7 @@ def chosen(terms: TermColumns, presence: Floats) -> Choice:
 
 
 def _list_length(terms: TermColumns, presence: Floats) -> float:
-    """How many rows have the attribute that is the rarest one of a row, in the mean of the rows.
+    """Returns the number of rows that have the rarest attribute of a row, in the mean of the rows.
 
     Rare is what few rows have, and few events where that is known."""
     counts = np.bincount(terms.dimension, minlength=len(presence)).astype(np.float64)
@@ -75,7 +75,7 @@ def _list_length(terms: TermColumns, presence: Floats) -> float:
 
 
 def _shared(terms: TermColumns) -> float:
-    """How many rows are satisfied by a value that satisfies the narrowest predicate of one."""
+    """Counts the rows that a value satisfies which satisfies the narrowest predicate of one."""
     equal = (terms.op == RANGE) & (terms.low == terms.high)
     pairs = np.stack([terms.dimension[equal].astype(np.float64), terms.low[equal]])
     dimensions = np.unique(pairs, axis=1)[0].astype(np.int64)

@@ -17,7 +17,7 @@ Key = Any
 
 
 class StringFinder(Protocol):
-    """What finds many strings in one value at once."""
+    """Finds many strings in one value at once."""
 
     def add(self, number: int, string: str) -> None:
         """Takes a string under a number."""
@@ -77,7 +77,7 @@ class Bag:
         return self.things()
 
     def things(self) -> list[tuple[int, Any]]:
-        """What `restore` takes: everything there is, as JSON can hold it."""
+        """Returns everything there is, as JSON can hold it, for `restore`."""
         return [(number, key) for key, number in self.numbers.items()]
 
     def restore(self, things: Iterable[tuple[int, Any]]) -> None:

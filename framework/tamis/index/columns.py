@@ -72,7 +72,7 @@ class Columns:
 
     @property
     def has_large_bounds(self) -> bool:
-        """Whether a bound is so large that not every integer near it is a double."""
+        """True if a bound is so large that not every integer near it is a double."""
         low = (np.abs(self.low) >= _LARGE) & (self.low != -math.inf)
         high = (np.abs(self.high) >= _LARGE) & (self.high != math.inf)
         return bool(low.any() or high.any())

@@ -152,7 +152,7 @@ class CountingIndex(Scan):
 
     @property
     def form(self) -> str:
-        """Which association it is."""
+        """The name of the association."""
         return self._association.name
 
     @property

@@ -122,7 +122,7 @@ class _Columns:
         self.add(dimension, op, low, high)
 
     def end(self, row: int) -> None:
-        """What was added since the last row is this one."""
+        """Ends a row: it has all that was added since the last one."""
         self.rows.append(row)
         self.start.append(len(self.dimension))
 
@@ -170,11 +170,11 @@ class Dimensions:
         return number
 
     def is_bag(self, number: int) -> bool:
-        """Whether a dimension is a bag."""
+        """Returns whether a dimension is a bag."""
         return self.keys[number][1] in _BAGS
 
     def place(self, number: int, value: Any) -> float:
-        """Where a value of the right kind lies on a line."""
+        """Returns the place of a value of the right kind on a line."""
         holds = self.keys[number][1]
         if holds in _LABELED:
             return self._labels[number].place(value[::-1] if holds == REVERSED else value)
@@ -291,7 +291,7 @@ class Dimensions:
     # events
 
     def read(self, events: Iterable[Event]) -> Ints:
-        """What events have on the dimensions, packed."""
+        """Reads the dimensions of events, packed."""
         line: list[int] = []
         values: list[float] = []
         line_start, bag_start, member_start = [0], [0], [0]
@@ -368,7 +368,7 @@ class Dimensions:
             self._sort(attribute)
 
     def _sort(self, attribute: _Attribute) -> None:
-        """Whether an attribute is looked up in an event, or asked for every time.
+        """Returns whether an attribute is looked up in an event, or asked for every time.
 
         Paths, derived attributes and absence are not found by walking through the keys."""
         name = attribute.name
@@ -386,7 +386,7 @@ class Dimensions:
     # upkeep
 
     def kept(self, terms: TermColumns) -> tuple[Dimensions, TermColumns]:
-        """What is left when nothing is kept that these terms, all there are, do not use.
+        """Returns the dimensions that these terms use, and the terms in their numbers.
 
         Things and labels that nobody uses are forgotten here, too; numbers stay what they are."""
         used, renumbered = np.unique(terms.dimension, return_inverse=True)
@@ -443,7 +443,7 @@ class Dimensions:
 
 
 def _content(holds: int, kind: int | None, scalar: Any, event: Event, name: str) -> Any:
-    """What a bag is filled from, `None` when the event has no such bag."""
+    """Returns what fills a bag, `None` when the event has no such bag."""
     if holds == ARRAY:
         return event.array(name)
     if holds == ODD:

@@ -195,12 +195,12 @@ class DisjunctionIndex(Index):
 
     @property
     def choice(self) -> str:
-        """Which index the one inside is, where that chooses among several."""
+        """The choice of the index inside, where it chooses among several."""
         return self._index.choice
 
     @property
     def is_restless(self) -> bool:
-        """Whether the index inside is."""
+        """True if the index inside has something to adapt."""
         return self._index.is_restless
 
     def adapt(self) -> None:
@@ -265,11 +265,11 @@ class DisjunctionIndex(Index):
 
 
 def _stretch(starts: GrowingArray, at: int, end: int) -> tuple[int, int]:
-    """Where the stretch of a number begins and ends; the last one ends at the end."""
+    """Returns where the stretch of a number begins and ends; the last one ends at the end."""
     return int(starts[at]), int(starts[at + 1]) if at + 1 < len(starts) else end
 
 
 def _starts(counts: Rows) -> Rows:
-    """Where stretches of these lengths begin."""
+    """Returns where stretches of these lengths begin."""
     starts: Rows = np.cumsum(counts) - counts
     return starts

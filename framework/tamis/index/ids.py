@@ -62,7 +62,7 @@ class Ids:
         return rows
 
     def _any_known(self, ids: Sequence[Id] | NDArray[Any], distinct: set[Id]) -> bool:
-        """Whether any of the ids may have a row."""
+        """Returns whether any of the ids may have a row."""
         if not distinct.isdisjoint(self._rows):
             return True
         if not len(self._sorted):
@@ -203,7 +203,7 @@ def _is_integer(id: object) -> bool:
 
 
 def _are_integers(ids: Sequence[Id] | NDArray[Any]) -> bool:
-    """Whether ids are an array of integers of 64 bits."""
+    """Returns whether ids are an array of integers of 64 bits."""
     return isinstance(ids, np.ndarray) and (
         ids.dtype.kind == "i" or (ids.dtype.kind == "u" and ids.dtype.itemsize < 8)
     )
@@ -214,7 +214,7 @@ def _as_array(ids: Sequence[Id] | NDArray[Any]) -> Ints:
 
 
 def _ascends(ids: Sequence[Id] | NDArray[Any]) -> bool:
-    """Whether ids are an array of integers, each greater than the one before."""
+    """Returns whether ids are an array of integers, each greater than the one before."""
     if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
         return False
     return bool((ids[1:] > ids[:-1]).all()) and bool(len(ids) == 0 or ids.max() < 2**63)

@@ -28,7 +28,7 @@ class Group(ABC):
 
     @property
     def dropped(self) -> int:
-        """How many texts are masked."""
+        """The number of texts that are masked."""
         return self._size - len(self.texts)
 
     @abstractmethod
@@ -80,11 +80,11 @@ class TextLayers(ABC):
 
     @abstractmethod
     def _longest_wait(self, has_groups: bool) -> int:
-        """How many may wait, beside groups or where there is none yet."""
+        """Returns how many may wait, beside groups or where there is none yet."""
 
     @abstractmethod
     def _joins(self, group: int, waiting: int) -> bool:
-        """Whether a group of one size is built again with so many that wait."""
+        """Returns whether a group of one size is built again with so many that wait."""
 
     @abstractmethod
     def _grouped(self, texts: dict[int, str]) -> list[Group]: ...

@@ -22,7 +22,7 @@ _FEW = 8
 
 @kernel
 def count_nodes(text: bytes, start: Ints) -> int:
-    """How many nodes the trie has for needles that follow each other in `text`, sorted."""
+    """Counts the nodes of the trie for needles that follow each other in `text`, sorted."""
     nodes = 1
     for rank in range(len(start) - 1):
         common = 0

@@ -60,7 +60,7 @@ def _together(texts: dict[int, str]) -> list[Group]:
 
 
 def _match(patterns: Iterable[str]) -> Match | None:
-    """What gives the places from 1 of the patterns found, `None` where they are too much for it."""
+    """Makes a function that gives the places of the patterns found; `None` if they are too many."""
     import re2
 
     options = re2.Options()

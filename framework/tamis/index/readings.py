@@ -53,7 +53,7 @@ def packed(
 
 
 def event_count(readings: Ints) -> int:
-    """How many events there are in an array of readings."""
+    """Counts the events in an array of readings."""
     return int(readings[0])
 
 

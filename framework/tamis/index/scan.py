@@ -55,7 +55,7 @@ class Column:
 
     @property
     def asks_absent(self) -> bool:
-        """Whether a predicate may hold when the attribute is absent."""
+        """True if a predicate may hold when the attribute is absent."""
         return bool(self.presences)
 
     def add(self, number: int, comparison: Comparison) -> None:
@@ -285,7 +285,7 @@ class Scan(Index):
         return number
 
     def _new_column(self, name: str) -> Column:
-        """What decides the predicates of an attribute."""
+        """Makes the column that decides the predicates of an attribute."""
         return Column()
 
     def _leave(self, number: int) -> None:
@@ -330,7 +330,7 @@ class Scan(Index):
         return np.flatnonzero(self._hits(event) == self._needed.view)
 
     def _hits(self, event: Event) -> Ints:
-        """How many predicates of each row an event satisfies."""
+        """Counts the predicates of each row that an event satisfies."""
         truth = self._truth(event)
         satisfied = self._entry_row.view[truth[self._entry_number.view]]
         return np.bincount(satisfied, minlength=len(self._needed))
@@ -343,7 +343,7 @@ class Scan(Index):
         return rows[order], lacking[order]
 
     def _truth(self, event: Event) -> Flags:
-        """Which predicates, by their numbers, an event satisfies."""
+        """Decides every predicate, by its number, for an event."""
         truth = np.zeros(len(self._uses), np.bool_)
         for name in self._names(event):
             self._columns[name].decide(event, name, truth)
@@ -395,7 +395,7 @@ class Scan(Index):
 
     @staticmethod
     def is_saved_in(folder: Path) -> bool:
-        """Whether what was saved to a folder is a scan."""
+        """Returns whether what was saved to a folder is a scan."""
         return (folder / _PREDICATES).is_file()
 
     def load(self, folder: Path) -> None:

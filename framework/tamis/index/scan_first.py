@@ -92,12 +92,12 @@ class ScanFirst(Index):
 
     @property
     def choice(self) -> str:
-        """Which index it is, and why, where the large one is one of several."""
+        """The chosen index, and why, where the large one is one of several."""
         return self._choice if self._scan is not None else self._index.choice
 
     @property
     def is_restless(self) -> bool:
-        """Whether the index inside is."""
+        """True if the index inside has something to adapt."""
         return self._index.is_restless
 
     def adapt(self) -> None:

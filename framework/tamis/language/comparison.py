@@ -90,13 +90,13 @@ class Comparison:
 
     @property
     def reads(self) -> str:
-        """How the subject is read: as a scalar, an array, or presence."""
+        """The way the subject is read: as a scalar, an array, or presence."""
         if self.op in PRESENT:
             return PRESENCE
         return ARRAY if self.op in HAVING else SCALAR
 
     def complement(self) -> tuple[Comparison, ...]:
-        """What holds, one or the other, when this one does not and the subject is of its kind."""
+        """Returns comparisons: one holds when this one does not and the subject is of its kind."""
         if self.op in RANGES:
             low_closed, high_closed = RANGES[self.op]
             low, high = self.constants
@@ -214,7 +214,7 @@ def _affix(op: str, constant: Scalar) -> Callable[[Subject], bool]:
 
 
 def searcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a regular expression (RE2) is found anywhere in a string; `ValueError` if bad."""
+    """Returns a search for a regular expression (RE2) in strings; `ValueError` if it is bad."""
     import re2
 
     options = re2.Options()

@@ -69,7 +69,7 @@ class Condition(NamedTuple):
 
 
 class _Frame:
-    """What is open: a parenthesis, a brace, or the whole text."""
+    """A parenthesis, a brace or a text that is still open."""
 
     __slots__ = ("comma", "ends_with", "factors", "negated", "or_", "signs", "start", "terms")
 
@@ -278,7 +278,7 @@ class _Parse(AtomReader):
             )
 
     def _is_arithmetic(self, opening: Token) -> bool:
-        """Whether a parenthesis groups an expression rather than a condition."""
+        """Returns whether a parenthesis groups an expression rather than a condition."""
         if self.groups is None:
             self.groups = dict(self._brackets())
         end = self.groups.get(opening.start) if opening.kind == "(" else None
@@ -380,7 +380,7 @@ class _Parse(AtomReader):
         return re.sub(r"^(?:or\b|\|\||∨)", "", words, flags=re.IGNORECASE)
 
     def _level_end(self, start: int) -> int:
-        """Where the level ends that this place is on."""
+        """Returns where the level of this place ends."""
         depth = 0
         for matched in _BRACKETS.finditer(self.text, start):
             letter = matched.group()
@@ -426,7 +426,7 @@ class _Parse(AtomReader):
         return expanded(root, self.branches, self.leaves)
 
     def _is_fewer_clauses(self, root: Branch) -> bool:
-        """Whether it is a condition on attributes that its clauses say in less.
+        """Returns whether it is a condition on attributes that its clauses say in less.
 
         A single clause says no less than its alternatives, which are a predicate each."""
         most = self.limits.alternatives

@@ -66,7 +66,7 @@ class Expression:
 
     @property
     def references(self) -> tuple[AttributeReference, ...]:
-        """What it reads, each once, in order."""
+        """The attributes that it reads, each once, in order."""
         return tuple(
             dict.fromkeys(step for step in self.steps if isinstance(step, AttributeReference))
         )
@@ -179,7 +179,7 @@ class Constraint:
 
     @property
     def references(self) -> tuple[AttributeReference, ...]:
-        """What it reads, each once."""
+        """The attributes that it reads, each once."""
         right = () if self.right is None else self.right.references
         return tuple(dict.fromkeys((*self.left.references, *right)))
 
@@ -194,7 +194,7 @@ class Constraint:
         return tuple(each.name for each in self.references if each.sigil == "$")
 
     def complement(self) -> tuple[Constraint, ...]:
-        """What holds, one or the other, when this one does not though its values are there."""
+        """Returns constraints: one holds when this one does not though its values are there."""
         if self.comparison is not None:
             return tuple(
                 Constraint(self.left, comparison) for comparison in self.comparison.complement()
@@ -235,7 +235,7 @@ class Constraint:
 
 
 def _comparable(first: Any, second: Any) -> bool:
-    """Whether both are there and of one kind."""
+    """Returns whether both are there and of one kind."""
     one, other = type(first), type(second)
     if one is other:
         return first is not None

@@ -18,8 +18,8 @@ _ALL_KINDS = frozenset((BOOLEAN, NUMBER, STRING))
 
 
 def exclusive(clauses: Iterable[Sequence[tuple[object, Comparison]]]) -> bool:
-    """Whether clauses (subjects with comparisons, of which one holds) cannot hold together: found
-    out by choosing one of each, those with the fewest first."""
+    """Returns whether clauses (subjects with comparisons, of which one holds) cannot hold together;
+    tries choices of one comparison of each, those with the fewest first."""
     waiting = sorted(clauses, key=len)
     chosen: list[int] = []
     subjects: dict[object, list[Comparison]] = {}
@@ -48,7 +48,7 @@ def exclusive(clauses: Iterable[Sequence[tuple[object, Comparison]]]) -> bool:
 
 
 def contradictory(comparisons: Sequence[Comparison]) -> bool:
-    """Whether no subject whatever satisfies all of the comparisons."""
+    """Returns whether no subject whatever satisfies all of the comparisons."""
     if len(comparisons) == 1:
         only = comparisons[0]
         if only.op in RANGES:
@@ -104,7 +104,7 @@ def _no_scalar(comparisons: Sequence[Comparison]) -> bool:
 
 
 def _no_scalar_of(kind: int, comparisons: Sequence[Comparison]) -> bool:
-    """Whether no value of one kind satisfies them all."""
+    """Returns whether no value of one kind satisfies them all."""
     candidates = _finite_candidates(kind, comparisons)
     if candidates is None:
         return _empty_range(comparisons)
@@ -138,7 +138,7 @@ def _empty_range(comparisons: Sequence[Comparison]) -> bool:
 
 
 def _outside(prefix: Scalar, low: Any, high: Any) -> bool:
-    """Whether every string with the prefix is out of bounds."""
+    """Returns whether every string with the prefix is out of bounds."""
     assert isinstance(prefix, str)
     if high is not None and prefix > high:
         return True

@@ -45,12 +45,12 @@ class Policy:
 
     @cached_property
     def has_bindings(self) -> bool:
-        """Whether its key is made of bindings too, so that only matches have one."""
+        """True if its key is made of bindings too, so that only matches have one."""
         return any(name.startswith(VARIABLE) for name in self.per)
 
     @property
     def ends_by_another(self) -> bool:
-        """Whether an event that does not match, or a gap, has to tell it that matching ended."""
+        """True if an event that does not match, or a gap, has to tell it that matching ended."""
         return self.kind == FOR or (self.kind == ON and self.edge != ENTER)
 
 
@@ -97,7 +97,7 @@ class _PolicyReader:
         return self._with_gap(read, given)
 
     def _measure(self, kind: str, value: object) -> dict[str, Any]:
-        """What stands behind the kind."""
+        """Reads the value of the policy's kind."""
         if kind in _LASTING:
             return {"micros": self._micros(kind, value)}
         if kind == OF:

@@ -28,7 +28,7 @@ class AttributePredicate:
         return (self.attribute, *self.comparison.key)
 
     def complement(self) -> tuple[AttributePredicate, ...]:
-        """What holds, one or the other, when this one does not though the attribute is there."""
+        """Returns predicates: one holds when this one does not though the attribute is there."""
         meant = self.comparison.complement()
         return tuple(AttributePredicate(self.attribute, each) for each in meant)
 

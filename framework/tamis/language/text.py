@@ -35,7 +35,7 @@ _WORD = re.compile(WORD)
 
 
 def is_bare_name(letters: str) -> bool:
-    """Whether the letters can stand as a name without backticks or quotes."""
+    """Returns whether the letters can stand as a name without backticks or quotes."""
     return _NAME.fullmatch(letters) is not None and letters.lower() not in RESERVED
 
 

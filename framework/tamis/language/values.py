@@ -58,7 +58,7 @@ def _bounded(value: int) -> int | float:
 
 
 def is_scalar(value: object) -> TypeGuard[Scalar]:
-    """Whether a value is already in the form that `as_scalar` gives."""
+    """Returns whether a value is already in the form that `as_scalar` gives."""
     return type(value) in _KINDS and value == value
 
 

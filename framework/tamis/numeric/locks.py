@@ -47,7 +47,7 @@ class ReaderWriterLock:
 
 
 class _ReaderSide:
-    """What readers enter; the same for all of them, for it keeps nothing."""
+    """Lets readers in; the same for all of them, for it keeps nothing."""
 
     __slots__ = ("_lock",)
 

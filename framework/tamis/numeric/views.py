@@ -29,7 +29,7 @@ def places_of(arrays: Iterable[Any]) -> Ints:
 
 
 def _address(array: Any) -> int:
-    """Where an array lies; a fifth of the time that NumPy takes to say it."""
+    """Returns the address of an array, in a fifth of the time that NumPy takes."""
     if array.flags.writeable:
         return ctypes.addressof(_Nothing.from_buffer(array))
     address: int = array.ctypes.data

@@ -163,14 +163,14 @@ class ShippedCall(NamedTuple):
 
 
 class SolutionSlot(NamedTuple):
-    """What a test wants at an asked place: a slot for a variable, or (slot -1) a constant."""
+    """The request of a test at an asked place: a slot for a variable, or (slot -1) a constant."""
 
     slot: int
     constant: Scalar | None = None
 
 
 class Test:
-    """What an alternative wants to know of a call, whatever its sign."""
+    """A question of alternatives about the answer to a call, whatever its sign."""
 
     __slots__ = (
         "_attributes",
@@ -257,7 +257,7 @@ class EventConstraint:
         self._holds = constraint.compiled(attribute_slots(self._attributes, 0))
 
     def holds(self, event: Event) -> bool:
-        """Whether the event satisfies it."""
+        """Returns whether the event satisfies it."""
         return self._holds([event.scalar(name) for name in self._attributes])
 
 
@@ -267,7 +267,7 @@ def attribute_slots(names: Iterable[str], first: int) -> dict[AttributeReference
 
 
 def values_in_solutions(call: Call) -> tuple[Scalar | None, ...] | None:
-    """What the arguments of a call are called in solutions; `None` where nothing is said of it."""
+    """Returns the arguments as solutions name them; `None` where nothing is said of it."""
     if not call.operator.is_comparable:
         return None
     said = call.operator.in_solutions(call.arguments)

@@ -23,7 +23,7 @@ _SCALARS = (str, bytes, int, float, complex, bool, type(None), type(...))
 
 
 def code_of(operator: Operator) -> str:
-    """What the code of an operator is known by.
+    """Identifies the code of an operator.
 
     >>> import tamis
     >>> def made(least):
@@ -41,12 +41,12 @@ def code_of(operator: Operator) -> str:
 
 
 def is_other_code(known: str, code: str) -> bool:
-    """Whether two codes differ, as far as they can be compared."""
+    """Returns whether two codes differ, as far as they can be compared."""
     return known != code and known.partition(":")[0] == code.partition(":")[0]
 
 
 def _words(value: Any, module: str, seen: set[int]) -> Iterator[str]:
-    """What a value does, in words; each function and class once."""
+    """Yields the code of a value in words; each function and class once."""
     if isinstance(value, functools.partial):
         yield from _words([value.func, value.args, value.keywords], module, seen)
     elif isinstance(value, (staticmethod, classmethod)):

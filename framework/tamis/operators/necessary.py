@@ -49,7 +49,7 @@ NOTHING = Necessary()
 
 
 def read(event: Event, predicate: AttributePredicate) -> object:
-    """What an attribute predicate compares: a scalar, an array, or whether something is there."""
+    """Reads what an attribute predicate compares: a scalar, an array, or presence."""
     name, reads = predicate.attribute, predicate.comparison.reads
     if reads == ARRAY:
         return event.array(name)

@@ -57,27 +57,27 @@ class Operator:
 
     @property
     def answers_many(self) -> bool:
-        """Whether it has a `solve_many` of its own."""
+        """True if it has a `solve_many` of its own."""
         return self._defines("solve_many")
 
     @property
     def answers_events(self) -> bool:
-        """Whether it has a `solve_events` of its own."""
+        """True if it has a `solve_events` of its own."""
         return self._defines("solve_events")
 
     @property
     def implies(self) -> bool:
-        """Whether it has `implications` of its own."""
+        """True if it has `implications` of its own."""
         return self._defines("implications")
 
     @property
     def declares(self) -> bool:
-        """Whether it has a `necessary` of its own."""
+        """True if it has a `necessary` of its own."""
         return self._defines("necessary")
 
     @property
     def is_comparable(self) -> bool:
-        """Whether it has `in_solutions` of its own."""
+        """True if it has `in_solutions` of its own."""
         return self._defines("in_solutions")
 
     def _defines(self, name: str) -> bool:
@@ -95,22 +95,21 @@ class Operator:
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """What an answer to `arguments` says of the other argument lists.
+        """Returns what an answer to `arguments` implies for the other argument lists.
 
         Only lists without variables are asked about, as `check` returned them."""
         return ()
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
-        """What arguments are called in solutions: then a call with variables in the places of
-        constants answers the call with the constants too.
+        """Returns the arguments as solutions name them, so that wider calls answer this one too.
 
         Arguments are as `check` returned them; a value a place, of which those of variables do not
         matter. Where it gives values, the answer must be true (or have a solution) exactly if the
-        wider call has a solution with them. `None` says nothing."""
+        call with variables in their places has a solution with them. `None` says nothing."""
         return None
 
     def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
-        """What holds of attributes whenever a predicate is true or has a solution.
+        """Returns what holds of attributes whenever a predicate is true or has a solution.
 
         Clauses as indexes take them, `("position.west", "between", (-73.94, -73.76))`, all of
         which hold then: where one is false the predicate is false without a call. It is asked when

@@ -46,7 +46,7 @@ def packed_value(value: object, what: str) -> bytes:
 
 @contextmanager
 def _files_by_value(cloudpickle: ModuleType) -> Iterator[None]:
-    """What modules hold that were made from files goes by value."""
+    """Pickles by value whatever modules hold that were made from files."""
     by_value = [sys.modules[name] for name in _FROM_FILES if name in sys.modules]
     held: list[ModuleType] = []
     try:

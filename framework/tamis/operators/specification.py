@@ -32,7 +32,7 @@ _MAY_BE_0 = ("cost_seconds", "marginal_cost_seconds", "cost", "marginal_cost", "
 
 
 class Variable(NamedTuple):
-    """What an operator gets in the place of a variable: its number, never its name."""
+    """A variable as operators get it: its number, never its name."""
 
     number: int
     least: float = -math.inf
@@ -67,14 +67,14 @@ class Parameter:
         return None
 
     def wanted(self) -> str:
-        """What stands here, in words."""
+        """Describes the value that is wanted here."""
         kinds = self.kinds or frozenset(range(len(KIND_NAMES)))
         return f"is a {' or a '.join(KIND_NAMES[kind] for kind in sorted(kinds))}"
 
 
 @dataclass(frozen=True)
 class Resource:
-    """What several operators use and must not use too much: a key, a server, a model, a device.
+    """A key, a server, a model or a device that several operators use, and its limits.
 
     Its limits hold for all operators of a matcher that name it, together."""
 
@@ -143,7 +143,7 @@ class Preparation:
 
     @property
     def chain(self) -> tuple[Preparation, ...]:
-        """What has to be prepared, in order: what it builds on, and last itself."""
+        """The preparations to make, in order: those that it builds on, and last itself."""
         return (self,) if self.after is None else (*self.after.chain, self)
 
 
@@ -255,7 +255,7 @@ class Specification:
 
     @functools.cached_property
     def is_bare(self) -> bool:
-        """Whether a call is but the operator: nothing prepares, bounds, limits or repeats it."""
+        """True if a call is but the operator: nothing prepares, bounds, limits or repeats it."""
         bounds = (self.preparation, self.timeout, self.concurrency, self.calls_per_second)
         if self.isolation != "inline" or self.retries or self.resources:
             return False
@@ -263,7 +263,7 @@ class Specification:
 
     @property
     def resources(self) -> tuple[Resource, ...]:
-        """What it shares with other operators, in an order that is the same for all of them."""
+        """The resources that it shares with other operators, in one order for all of them."""
         shared = self.resource
         if shared is None or isinstance(shared, Resource):
             return () if shared is None else (shared,)
@@ -271,7 +271,7 @@ class Specification:
 
     @property
     def preparations(self) -> tuple[Preparation, ...]:
-        """What is prepared for it, in order."""
+        """The preparations of the operator, in order."""
         return () if self.preparation is None else self.preparation.chain
 
     @property
@@ -284,7 +284,7 @@ class Specification:
 
     @property
     def missing(self) -> str | None:
-        """What is not installed or set up and how to mend that; `None` where all is there."""
+        """The modules or settings that are missing and how to mend that; `None` if none are."""
         missing = [name for name in self.modules if not _is_installed(name)]
         if not missing:
             return self.lacking and f"{self.name}: {self.lacking}"
@@ -313,7 +313,7 @@ class Specification:
 
     @property
     def signature(self) -> str:
-        """How it is written: `distanceFrom(place, ?metres)`."""
+        """The way to write it: `distanceFrom(place, ?metres)`."""
         words = [
             f"?{parameter.name}" if parameter.name in self.outputs else parameter.name
             for parameter in self.parameters
@@ -332,7 +332,7 @@ def names_of(names: object, what: str, owner: str) -> tuple[str, ...]:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether a module could be imported, without importing it."""
+    """Returns whether a module could be imported, without importing it."""
     try:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):  # its package is missing, or it stands half made

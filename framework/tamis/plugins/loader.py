@@ -184,7 +184,7 @@ def _known(kind: str, name: str, table: Mapping[str, N]) -> N:
 
 
 def installed() -> Plugins:
-    """What is installed, found once a process (and again when `TAMIS_PLUGINS` changes).
+    """Returns the installed plugins, found once a process (and when `TAMIS_PLUGINS` changes).
 
     `PluginError` when two plugins bring things of one name."""
     plugins = found_plugins()

@@ -44,7 +44,7 @@ def _least(*several: Words) -> Words:
 
 
 def _distinct(hashes: Words) -> int:
-    """How many distinct values have these as the least of their hashes."""
+    """Estimates the number of distinct values from the least of their hashes."""
     if len(hashes) < MOST_HASHES:
         return len(hashes)
     return round((MOST_HASHES - 1) * _WHOLE / (float(hashes[-1]) + 1.0))
@@ -89,12 +89,12 @@ class NumberCells:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every value has a cell of its own."""
+        """True if every value has a cell of its own."""
         return self.level == 0
 
     @property
     def distinct(self) -> int:
-        """How many distinct values there are, an estimate where cells are not whole."""
+        """The number of distinct values, an estimate where cells are not whole."""
         return len(self.keys) if self.is_whole else _distinct(self.hashes)
 
     def merged(self, other: NumberCells) -> NumberCells:
@@ -205,7 +205,7 @@ class StringCells:
 
     @property
     def distinct(self) -> int:
-        """How many distinct strings there are, an estimate where cells are not whole."""
+        """The number of distinct strings, an estimate where cells are not whole."""
         return len(self.events) if self.is_whole else _distinct(self.hashes)
 
     def merged(self, other: StringCells) -> StringCells:
@@ -270,7 +270,7 @@ Element = tuple[bool, Scalar]
 
 
 class ElementCounts:
-    """How many arrays hold each element; of too many elements, those of the least hashes."""
+    """Counts the arrays that hold each element; of too many elements, those of the least hashes."""
 
     __slots__ = ("events", "is_whole")
 
@@ -312,5 +312,5 @@ def _element_hash(element: Element) -> tuple[int, str]:
 
 
 def _fits(value: Scalar) -> bool:
-    """Whether a number is written as the double that equals it."""
+    """Returns whether a number is written as the double that equals it."""
     return not isinstance(value, str) and abs(value) < 2**53

@@ -27,7 +27,7 @@ _NO_EVENT = Event({}, "", {})
 
 
 class AnswerShare(NamedTuple):
-    """Which share of the answers satisfies a test, and how many answers that is a share of."""
+    """The share of the answers that satisfy a test, and how many answers that is a share of."""
 
     share: float
     events: int
@@ -93,7 +93,7 @@ class CallAnswers:
         return iter((text, 1) for _, text in self.kept)
 
     def satisfying(self, test: Test) -> AnswerShare | None:
-        """How often a test would have been true; `None` where that needs the event, too."""
+        """Returns how often a test would have been true; `None` where that needs the event, too."""
         if test.attributes:
             return None
         true = all_ = 0
@@ -149,7 +149,7 @@ def answer_rows(answers: Mapping[str, CallAnswers]) -> Iterable[dict[str, Any]]:
 
 
 def answers_from(rows: Iterable[Mapping[str, Any]]) -> dict[str, CallAnswers]:
-    """What `answer_rows` gave."""
+    """Reads the rows that `answer_rows` gave."""
     found: dict[str, tuple[dict[str, int], list[tuple[int, str]]]] = {}
     for row in rows:
         counts, kept = found.setdefault(row["predicate"], ({}, []))

@@ -72,7 +72,7 @@ def _ranks(count: int) -> list[int]:
 
 
 def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, AttributeSpaces]:
-    """What rows of attributes say, as cells: their quantiles, each with its share of the events."""
+    """Makes cells of rows of attributes: their quantiles, each with its share of the events."""
     counted: dict[str, AttributeSpaces] = {}
     for row in rows:
         spaces = counted.setdefault(row["attribute"], AttributeSpaces())

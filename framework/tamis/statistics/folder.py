@@ -127,7 +127,7 @@ def recover(folder: Path) -> None:
 
 
 def generation_of(folder: Path) -> str | None:
-    """What tells one state of a folder from another; `None` where it holds no statistics."""
+    """Identifies the state of a folder; `None` where it holds no statistics."""
     try:
         manifest = read_manifest(
             folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER

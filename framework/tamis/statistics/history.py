@@ -104,7 +104,7 @@ class Statistics:
 
     @classmethod
     def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
-        """What these events have: which attributes, how often, and where their values lie.
+        """Counts the attributes of these events: how often each is there, and where its values lie.
 
         Derived attributes are among them, those of plugins too.
 
@@ -124,7 +124,7 @@ class Statistics:
         return statistics
 
     def __repr__(self) -> str:
-        """How much is known."""
+        """Tells how much is known."""
         events = "" if self.events is None else f" of {counted(self.events, 'event')}"
         return (
             f"<statistics{events}: {counted(len(self.predicates), 'predicate')}, "
@@ -207,7 +207,7 @@ class Statistics:
         return known | {name: (spaces, EVENTS) for name, spaces in opinions.items()}
 
     def tried(self, test: Test | str) -> AnswerShare | None:
-        """How often a test would have been true of the answers that its call gave in history.
+        """Returns how often a test would have been true of its call's answers in history.
 
         `None` where its call has no variables, was not asked, or the test needs the event, as one
         does that is asked only where its declarations hold."""
@@ -239,7 +239,7 @@ class Statistics:
 
     @property
     def averages(self) -> Averages:
-        """What the operators do on average; of the counts when it was first asked for."""
+        """The averages of the operators, of the counts when it was first asked for."""
         known = self._averages
         if known is None or known[0] != len(self.predicates):
             known = self._averages = (len(self.predicates), Averages(self.predicates))
@@ -336,7 +336,7 @@ class Statistics:
             return self._mixture[1]
 
     def scenes(self, tests: Sequence[Test]) -> Scenes | None:
-        """How the tests go together, where that is known; others are the same in every scene."""
+        """Returns how the tests go together, where known; others are the same in every scene."""
         mixture, sample = self.mixture(), self.sample
         if mixture is None or sample is None:
             return None
@@ -350,7 +350,7 @@ class Statistics:
         return Scenes(weight=mixture.weight.copy(), selectivity=selectivity)
 
     def merged(self, other: Statistics) -> Statistics:
-        """What both know: counts add up, in whatever order they are merged.
+        """Adds up the counts of both, in whatever order they are merged.
 
         >>> one, two = Statistics(), Statistics()
         >>> one.predicates["p(1)"] = PredicateStatistics(tested=10, satisfied=2)

@@ -22,7 +22,7 @@ CERTAINTY = 1.96
 
 @dataclass(frozen=True, slots=True)
 class PredicateStatistics:
-    """What was seen of one predicate (or test); `None` where it was not counted or measured."""
+    """The counts of one predicate (or test); `None` where it was not counted or measured."""
 
     kind: str = "operator"
     tested: int | None = None
@@ -39,14 +39,14 @@ class PredicateStatistics:
 
     @property
     def known(self) -> int:
-        """How many times it was true or false."""
+        """The number of times it was true or false."""
         if self.tested is None or self.satisfied is None:
             return 0
         return max(0, self.tested - (self.failed or 0))
 
     @property
     def counts(self) -> tuple[int | None, int | None, int | None]:
-        """How often it was tested, satisfied and failed."""
+        """The numbers of times it was tested, satisfied and failed."""
         return self.tested, self.satisfied, self.failed
 
     @property
@@ -56,7 +56,7 @@ class PredicateStatistics:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the selectivity lies with a confidence of 95%, by Wilson's score.
+        """The bounds of the selectivity with a confidence of 95%, by Wilson's score.
 
         >>> low, high = PredicateStatistics(tested=10, satisfied=2).interval
         >>> f"{low:.2f} to {high:.2f}"
@@ -73,7 +73,7 @@ class PredicateStatistics:
         return max(0.0, below / whole), min(1.0, above / whole)
 
     def merged(self, other: PredicateStatistics) -> PredicateStatistics:
-        """What both saw: counts add up. Of two opinions the more cautious one stays."""
+        """Adds up the counts of both. Of two opinions the more cautious one stays."""
         known = self.known + other.known
         measured = (self.measured or 0) + (other.measured or 0)
         seconds = [each for each in (self, other) if each.cost_seconds is not None]

@@ -97,7 +97,7 @@ class ObservedSample:
         return cls(predicates, true.shape[1], *bits, kept)
 
     def __len__(self) -> int:
-        """How many events there are."""
+        """Counts the events."""
         return self._events
 
     def truths(self) -> Flags:
@@ -149,7 +149,7 @@ class ObservedSample:
     def from_columns(
         cls, columns: Mapping[str, Sequence[Any]], events: int, kept: Sequence[SampleEvent] = ()
     ) -> ObservedSample:
-        """What `columns` gave; `ValueError` where bits are lacking."""
+        """Makes a sample of what `columns` gave; `ValueError` where bits are lacking."""
         width = (events + 7) // 8
         arrays = []
         for name in ("true", "known"):

@@ -66,7 +66,7 @@ _RANKS = 8.0
 
 @inlined
 def is_point(terms: TermColumns, term: int) -> bool:
-    """Whether a term asks for one value."""
+    """Returns whether a term asks for one value."""
     if terms.op[term] == RANGE:
         return bool(terms.low[term] == terms.high[term])
     return bool(terms.op[term] == ANY and terms.high[term] == 1)
@@ -74,7 +74,7 @@ def is_point(terms: TermColumns, term: int) -> bool:
 
 @inlined
 def is_few_points(terms: TermColumns, term: int) -> bool:
-    """Whether a term asks for one of a few values, of which an event has at most one."""
+    """Returns whether a term asks for one of a few values, of which an event has at most one."""
     return bool(terms.op[term] == IN and terms.high[term] <= _FEW_MEMBERS)
 
 
@@ -166,7 +166,7 @@ def _share_of_cells(store: Store, dimension: int, low: int, high: int) -> float:
 
 @inlined
 def _rank(store: Store, terms: TermColumns, term: int, width: int) -> float:
-    """How selective a term is without statistics, least first (paper 3.3)."""
+    """Ranks a term without statistics, the most selective least (paper 3.3)."""
     op = terms.op[term]
     cells = store.dimensions[terms.dimension[term], CELLS]
     part = min(1.0, (width + 1) / cells)
@@ -323,7 +323,7 @@ def _level_of(store: Store, dimension: int, first: int, last: int, most: int, al
 
 @inlined
 def _is_implied(terms: TermColumns, term: int, whole: bool, spaces: int) -> bool:
-    """Whether being in one of the spaces of an access implies its term."""
+    """Returns whether being in one of the spaces of an access implies its term."""
     if whole:
         return False
     return is_point(terms, term) or (is_few_points(terms, term) and spaces == terms.high[term])

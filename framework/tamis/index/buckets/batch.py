@@ -69,19 +69,19 @@ def low_of(code: int) -> int:
 
 @inlined
 def width_of(code: int) -> int:
-    """How many cells it covers beside the first."""
+    """Returns the number of cells that it covers after the first."""
     return code & 255
 
 
 @inlined
 def is_exact(code: int) -> bool:
-    """Whether codes decide it."""
+    """Returns whether codes alone decide it."""
     return bool((code >> 16) & 1)
 
 
 @inlined
 def is_skipped(batch: Batch, row: int, term: int) -> bool:
-    """Whether the row's nodes imply a term."""
+    """Returns whether the row's nodes imply a term."""
     place = term - batch.about[row, FIRST]
     return bool(place < 63 and (batch.about[row, SKIPPED] >> place) & 1)
 

@@ -175,7 +175,7 @@ def _lay_out(
 
 @inlined
 def _is_first_place(store: Store, row: int, segment: int) -> bool:
-    """Whether a segment is the first of those where a row is."""
+    """Returns whether a segment is the first of those where a row is."""
     place = np.int64(store.places[row])
     return bool(place == segment if place >= 0 else store.more[-1 - place] == segment)
 

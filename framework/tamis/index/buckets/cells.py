@@ -62,7 +62,7 @@ def bounds_of(terms: TermColumns, term: int) -> tuple[float, float]:
 
 @inlined
 def _place_of(table: Floats, first: int, mask: int, cut: float) -> int:
-    """Where a cut is in the hash table that begins at `first`, or where it would be."""
+    """Returns the place of a cut in the hash table that begins at `first`, or where it would be."""
     mixed = np.uint64(np.float64(cut).view(np.int64)) * np.uint64(0x9E3779B97F4A7C15)
     place = np.int64(mixed >> np.uint64(52)) & mask
     while table[first + place] == table[first + place] and table[first + place] != cut:

@@ -112,7 +112,7 @@ def node_number(store: Store, node: int, space: int) -> int:
 
 @inlined
 def pair_place(one: int, other: int) -> int:
-    """Where two dimensions are among all pairs."""
+    """Returns the place of two dimensions among all pairs."""
     larger = max(one, other)
     return larger * (larger - 1) // 2 + min(one, other)
 

@@ -154,7 +154,7 @@ class BucketIndex(Index):
 
     @property
     def is_restless(self) -> bool:
-        """Whether it is time to look what events were like, or rows are being hung anew."""
+        """True if it is time to look what events were like, or rows are being hung anew."""
         return bool(self._rehanging) or self._matched >= self._next_look
 
     def adapt(self) -> None:
@@ -465,7 +465,7 @@ class BucketIndex(Index):
 
     @property
     def checked(self) -> float:
-        """How many rows were checked for the events that were matched, of very many the half."""
+        """The number of rows checked for the events matched so far; of very many the half."""
         return self._seen.checked + sum(int(each.tested[0]) for each in self._scratch)
 
     def __len__(self) -> int:

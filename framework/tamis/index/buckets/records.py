@@ -21,7 +21,7 @@ from tamis.numeric.types import Floats, Ints, SmallInts
 
 @kernel
 def describe_rows(batch: Batch) -> None:
-    """How many lanes each row takes, and the size of its record."""
+    """Counts the lanes of each row, and the size of its record."""
     _describe_all(bare_batch(batch))
 
 
@@ -81,7 +81,7 @@ def write_record(store: Store, batch: Batch, row: int) -> None:
 
 @inlined
 def record_size(store: Store, begin: int) -> int:
-    """How many places a record takes."""
+    """Counts the places of a record."""
     at = begin + 2
     for _ in range(np.int64(store.records[begin])):
         op = np.int64(store.records[at]) & 7
@@ -91,7 +91,7 @@ def record_size(store: Store, begin: int) -> int:
 
 @inlined
 def _held(members: Floats, first: int, last: int, wanted: float) -> bool:
-    """Whether a sorted stretch of members has one."""
+    """Returns whether a sorted stretch of members has one."""
     while first < last:
         half = (first + last) >> 1
         if members[half] < wanted:
@@ -112,7 +112,7 @@ def record_holds(
     member_start: Ints,
     members: Floats,
 ) -> bool:
-    """Whether an event holds in the terms to be checked, by its lines and bags by dimension.
+    """Returns whether the terms of a record hold for an event, by its lines and bags by dimension.
 
     The event has a value, or a bag, on every dimension of these terms."""
     at = begin + 2

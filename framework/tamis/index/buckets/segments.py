@@ -91,13 +91,13 @@ def line_after(place: int) -> int:
 
 @inlined
 def numbers_of(store: Store, recorded: int, capacity: int) -> int:
-    """How many numbers come with so many entries: their rows, records and signatures."""
+    """Counts the numbers for so many entries: their rows, records and signatures."""
     return (1 + recorded) * capacity + store.tops[SIGNED] * ((capacity + CHUNK - 1) >> 6)
 
 
 @inlined
 def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
-    """Where the first column has an entry of a segment, and how far on the next one has it."""
+    """Returns the place of an entry in the first column, and the step to the next column."""
     chunk = entry // CHUNK * CHUNK
     place = fields[LANES_AT] + 3 * fields[LANES] * chunk + entry - chunk
     return place, min(np.int64(CHUNK), fields[CAPACITY] - chunk)
@@ -228,7 +228,7 @@ def _move(
 
 @inlined
 def _has_slots(store: Store, segment: int, batch: Batch, row: int) -> bool:
-    """Whether a dictionary has room, or can be given room, for all dimensions of a row."""
+    """Returns whether a dictionary has room, or can be given room, for all dimensions of a row."""
     if not store.tops[WIDE]:
         return True
     fields = store.segments[segment]

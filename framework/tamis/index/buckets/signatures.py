@@ -50,7 +50,7 @@ _EVERY = SLOTS - 1
 
 @inlined
 def _words_at(store: Store, segment: int, chunk: int) -> int:
-    """Where the signatures of a chunk begin."""
+    """Returns where the signatures of a chunk begin."""
     fields = store.segments[segment]
     behind = fields[ROWS_AT] + (1 + fields[RECORDED]) * fields[CAPACITY]
     return behind + store.tops[SIGNED] * chunk
@@ -141,7 +141,7 @@ def _sign(store: Store, segment: int, entry: int) -> None:
 
 @inlined
 def _is_ruled_out(store: Store, segment: int, first: int, event: SmallInts) -> bool:
-    """Whether no row of the chunk that begins at `first` matches an event of this signature."""
+    """Returns whether no row of the chunk from `first` on matches an event of this signature."""
     rows, words, met = store.rows, _words_at(store, segment, first // CHUNK), np.int32(0)
     if store.tops[SIGNED] == OF_BLOCKS:
         for word in range(WORDS):

@@ -70,12 +70,12 @@ class Database(ABC):
     @property
     @abstractmethod
     def errors(self) -> tuple[type[Exception], ...]:
-        """What it raises."""
+        """The errors that the database raises."""
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """How large it is."""
+        """The size of the database in bytes."""
 
     def _prepare(self) -> None:
         """Makes the tables, or looks whether they are those of this format."""

@@ -30,7 +30,7 @@ class DuckDB(FileDatabase):
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What it raises."""
+        """The errors that DuckDB raises."""
         return (self._error,)
 
     def _run(self, statement: str, values: Sequence[Any]) -> list[Row]:

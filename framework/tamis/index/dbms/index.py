@@ -144,7 +144,7 @@ class DatabaseIndex(Index):
 
     @property
     def nbytes(self) -> int:
-        """How large the database is."""
+        """The size of the database in bytes."""
         return self._database.nbytes
 
     def save(self, folder: Path) -> None:

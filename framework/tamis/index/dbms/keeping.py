@@ -27,7 +27,7 @@ class DatabaseKeeper(Keeper):
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence."""
+        """The name of the database in a sentence."""
         return self._database.name
 
     def change(self) -> AbstractContextManager[None]:

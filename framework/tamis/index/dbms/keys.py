@@ -28,7 +28,7 @@ _DIGIT = 7
 
 
 class Ranges(NamedTuple):
-    """What a comparison reads, and the ranges of keys, without their ends, that satisfy it."""
+    """The keys that satisfy a comparison, as ranges without their ends, and what it reads."""
 
     reads: str
     stretches: list[tuple[bytes, bytes]]

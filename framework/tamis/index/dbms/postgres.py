@@ -37,7 +37,7 @@ class PostgreSQL(Database):
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What it raises."""
+        """The errors that PostgreSQL raises."""
         return (self._psycopg.Error,)
 
     def _run(self, statement: str, values: Sequence[Any]) -> list[Row]:

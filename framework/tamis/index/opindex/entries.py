@@ -189,7 +189,7 @@ def _fill(wanted: NewEntries, made: Entries) -> None:
 
 @inlined
 def _is_counted(wanted: NewEntries, first: int, last: int) -> bool:
-    """Whether each clause of a row is one predicate that one entry at most satisfies."""
+    """Returns whether each clause of a row is one predicate that one entry at most satisfies."""
     terms = wanted.terms
     if last - first > MOST_COUNTED:
         return False

@@ -61,7 +61,7 @@ _ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 @inlined
 def is_equal(kind: int) -> bool:
-    """Whether the entries of a list are satisfied by one value each."""
+    """Returns whether the entries of a list are satisfied by one value each."""
     return kind in (EQUAL, BREAKS, PART) or kind == CLEARING + EQUAL
 
 
@@ -89,7 +89,7 @@ def code_of(value: float) -> int:
 
 @inlined
 def is_plain(value: float) -> bool:
-    """Whether the code of a double is all there is to say of it."""
+    """Returns whether the code of a double is all there is to say of it."""
     return _bits_of(value) & 0xFFFF_FFFF == 0
 
 

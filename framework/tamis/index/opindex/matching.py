@@ -54,7 +54,7 @@ _ORDER = (BREAKS, PRESENT, PART, *range(CLEARING, BREAKS))
 
 
 class OpIndexScratch(NamedTuple):
-    """What one match at a time writes into."""
+    """The arrays that one match at a time writes into."""
 
     counters: Bytes
     words: Words
@@ -151,7 +151,7 @@ def _range(
 
 @inlined
 def _holds(kind: int, key: float, other: float, value: float) -> bool:
-    """Whether a value satisfies an entry of its dimension."""
+    """Returns whether a value satisfies an entry of its dimension."""
     if kind == EQUAL:
         return value == key
     if kind == AT_MOST:

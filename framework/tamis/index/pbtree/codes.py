@@ -60,7 +60,7 @@ class Term(NamedTuple):
 
 
 class LineKeys(NamedTuple):
-    """What an event has on a line: a key, or two neighbors that a large integer lies between."""
+    """The keys of an event on a line: one, or two neighbors of a large integer between them."""
 
     holds: int
     low: int
@@ -114,7 +114,7 @@ def name_key(text: str) -> int:
 
 
 def is_short(key: int) -> bool:
-    """Whether the key of a string says all of it."""
+    """Returns whether the key of a string says all of it."""
     return key & 0xFF < _LONG
 
 

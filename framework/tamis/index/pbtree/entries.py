@@ -55,7 +55,7 @@ Weight = Callable[[int, int], int]
 
 
 class Access(NamedTuple):
-    """Where a row hangs: a tree, a list of it, and keys."""
+    """The place of a row: a tree, a list of it, and keys."""
 
     line: int
     width: int
@@ -179,7 +179,7 @@ def window_start(width: int, key: int) -> int:
 
 
 class EntryBoxes(NamedTuple):
-    """Where boxes of numbers hang, in columns: all of them exact, each with one entry."""
+    """The places of boxes of numbers, in columns: all of them exact, each with one entry."""
 
     line: Ints
     width: Ints

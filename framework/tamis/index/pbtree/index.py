@@ -95,7 +95,7 @@ class PBTree(Index):
 
     @property
     def has_ids(self) -> bool:
-        """Whether the folder is that of an index with ids."""
+        """True if the folder is that of an index with ids."""
         return self._home.has_ids
 
     def beside(self) -> PBTree:
@@ -299,7 +299,7 @@ class PBTree(Index):
         return Found(rows, checked).with_reads(tally.reads)
 
     def _verified(self, row: int, event: Event, tally: PageTally) -> bool:
-        """Whether the predicates of a row hold, one by one."""
+        """Returns whether the predicates of a row hold, one by one."""
         content = self._records.get(row, tally)
         assert content is not None
         _, _, predicates = _read_record(content)
@@ -323,7 +323,7 @@ class PBTree(Index):
 
     @property
     def disk_bytes(self) -> int:
-        """What it takes on disk."""
+        """The bytes of the index on disk."""
         return self._store.disk_bytes
 
     def save(self, folder: Path) -> None:
@@ -359,7 +359,7 @@ def _read(attribute: str, op: str, value: Any) -> AttributePredicate:
 
 
 def _holds(predicate: AttributePredicate, event: Event) -> bool:
-    """Whether one predicate holds."""
+    """Returns whether one predicate holds."""
     name, asked = predicate.attribute, predicate.comparison
     if asked.reads == PRESENCE:
         return asked.compiled()(event.present(name))

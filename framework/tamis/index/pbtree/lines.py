@@ -23,7 +23,7 @@ _Found = tuple[int, int, int]
 
 
 class LineReading:
-    """What an event has on lines."""
+    """The keys of an event on each line."""
 
     def __init__(self, count: int) -> None:
         self.low: Words = np.zeros(count, np.uint64)

@@ -42,7 +42,7 @@ ENTRY_BYTES = 14
 
 
 class ListPlace(NamedTuple):
-    """Where an entry belongs."""
+    """The place of an entry."""
 
     key: int
     row: int
@@ -92,7 +92,7 @@ class _SortedPage(Node):
         return ListPlace(int(self.keys[at]), int(self.rows[at]))
 
     def has(self, at: int, key: int, row: int) -> bool:
-        """Whether one of them has that very place."""
+        """Returns whether one of them has that very place."""
         return at >= 0 and int(self.keys[at]) == key and int(self.rows[at]) == row
 
 
@@ -189,7 +189,7 @@ class PlaceRun(_SortedPage):
 
     @property
     def ends(self) -> Ints:
-        """Where in the payload each begins, and the last one ends."""
+        """The place in the payload where each entry begins, and where the last one ends."""
         if self._ends is None:
             self._ends = np.zeros(len(self.marks) + 1, np.int64)
             np.cumsum(self.marks & LENGTH, out=self._ends[1:])
@@ -197,7 +197,7 @@ class PlaceRun(_SortedPage):
 
     @property
     def used(self) -> int:
-        """How many bytes the entries take."""
+        """The bytes of the entries."""
         return len(self.keys) * ENTRY_BYTES + len(self.payload)
 
     def of(self, start: int, end: int) -> PlaceRun:

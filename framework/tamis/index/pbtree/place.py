@@ -63,7 +63,7 @@ class Home:
 
     @property
     def has_ids(self) -> bool:
-        """Whether the folder is that of an index with ids, which `tamis.index.open` opens."""
+        """True if the folder is that of an index with ids, which `tamis.index.open` opens."""
         return is_manifest_of(self.folder, LIVES)
 
     def refill(self, source: Path | None) -> None:

@@ -64,7 +64,7 @@ class PageTally:
 
 @dataclass
 class Meta:
-    """What page 0 holds."""
+    """The content of page 0."""
 
     pages: int = 1
     free: int = 0
@@ -384,7 +384,7 @@ class PageStore:
         self._sync(self._log.sync)
 
     def _sync(self, sync: Callable[[], None]) -> None:
-        """What is on disk is unknown when this fails, until the folder is opened again."""
+        """Syncs; when that fails, what is on disk is unknown until the folder is opened again."""
         try:
             sync()
         except OSError as failure:
@@ -411,7 +411,7 @@ class PageStore:
 
     @property
     def disk_bytes(self) -> int:
-        """How large the files are."""
+        """The size of the files in bytes."""
         return self._pages.size + self._log.size
 
     def close(self) -> None:

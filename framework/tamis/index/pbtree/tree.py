@@ -39,7 +39,7 @@ _Step = tuple[Inner, int]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much pages take; smaller ones make trees that fit on paper."""
+    """The capacity of pages; smaller ones make trees that fit on paper."""
 
     inner: int = INNER_ITEMS
     leaf: int = LEAF_ITEMS
@@ -48,7 +48,7 @@ class Sizes:
 
 @dataclass
 class Path:
-    """How a list was entered (Figure 7)."""
+    """The path by which a list was entered (Figure 7)."""
 
     pages: list[int] = field(default_factory=list)
     branch: int | None = None
