@@ -47,7 +47,7 @@ _INDEX_SHARE = 0.1
 
 @dataclass(frozen=True)
 class AdviceBounds:
-    """How much of history is looked at, and for how long."""
+    """Bounds the part of history that is evaluated, and the time for it."""
 
     share: float = 1.0
     events: int = 1_000
@@ -70,7 +70,7 @@ class Bounds:
 
 @dataclass
 class Advice:
-    """What to use, and why."""
+    """The planner, index and settings to use, and why."""
 
     read: int
     rejected: int
@@ -147,7 +147,7 @@ class Advisor:
         )
 
     def sample(self, budget: AdviceBounds) -> EventChoice:
-        """What chooses among the events of a history."""
+        """Makes a choice among the events of a history."""
         return EventChoice(budget.share, budget.events, self.attributes, self.derived)
 
     def advice(
@@ -267,7 +267,7 @@ class _Evaluation:
 
     @property
     def other_seconds(self) -> float:
-        """What a run takes beside calls and planner; what is loaded for the first event is not."""
+        """The seconds of a run beside calls and planner, without loading for the first event."""
         rest = self._others[1:]
         return sum(rest) * len(self._others) / len(rest) if rest else 0.0
 

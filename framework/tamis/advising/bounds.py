@@ -37,7 +37,7 @@ from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
 
 
 class Requirements:
-    """What the outcomes of an event require of the calls."""
+    """The calls that the outcomes of an event require."""
 
     def __init__(self, problem: Problem, outcomes: Ints, joined: Flags | None = None) -> None:
         """`outcomes` are those of all tests; `joined` marks the alternatives that outcomes of
@@ -153,7 +153,7 @@ class Requirements:
 
     @cached_property
     def _least_cost(self) -> Floats:
-        """What each call costs at least, alone or in a batch."""
+        """The least cost of each call, alone or in a batch."""
         problem = self._problem
         together = np.minimum(problem.call_cost, problem.call_marginal)
         return np.where(problem.call_batch >= 0, together, problem.call_cost)
@@ -171,7 +171,7 @@ class Requirements:
         return self._clairvoyant.at_least()
 
     def clairvoyant_reached(self) -> float:
-        """What calls that suffice cost: an upper bound for the clairvoyant optimum."""
+        """Returns the cost of calls that suffice: an upper bound for the clairvoyant optimum."""
         problem = self._problem
         alternative = problem.edge_alternative
         cheap = np.zeros(problem.alternatives)
@@ -203,7 +203,7 @@ class Requirements:
 
     @cached_property
     def charges(self) -> Floats:
-        """What each call is charged given the outcomes: its cost, on average over its own.
+        """The charge of each call given the outcomes: its cost, on average over its own.
 
         What a method's calls are charged is what they cost, on average over events, and on no event
         below the non-anticipative bound: chance is in both alike."""

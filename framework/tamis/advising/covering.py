@@ -47,7 +47,7 @@ class CoverProblem:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.serves)
 
     def _row(self, at: int) -> list[int]:

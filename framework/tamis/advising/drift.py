@@ -75,7 +75,7 @@ class Shift:
 
 @dataclass
 class Drift:
-    """What two statistics have in common, and what not."""
+    """The differences between two statistics, and how much was compared."""
 
     moved: list[Shift] = field(default_factory=list)
     compared: int = 0
@@ -100,7 +100,7 @@ def drift(
     significance: float = SIGNIFICANCE,
     ignored: Collection[str] = (),
 ) -> Drift:
-    """What moved, but for the `ignored` attributes.
+    """Finds what moved, but for the `ignored` attributes.
 
     Of all that is reported by counts, a share of `significance` at most is there by chance, on
     average over many such comparisons.
@@ -152,7 +152,7 @@ def _matters(moved: Shift) -> bool:
 
 
 def _grouped(moved: Iterable[Shift]) -> Iterator[Shift]:
-    """What moved of each attribute, and of each operator in each respect: the worst."""
+    """Yields the worst move of each attribute, and of each operator in each respect."""
     groups: dict[tuple[str, str, str], list[Shift]] = {}
     for each in moved:
         respect = "" if each.of == "attribute" else each.what

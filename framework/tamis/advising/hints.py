@@ -38,7 +38,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class HintGrounds:
-    """What hints rest on."""
+    """The measurements that hints rest on."""
 
     tally: AdviceTally
     trial: PlannerTrial

@@ -27,7 +27,7 @@ _SOME = 200
 
 @dataclass
 class IndexCost:
-    """What an index costs."""
+    """The cost of an index."""
 
     index: str
     build_seconds: float = 0.0
@@ -48,7 +48,7 @@ class IndexCost:
 
     @property
     def is_broken(self) -> bool:
-        """Whether it cannot be used."""
+        """True if it cannot be used."""
         return bool(self.wrong or self.trouble)
 
 

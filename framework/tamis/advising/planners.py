@@ -44,7 +44,7 @@ GIVEN = "given"
 
 @dataclass
 class PlannerCost:
-    """What a planner costs."""
+    """The cost of a planner."""
 
     planner: str
     is_small: bool = False
@@ -72,7 +72,7 @@ class PlannerCost:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it gave the answers of all events."""
+        """True if it gave the answers of all events."""
         return not self.broken and not self.trouble
 
     def take(self, decision: Decision, invocations: Sequence[Sequence[Call]]) -> None:
@@ -98,7 +98,7 @@ class PlannerCost:
 
 
 class AnswerCosts:
-    """What was learned of calls and preparations."""
+    """The learned costs of calls and preparations."""
 
     def __init__(self, matcher: Matcher, calls: Iterable[Call]) -> None:
         known = matcher._learned or matcher.statistics
@@ -289,7 +289,7 @@ class Rounds:
 
 
 def answers_of(result: Result) -> Mapping[str, Any]:
-    """What may not depend on a planner: matches, their assignments, and what is undetermined."""
+    """Returns what may not depend on a planner: matches, assignments, and the undetermined."""
     decision = result.decision
     bound: dict[int, tuple[list[str], bool, bool]] = {}
     if decision is not None:

@@ -260,7 +260,7 @@ class Known:
         )
 
     def seconds(self, made: Iterable[int]) -> float:
-        """What calls took."""
+        """Sums the seconds of calls."""
         return sum(self.answers[at].whole_seconds for at in made)
 
     def bounds(self, needless: Sequence[int]) -> tuple[float | None, float | None]:

@@ -20,7 +20,7 @@ _FEW = 10.0
 
 
 def shares_differ(part: int, whole: int, other_part: int, other_whole: int) -> float:
-    """How probable it is that two shares of one chance differ so much.
+    """Returns how probable it is that two shares of one chance differ so much.
 
     >>> f"{shares_differ(20, 100, 40, 100):.4f}", f"{shares_differ(2, 10, 0, 10):.4f}"
     ('0.0019', '0.4737')
@@ -39,7 +39,7 @@ def shares_differ(part: int, whole: int, other_part: int, other_whole: int) -> f
 
 
 def kinds_differ(counts: Sequence[int], others: Sequence[int]) -> float:
-    """How probable it is that two groups are divided so differently, by the likelihood ratio."""
+    """Returns how probable it is that two groups are divided so differently (likelihood ratio)."""
     pairs = [pair for pair in zip(counts, others, strict=True) if sum(pair)]
     sums = [sum(side) for side in zip(*pairs, strict=True)]
     if len(pairs) < 2 or not all(sums):
@@ -57,7 +57,7 @@ def kinds_differ(counts: Sequence[int], others: Sequence[int]) -> float:
 def values_differ(
     quantiles: Sequence[Any], count: int, others: Sequence[Any], other_count: int
 ) -> tuple[float, float]:
-    """How far apart two distributions are at most, and how probable that is by chance.
+    """Returns how far apart two distributions are at most, and how probable that is by chance.
 
     They are known by evenly spaced quantiles; what lies between two of these may be anywhere, which
     is held against a difference. Equal values make the test the more cautious."""

@@ -26,7 +26,7 @@ class Stopwatch:
 
 
 def _queued_seconds() -> float:
-    """How long this thread has waited for a processor; 0 where nobody can tell."""
+    """Returns how long this thread has waited for a processor; 0 where that is unknown."""
     try:
         with open("/proc/thread-self/schedstat", "rb") as file:
             return int(file.read().split()[1]) * 1e-9

@@ -17,7 +17,7 @@ from tamis.result import Result
 
 @dataclass
 class CallCost:
-    """What the calls of an operator took, or the making of a preparation."""
+    """The cost of an operator's calls, or of making a preparation."""
 
     declared: float | None
     calls: int = 0
@@ -31,7 +31,7 @@ class CallCost:
 
     @property
     def expected(self) -> float:
-        """What it is taken for where nothing is known of it."""
+        """The declared seconds, or the default."""
         return DEFAULT_COST_SECONDS if self.declared is None else self.declared
 
 

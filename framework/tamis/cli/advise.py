@@ -94,7 +94,7 @@ def advise(
 
 
 def _warning(advisor: Advisor, chosen: EventChoice, budget: AdviceBounds) -> str:
-    """What the evaluation may take, before it is begun."""
+    """Announces the expense of the evaluation before it begins."""
     events = len(chosen.documents)
     words = f"note: {counted(events, 'event')} of {chosen.read:,} with "
     words += (

@@ -30,7 +30,7 @@ from tamis.operators.asking import Operators
 
 
 class FileReview(NamedTuple):
-    """What a file of subscriptions holds, and what there is to say about it."""
+    """The numbers of a file of subscriptions, and the findings in it."""
 
     subscriptions: int
     alternatives: int

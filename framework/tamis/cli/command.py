@@ -79,7 +79,7 @@ def _spread(args: list[str], several: set[str], *, modules_only: bool) -> Iterat
 
 
 def _is_module(word: str) -> bool:
-    """Whether a word names a module or a Python file rather than a file of data."""
+    """Returns whether a word names a module or a Python file rather than a file of data."""
     if word.endswith(".py"):
         return True
     is_data = word.endswith(_DATA) or os.path.isfile(word)

@@ -46,7 +46,7 @@ def key_doubts(keys: Iterable[str]) -> Iterator[Doubt]:
 
 
 def leaf_doubts(leaf: Leaf, where: str, operators: Operators) -> Iterator[Doubt]:
-    """What one atom asks that is probably not meant."""
+    """Yields the parts of one atom that are probably not meant."""
     atom = leaf.atom
     if isinstance(atom, OperatorPredicate):
         yield from _bare_outputs(atom, leaf.start, where, operators)
@@ -104,7 +104,7 @@ def _never(atom: AttributePredicate, start: int) -> Iterator[Doubt]:
 
 
 class EventSample:
-    """What the first events of a history have."""
+    """Samples the first events of a history."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class EventSample:
             self._swapped += not -60 <= place[1] <= 90
 
     def doubts(self) -> Iterator[str]:
-        """What is wrong with the events themselves."""
+        """Yields the problems of the events themselves."""
         if self._unread:
             times = counted(self._unread, "time")
             yield f"{times} cannot be read, the first: {self._first_unread}"
@@ -151,7 +151,7 @@ class EventSample:
             yield f"{are} swapped: south of 60° S, or at no latitude; a position is [lon, lat]"
 
     def doubt_of(self, name: str) -> str | None:
-        """What is to be said of an attribute that is asked for."""
+        """Returns the problem of an attribute that is asked for."""
         events = counted(self.events, "event")
         if name in self.lacking and self.events:
             return f"none of {events} has {name_text(name)}{did_you_mean(name, self._keys)}"

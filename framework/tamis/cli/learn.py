@@ -183,7 +183,7 @@ class _LearnFiles:
         master: str | None,
         asks: tuple[float | None, float, float],
     ) -> Counts:
-        """What those files teach that were not counted before."""
+        """Counts the files that were not counted before."""
         from tamis.cli.on_spark import on_spark
         from tamis.files.naming import namings_of
         from tamis.files.writing import lines_to

@@ -20,7 +20,7 @@ class Description(Protocol):
 
     @property
     def description(self) -> str:
-        """What it does, in a few words."""
+        """The purpose of it, in a few words."""
 
 
 def show(kind: str, records: Iterable[Description], default: str, *, json: bool) -> None:

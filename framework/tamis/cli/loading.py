@@ -80,7 +80,7 @@ class MatcherNames(TypedDict):
 
 @dataclass(frozen=True)
 class Setup:
-    """What a matcher is made of, as the options say."""
+    """The parts of a matcher, as the options name them."""
 
     operators: Sequence[str] | None
     index: str | None
@@ -94,7 +94,7 @@ class Setup:
 
     @property
     def names(self) -> MatcherNames:
-        """Which planner and index."""
+        """The names of the planner and the index."""
         from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER
 
         return {
@@ -161,7 +161,7 @@ def taken(
     operators: int,
     so: str,
 ) -> T:
-    """What is made of all that a file holds; `FindingsError` with all that is wrong in it."""
+    """Takes all subscriptions of a file; `FindingsError` with all that is wrong in it."""
     from tamis.errors import SubscriptionError, SubscriptionErrors
 
     try:
@@ -181,7 +181,7 @@ def taken(
 
 
 def hints(findings: Sequence[LineFinding], operators: int) -> list[str]:
-    """How to mend what many errors have in common."""
+    """Tells how to mend what many errors have in common."""
     if not any(finding.about.problem.startswith("unknown operator") for finding in findings):
         return []
     none = "no operator is installed: " if not operators else ""

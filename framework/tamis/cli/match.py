@@ -162,7 +162,7 @@ def _match_here(run: MatchRun, shadow: bool, policy_state: str | None, *, follow
 
 
 def _followed(run: MatchRun, matcher: Matcher) -> contextlib.AbstractContextManager[None]:
-    """What gives a matcher the statistics of its folder whenever they are others."""
+    """Gives a matcher the statistics of its folder whenever they change."""
     from tamis.statistics.follower import follow
 
     def take(found: Statistics) -> None:
@@ -237,7 +237,7 @@ class _MatchFiles:
         totals.cpu_seconds = time.process_time() - begun
 
     def kept(self) -> str:
-        """Where what was written until now can be found."""
+        """Tells where to find what was written until now."""
         partial = [
             each.partial
             for each in (self._results, self._rejects)

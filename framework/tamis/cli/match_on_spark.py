@@ -85,7 +85,7 @@ def _keep(written: Written, rejects: str | None, output: str, staged: str) -> No
 
 
 def _replication(compiled: CompiledSubscriptions) -> dict[str, Any]:
-    """How many shards there are, and what they cost."""
+    """Returns the number of shards, and their copies of calls."""
     facts: dict[str, Any] = {"shards": len(compiled.fingerprints)}
     if compiled.cut is not None:
         _, calls, copies, hashed = compiled.cut

@@ -32,7 +32,7 @@ _STOPPING_SECONDS = 10.0
 
 
 def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows: bool) -> Found:
-    """What some work gives on a session, which is stopped where it is interrupted.
+    """Runs work on a session, which is stopped where it is interrupted.
 
     `shows` says whether the progress of jobs is shown."""
     wanted = _LOCAL if master in (None, "local[*]") else master
@@ -68,7 +68,7 @@ def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows
 
 
 class _Progress:
-    """How far the jobs of a session have come, asked in a thread that no signal strikes."""
+    """Follows the jobs of a session in a thread that no signal strikes."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.done = self.total = 0

@@ -183,7 +183,7 @@ def _text(found: LoadedOperator) -> str:
 
 
 def _gives(known: Specification) -> str:
-    """What it answers: variables may stand at untyped places where no outputs are declared."""
+    """Describes its answers; undeclared outputs may be variables at untyped places."""
     if known.outputs:
         return ", ".join(known.outputs)
     if known.variadic or any(parameter.kinds is None for parameter in known.parameters):
@@ -207,7 +207,7 @@ def _takes(known: Specification) -> list[str]:
 
 
 def _runs(known: Specification) -> str:
-    """Where it runs and within which limits; nothing where there is nothing to say."""
+    """Describes where it runs and within which limits; empty where there is nothing to say."""
     words = [] if known.isolation == "inline" else [f"in a {known.isolation}"]
     words += _limits(known)
     if known.retries:
@@ -225,7 +225,7 @@ def _limits(known: Specification | Resource) -> list[str]:
 
 
 def _needs(known: Specification) -> str:
-    """What pip has to bring, and whether it has."""
+    """Names what pip has to bring, and whether it has."""
     if not known.modules and known.extra is None:
         return ""
     what = known.extra or " and ".join(known.modules)

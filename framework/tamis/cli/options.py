@@ -157,7 +157,7 @@ Master = Annotated[str | None, option("URL", "Where Spark runs: local[*] when no
 
 
 def renamed_of(given: str | None) -> tuple[tuple[str, str], ...]:
-    """What is to be renamed; `MisuseError` if it does not say."""
+    """Reads what is to be renamed; `MisuseError` if it is unclear."""
     pairs = [each.partition("=") for each in (given or "").split(",") if each.strip()]
     found = tuple((name.strip(), new.strip()) for name, _, new in pairs)
     for name, new in found:
@@ -169,7 +169,7 @@ def renamed_of(given: str | None) -> tuple[tuple[str, str], ...]:
 def frames_of(
     events: list[str], every: str | None, starts: str | None, track: str | None, most: int | None
 ) -> Frames | None:
-    """Which frames of films are events; `None` where files of events are read."""
+    """Reads which frames of films are events; `None` where files of events are read."""
     from tamis.files.films import Frames, films_among
     from tamis.language.durations import duration_seconds
 

@@ -39,7 +39,7 @@ class Policies:
         return cls(found if len(found) else None, folder)
 
     def due(self, result: Result) -> Mapping[str, Any]:
-        """What the line of a result says of deliveries."""
+        """Returns the deliveries for the line of a result."""
         if self.deliveries is None:
             return _NONE
         return {"deliveries": [each.as_dict() for each in self.deliveries.take(result)]}

@@ -19,7 +19,7 @@ Show = Callable[[str, float | None], None]
 
 @contextlib.contextmanager
 def bar(*, shown: bool) -> Iterator[Show]:
-    """What shows words beside a bar while something runs."""
+    """Shows words beside a bar while something runs."""
     if not shown:
         yield _Minutes() if not sys.stderr.isatty() else lambda words, share: None
         return

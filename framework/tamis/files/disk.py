@@ -102,7 +102,7 @@ class DiskFile:
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The size in bytes."""
         return os.fstat(self._file).st_size
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class DiskFile:
 
 
 class Disk:
-    """Where files are: whoever wants to see each write, or to make one fail, has one of its own."""
+    """Opens and moves files; tests that want to see writes, or make one fail, have their own."""
 
     def open(self, path: Path) -> DiskFile:
         """Opens a file, an empty one where there is none."""

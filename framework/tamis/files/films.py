@@ -37,7 +37,7 @@ those that are not shown."""
 
 @dataclass(frozen=True)
 class Frames:
-    """Which frames of films become events, and what is known of when and where they were taken."""
+    """Selects the frames of films that become events, and tells when and where they were taken."""
 
     every_seconds: float
     starts: datetime | None = None
@@ -60,7 +60,7 @@ class Films:
 
     @property
     def share(self) -> float | None:
-        """How much of all films has been read, from 0 to 1; `None` where a camera is among them."""
+        """The share of all films that has been read, from 0 to 1; `None` for a camera."""
         return None if self.live else min(1.0, (self._done + self._share) / len(self.files))
 
     def __iter__(self) -> Iterator[FileLine]:
@@ -102,7 +102,7 @@ class Films:
         return min(1.0, number / count) if count > 0 else 0.0
 
     def _event(self, film: str, number: int, seconds: float, *, live: bool) -> dict[str, Any]:
-        """What is known of a frame besides its pixels."""
+        """Returns the attributes of a frame besides its pixels."""
         event: dict[str, Any] = {
             "id": f"{film}#{number}",
             "film": film,
@@ -122,12 +122,12 @@ class Films:
 
 
 def is_film(place: str) -> bool:
-    """Whether a place is that of a film or a camera, by its name."""
+    """Returns whether a place is that of a film or a camera, by its name."""
     return place.lower().endswith(SUFFIXES) or is_address(place)
 
 
 def is_address(place: str) -> bool:
-    """Whether a place is a camera's."""
+    """Returns whether a place is a camera's."""
     return _ADDRESS.match(place) is not None or _CAMERA.fullmatch(place) is not None
 
 

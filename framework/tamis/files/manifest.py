@@ -61,7 +61,7 @@ def read_manifest(
 
 
 def is_manifest_of(folder: Path, *needed: str) -> bool:
-    """Whether a folder has a manifest with these fields."""
+    """Returns whether a folder has a manifest with these fields."""
     try:
         manifest = json.loads((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -30,7 +30,7 @@ _MOST_BESIDE_FRACTIONS = 1 << 31
 
 @dataclass(frozen=True)
 class EventDefaults:
-    """What the events of one file get."""
+    """The new names and folder values for the events of one file."""
 
     renamed: Renamed = ()
     partitions: tuple[tuple[str, Partition], ...] = ()
@@ -42,7 +42,7 @@ class EventDefaults:
         return (line._replace(document=self.document(line.document)) for line in lines)
 
     def document(self, document: Any) -> Any:
-        """What was read, with new names and with what folders say."""
+        """Returns a document with new names and with the values of its folders."""
         if not isinstance(document, dict) or self == UNNAMED:
             return document
         named = dict(document)
@@ -87,7 +87,7 @@ def _inside(document: Any, path: str) -> Any:
 
 
 def namings_of(names: Mapping[str, str], renamed: Renamed = ()) -> dict[str, EventDefaults]:
-    """What the events of each file get; files by their names, as people gave them."""
+    """Returns the defaults of each file; files by their names, as people gave them."""
     found = {file: _in_folders(name) for file, name in names.items()}
     values: dict[str, set[str]] = {}
     for each in found.values():

@@ -70,12 +70,12 @@ class Events:
 
     @property
     def live(self) -> bool:
-        """Whether somebody may be waiting for the answer to each line."""
+        """True if somebody may be waiting for the answer to each line."""
         return STANDARD_INPUT in self.files
 
     @property
     def share(self) -> float | None:
-        """How much of all files has been read, from 0 to 1; `None` when nobody can tell."""
+        """The share of all files that has been read, from 0 to 1; `None` when it is unknown."""
         sizes = [size for size in self._sizes if size is not None]
         total = sum(sizes)
         if len(sizes) < len(self._sizes) or not total:
@@ -206,7 +206,7 @@ def opened(file: str) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
 
 
 def is_packed(file: str) -> bool:
-    """Whether a file is compressed."""
+    """Returns whether a file is compressed."""
     with _sentences(file), open(file, "rb") as raw:
         return raw.read(2) == _GZIP
 
@@ -252,7 +252,7 @@ def files_in(folder: str) -> Iterator[str]:
 
 
 def is_table(file: str) -> bool:
-    """Whether a file is one of Parquet."""
+    """Returns whether a file is one of Parquet."""
     return file.endswith(".parquet")
 
 

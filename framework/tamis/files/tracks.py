@@ -63,7 +63,7 @@ class Track:
         return datetime.fromtimestamp(self.moments[0], UTC) if self.timed else None
 
     def at(self, moment: float) -> dict[str, object]:
-        """What is known of a moment: `position` and other attributes, nothing outside."""
+        """Returns `position` and other attributes at a moment, none outside the track."""
         if not self.moments[0] <= moment <= self.moments[-1]:
             return {}
         after = min(bisect.bisect_right(self.moments, moment), len(self.points) - 1)

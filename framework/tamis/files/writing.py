@@ -46,7 +46,7 @@ def json_bytes(value: object, *, indent: int | None = None) -> bytes:
 
 
 class Lines(Protocol):
-    """Where lines of JSON go."""
+    """Writes lines of JSON."""
 
     partial: str | None
     """The file that holds them until all are written."""
@@ -82,7 +82,7 @@ def lines_to(path: str, *, prompt: bool = False) -> Lines:
 
 
 def is_direct(path: str) -> bool:
-    """Whether a path cannot be renamed to: what it stands for is already open, or is no file."""
+    """Returns whether a path must be written directly: it is a stream, a device or no file."""
     if path.startswith(("/dev/", "/proc/")):
         return True
     return os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)

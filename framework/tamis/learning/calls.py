@@ -42,7 +42,7 @@ _ALONE = 16
 
 @dataclass
 class CallCounts:
-    """What was counted of tests and calls, by their places; counts add up."""
+    """The counts of tests and calls, by their places; counts add up."""
 
     tested: int = 0
     """Events; of a test and a call, less those that declarations exclude."""

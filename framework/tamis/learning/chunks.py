@@ -86,7 +86,7 @@ def in_parts(chunks: Sequence[Chunk], parts: int) -> list[list[Chunk]]:
 def counts_of(
     chunks: Iterable[Chunk], task: Task, reject: Callable[[dict[str, Any]], None] | None = None
 ) -> Counts:
-    """What some parts teach, in this process."""
+    """Counts the events of some parts, in this process."""
     learner = Learner(task)
     for chunk in chunks:
         for rejected in learn_chunk(learner, chunk):

@@ -51,7 +51,7 @@ class Counts:
 
     @staticmethod
     def unpacked(content: bytes, marks: Mapping[str, Marks]) -> Counts:
-        """What `packed` gave, at the same marks."""
+        """Reads what `packed` gave, at the same marks."""
         counts: Counts = pickle.loads(content)
         for name, mine in marks.items():
             if name in counts.attributes:

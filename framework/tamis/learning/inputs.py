@@ -49,7 +49,7 @@ class Input:
         return TimeStretch(self.since, self.until)
 
     def is_same(self, other: Input) -> bool:
-        """Whether two of one name hold the same."""
+        """Returns whether two of one name hold the same."""
         by = ("size", "fingerprint") if self.fingerprint else ("size", "time")
         return all(getattr(self, each) == getattr(other, each) for each in by)
 

@@ -47,7 +47,7 @@ class TimeStretch:
         return self.since is not None or self.until is not None
 
     def holds(self, epoch: object) -> bool:
-        """Whether a moment is in it; what has no time never is."""
+        """Returns whether a moment is in it; what has no time never is."""
         if not isinstance(epoch, (int, float)):
             return False
         if self.since is not None and epoch < self.since:
@@ -60,19 +60,19 @@ class TimeStretch:
         return -math.inf if since is None else since, math.inf if until is None else until
 
     def covers(self, other: TimeStretch) -> bool:
-        """Whether all of another one is in it."""
+        """Returns whether all of another one is in it."""
         (since, until), (begin, end) = self._ends, other._ends
         return since <= begin and end <= until
 
     def meets(self, other: TimeStretch) -> bool:
-        """Whether any of another one is in it."""
+        """Returns whether any of another one is in it."""
         (since, until), (begin, end) = self._ends, other._ends
         return max(since, begin) < min(until, end)
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be counted, in a form that travels to other processes."""
+    """The things to count, in a form that travels to other processes."""
 
     marks: Mapping[str, Marks] = field(default_factory=dict)
     tests: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Learner:
 
     @property
     def samples(self) -> bool:
-        """Whether any event is asked about."""
+        """True if any event is asked about."""
         return self._observer is not None and self._bound > 0
 
     def document(
@@ -140,7 +140,7 @@ class Learner:
             self._observer.observe(event, number)
 
     def is_chosen(self, event: Event) -> bool:
-        """Whether an event is in the sample; one with an id may lack all but its time."""
+        """Returns whether an event is in the sample; one with an id may lack all but its time."""
         return number_of(event) < self._bound
 
     def count(self, *, events: int = 0, passed_over: int = 0) -> None:
@@ -173,7 +173,7 @@ class Learner:
 
 
 def finders_of(marks: Marks) -> list[ElementFinder]:
-    """What finds the needles and patterns of marks in strings, by their places."""
+    """Makes finders of the needles and patterns of marks in strings, by their places."""
     found: list[ElementFinder] = []
     for finder, sort in ((Needles(), NEEDLE), (Patterns(), PATTERN)):
         texts = {at: thing for (what, thing), at in marks.things.items() if what == sort}

@@ -26,7 +26,7 @@ _KEY = re.compile("(?<=/)([^/=]+)=[^/]*(?=/)")
 
 
 class FolderLedger:
-    """What a folder holds, and what is added to it."""
+    """Keeps a folder of statistics, and adds to it."""
 
     def __init__(self, folder: str, *, append: bool, forget_seconds: float | None = None) -> None:
         self._folder = Path(folder)
@@ -43,7 +43,7 @@ class FolderLedger:
 
     @property
     def in_parts(self) -> bool:
-        """Whether what is added ages out by itself."""
+        """True if what is added ages out by itself."""
         return self._forget is not None or bool(self._parts)
 
     @property
@@ -58,7 +58,7 @@ class FolderLedger:
         return None if stretch is None else stretch[1]
 
     def unknown(self, lesson: Lesson) -> int:
-        """How many predicates and tests were not asked of what was counted."""
+        """Counts the predicates and tests that were not asked of what was counted."""
         known = self.before.predicates if self.before is not None else {}
         return sum(text not in known for text in (*lesson.texts, *lesson.task.tests))
 
@@ -125,6 +125,6 @@ class FolderLedger:
 
 
 def group_of(file: str) -> str:
-    """What a file ages out with: its folder where that is one of a partition, else it alone."""
+    """Names the group a file ages out with: its partition folder where it has one, else itself."""
     folder = os.path.dirname(os.path.abspath(file))
     return folder if any("=" in each for each in folder.split(os.sep)) else file

@@ -44,7 +44,7 @@ _TRIAL_SECONDS = 5.0
 
 
 class Lesson:
-    """What is asked of history."""
+    """The questions that subscriptions ask of history."""
 
     def __init__(
         self,
@@ -92,11 +92,11 @@ class Lesson:
 
     @property
     def codes(self) -> dict[str, str]:
-        """What the code of the operators that are asked is known by."""
+        """The digests of the code of the operators that are asked."""
         return {name: code_of(self._operators.operator(name)) for name in self.versions}
 
     def seconds_an_event(self, documents: Iterable[Mapping[str, Any]], folder: str = "") -> float:
-        """What the calls about an event take, by trying each operator on some, else as declared."""
+        """Estimates the time of an event's calls by trying each operator, else as declared."""
         firsts = {test.call.specification.name: test.text for test in reversed(self.tests)}
         costs = dict.fromkeys(firsts, 0.0)
         prepared = 0.0
@@ -131,7 +131,7 @@ class Lesson:
         return sorted(names)
 
     def statistics(self, counts: Counts) -> Statistics:
-        """What counts say."""
+        """Makes statistics of counts."""
         learned = Statistics()
         events = learned.events = counts.events
         learned.rejects = counts.rejects
@@ -182,7 +182,7 @@ class Lesson:
 
 
 def _declared_marks(tests: Iterable[Test]) -> dict[str, Marks]:
-    """What is counted of the derived attributes that declarations read: all values, in cells."""
+    """Marks the derived attributes that declarations read: all values are counted, in cells."""
     return {plain_name(name): Marks() for test in tests for name in test.necessary.names}
 
 

@@ -25,7 +25,7 @@ _FILES = 16
 
 
 class SampleSize(NamedTuple):
-    """How many events operators are asked about, and what that takes."""
+    """The number of events that operators are asked about, and the time that takes."""
 
     asked: int
     events: int

@@ -56,7 +56,7 @@ def learn_batch(
 
 
 def _is_plain(learner: Learner, schema: Any) -> bool:
-    """Whether no row has to be an event for its attributes to be counted."""
+    """Returns whether no row has to be an event for its attributes to be counted."""
     types = require_arrow().types
     kinds = {field.name: field.type for field in schema}
     if len(kinds) < len(schema) or {"specversion", "data"} <= kinds.keys():
@@ -161,7 +161,7 @@ def _values(column: Any) -> Values | None:
 
 
 def _is_wide(given: Any) -> bool:
-    """Whether integers may be too large for doubles; those have to stay what they are."""
+    """Returns whether integers may be too large for doubles; those have to stay what they are."""
     return given.dtype.kind in "iu" and given.dtype.itemsize == 8 and _is_beyond(given)
 
 

@@ -15,7 +15,7 @@ VARIABLE = "TAMIS_MODELS"
 
 
 def models_folder() -> Path:
-    """Where models are kept."""
+    """Returns the folder of the models."""
     given = os.environ.get(VARIABLE, "").strip()
     if given:
         return Path(given).expanduser()
@@ -53,7 +53,7 @@ class ModelRecord:
 
     @property
     def folder(self) -> Path:
-        """Where its files are, or would be."""
+        """The folder of its files, there or not."""
         return models_folder() / self.name
 
     @property
@@ -68,7 +68,7 @@ class ModelRecord:
 
     @property
     def fetched(self) -> bool:
-        """Whether all its files are there."""
+        """True if all its files are there."""
         return all(_size(self.folder / each.name) == each.size for each in self.files)
 
     @property

@@ -41,7 +41,7 @@ class Stage:
         return found
 
     def _saw(self, key: Key, now: Now) -> bool:
-        """Whether the event is newer than the key, which from here on has seen it."""
+        """Returns whether the event is newer than the key, which from here on has seen it."""
         if not self.machine.needs_sights:
             return True
         sight = self.sights.get(key)
@@ -53,7 +53,7 @@ class Stage:
     def delivered(
         self, judged: Iterable[tuple[Key, Item, bool]], now: Now, number: int, *, counts: bool
     ) -> list[Item]:
-        """What is delivered of items, after what ends at an event that counts."""
+        """Returns the deliveries of items, after those of keys that end at an event that counts."""
         machine = self.machine
         found = [
             item
@@ -99,7 +99,7 @@ class PolicyCourse:
 
     @property
     def begins_unmatched(self) -> bool:
-        """Whether the first event of a key matters though it does not match."""
+        """True if the first event of a key matters though it does not match."""
         return self.sightings is not None and self.policies[0].kind == DIGEST
 
     @property
@@ -114,8 +114,8 @@ class PolicyCourse:
         return min(each.next_end for each in self._with_gaps) if self._with_gaps else math.inf
 
     def seen(self, now: Now, key: Key, bindings: Bindings | None, *, is_own: bool) -> list[Item]:
-        """What is delivered at an event that is newer than its key, which is a key of this
-        subscription's (`is_own`) where it may have something to do with it."""
+        """Returns the deliveries at an event that is newer than its key; `is_own` tells whether the
+        key is one of this subscription's."""
         assert self.sightings is not None
         machine, number = self.stages[0].machine, self.sightings.counted - self.skipped
         found = []
@@ -129,7 +129,7 @@ class PolicyCourse:
         return self._onward(1, found, now, number, repeats=False, counts=True)
 
     def matched(self, now: Now, bindings: Bindings | None, counted: int) -> list[Item]:
-        """What is delivered at an event that has keys only where it matches."""
+        """Returns the deliveries at an event that has keys only where it matches."""
         repeats, first = now.repeats_for(self), self.stages[0]
         if now.repeats and not repeats:
             self.skipped -= 1
@@ -143,7 +143,7 @@ class PolicyCourse:
         return self._onward(1, found, now, number, repeats=repeats, counts=counts)
 
     def drained(self, now: Now, counted: int) -> list[Item]:
-        """What waits for a later event, at the end of all events."""
+        """Returns the deliveries that wait for a later event, at the end of all events."""
         number = (self.sightings.counted if self.sightings else counted) - self.skipped
         waiting, found = self.open_keys, list[Item]()
         for stage in self.stages:
@@ -157,7 +157,7 @@ class PolicyCourse:
     def _onward(
         self, at: int, found: list[Item], now: Now, number: int, *, repeats: bool, counts: bool
     ) -> list[Item]:
-        """What the further policies deliver of it."""
+        """Passes deliveries through the further policies."""
         for stage in self.stages[at:]:
             judged = stage.judged(found, now, repeats=repeats)
             found = stage.delivered(judged, now, number, counts=counts)
@@ -171,7 +171,7 @@ class PolicyCourse:
         return json.dumps([asdict(each) for each in self.policies])
 
     def records(self) -> Iterator[list[Any]]:
-        """What its policies keep, in plain values."""
+        """Yields what its policies keep, in plain values."""
         for at, stage in enumerate(self.stages):
             for key, state in stage.machine.kept.items():
                 yield ["kept", self.id, at, key, state]

@@ -74,7 +74,7 @@ class Deliveries:
             self._join(id, policies)
 
     def __len__(self) -> int:
-        """How many subscriptions have policies."""
+        """Counts the subscriptions with policies."""
         return len(self._courses)
 
     def __repr__(self) -> str:
@@ -180,7 +180,7 @@ class Deliveries:
     def _due(
         self, now: Now, matches: dict[PolicyCourse, Match], unsure: set[PolicyCourse]
     ) -> Iterator[tuple[str, Item]]:
-        """What the policies deliver."""
+        """Yields the deliveries of the policies."""
         self._counted += not now.repeats
         concerned = dict.fromkeys(matches)
         seen: dict[Sightings | None, Sighting] = {}
@@ -253,7 +253,7 @@ class Deliveries:
         return deliveries
 
     def _records(self) -> Iterator[list[Any]]:
-        """What is kept, in plain values: first who there is."""
+        """Yields all that is kept, in plain values: first the subscriptions."""
         yield ["deliveries", self._turn, self._counted, self._latest, self._arrived]
         for course in self._courses.values():
             yield ["subscription", course.id, course.text, course.born[0], course.skipped]

@@ -22,7 +22,7 @@ Bindings = Sequence[Mapping[str, Scalar]]
 
 
 class Delivery(NamedTuple):
-    """What is due to a subscriber: its kind (`match`, `enter`, `exit`, `digest`), the key that it
+    """A delivery to a subscriber: its kind (`match`, `enter`, `exit`, `digest`), the key that it
     is about, the ids of the events, and the time (seconds since 1970) that made it due."""
 
     subscription: str
@@ -55,7 +55,7 @@ class Now(NamedTuple):
     """Those to whom that event was undetermined."""
 
     def repeats_for(self, course: PolicyCourse) -> bool:
-        """Whether a subscription has seen the event that it repeats."""
+        """Returns whether a subscription has seen the event that it repeats."""
         return self.repeats > course.born[0] and course not in self.unseen_by
 
     @property
@@ -66,7 +66,7 @@ class Now(NamedTuple):
 
 
 class Item(NamedTuple):
-    """What a policy delivers, to the next one or to the subscriber."""
+    """A delivery of one policy, to the next one or to the subscriber."""
 
     kind: str
     events: tuple[str, ...]
@@ -98,7 +98,7 @@ class Item(NamedTuple):
         )
 
     def of_key(self, policy: Policy, key: Key) -> Item:
-        """What is delivered of it to a key."""
+        """Returns the item as it is delivered to a key."""
         bindings = self.bindings
         if policy.has_bindings:
             bindings = [each for each in bindings if self._key(policy.per, each) == key]

@@ -24,7 +24,7 @@ Run = tuple[int, int, bool]
 
 
 class Machine(ABC):
-    """What a policy keeps of its keys, and delivers."""
+    """Keeps the states of a policy's keys, and delivers."""
 
     needs_sights = True
     """Whether a late match can be told from one in time only by when its key was last seen."""
@@ -40,7 +40,7 @@ class Machine(ABC):
         """Takes an event of a key, its item if it matched; what is delivered."""
 
     def is_open(self, key: Key) -> bool:
-        """Whether an event of the key that does not match would matter."""
+        """Returns whether an event of the key that does not match would matter."""
         return False
 
     def ended(self, micros: int) -> list[Key]:
@@ -48,7 +48,7 @@ class Machine(ABC):
         return []
 
     def gone(self, key: Key, now: Now) -> list[Item]:
-        """What is delivered when a key has ended by the gap."""
+        """Returns the deliveries when a key has ended by the gap."""
         return []
 
     @property
@@ -119,7 +119,7 @@ class Of(Machine):
         return []
 
     def is_open(self, key: Key) -> bool:
-        """Whether some of the last events matched."""
+        """Returns whether some of the last events matched."""
         return key in self.kept
 
 
@@ -149,14 +149,14 @@ class Runs(Machine):
 
     @abstractmethod
     def held(self, item: Item, micros: int, *, is_first: bool, done: bool) -> list[Item]:
-        """What is delivered at a match, when the key has matched for so long."""
+        """Returns the deliveries at a match, when the key has matched for so long."""
 
     def left(self, item: Item) -> list[Item]:
-        """What is delivered when the key has ended."""
+        """Returns the deliveries when the key has ended."""
         return []
 
     def is_open(self, key: Key) -> bool:
-        """Whether it matches."""
+        """Returns whether it matches."""
         return key in self.kept
 
     def _queue_end(self, key: Key) -> None:
@@ -183,7 +183,7 @@ class Runs(Machine):
         return [key for *_, key in sorted(ended, key=itemgetter(0, 1))]
 
     def gone(self, key: Key, now: Now) -> list[Item]:
-        """What is delivered when a key has ended by the gap: of no event that is of the key."""
+        """Returns the deliveries when a key has ended by the gap: of no event of the key."""
         return self.left(Item(MATCH, (now.id,), None).of_key(self.policy, key))
 
     @property
@@ -248,7 +248,7 @@ class Digest(Machine):
         return [item]
 
     def is_open(self, key: Key) -> bool:
-        """Whether something waits."""
+        """Returns whether something waits."""
         return key in self.kept and bool(self.kept[key][3])
 
     def drained(self) -> list[Item]:

@@ -58,5 +58,5 @@ def read_state(folder: Path) -> Iterator[list[Any]]:
 
 
 def is_state(folder: Path) -> bool:
-    """Whether there is a folder with a state."""
+    """Returns whether there is a folder with a state."""
     return (folder / "manifest.json").exists()

@@ -28,14 +28,14 @@ Sight = tuple[int, Ids, int]
 
 
 def is_newer(sight: Sight | None, now: Now) -> bool:
-    """Whether an event is neither late nor repeated for who has seen that."""
+    """Returns whether an event is neither late nor repeated for who has seen that."""
     if sight is None or now.micros > sight[0]:
         return True
     return now.micros == sight[0] and now.id not in _ids(sight)
 
 
 def advanced(sight: Sight | None, now: Now) -> Sight:
-    """What is seen after a newer event, in the place of the sight before."""
+    """Returns the sight after a newer event, in the place of the sight before."""
     if sight is None or now.micros > sight[0]:
         return now.micros, now.id, now.turn
     ids = _ids(sight)
@@ -58,7 +58,7 @@ def _ids(sight: Sight) -> set[str]:
 
 
 class Sighting(NamedTuple):
-    """What an event is to the subscriptions of one kind of key."""
+    """The meaning of an event for the subscriptions of one kind of key."""
 
     key: Key
     is_newer: bool
@@ -171,7 +171,7 @@ class Sightings:
     # folders
 
     def records(self) -> Iterator[list[Any]]:
-        """What it remembers, in plain values."""
+        """Yields what it remembers, in plain values."""
         yield ["keys", self.per, self.counted]
         for key, (micros, ids, turn) in self.sights.items():
             yield ["key", key, micros, ids_plain(ids), turn]
@@ -198,7 +198,7 @@ def _born(course: PolicyCourse) -> tuple[int, int]:
 
 
 def _common(sight: Sight | None, course: PolicyCourse) -> Sight | None:
-    """What a subscription without a sight of its own has seen."""
+    """Returns the sight of a subscription without one of its own."""
     return None if sight is None or course.born[0] >= sight[2] else sight
 
 

@@ -57,7 +57,7 @@ def make(name: str, *, domain: str = "measure", folder: str | None = None) -> Ma
 
 
 def planned(name: str, *, domain: str = "measure", folder: str | None = None) -> Made:
-    """What would be written."""
+    """Plans the files that would be written."""
     _check_name(name)
     if domain not in DOMAINS:
         raise ScaffoldError(

@@ -38,7 +38,7 @@ BLOCK = 8_192
 
 @dataclass(frozen=True)
 class MatchTask:
-    """What a worker needs to know to match."""
+    """The subscriptions and settings that a worker needs to match."""
 
     fingerprints: tuple[str, ...]
     """Of each shard."""
@@ -59,7 +59,7 @@ class MatchTask:
 
 
 class MatchedLine(NamedTuple):
-    """What became of one that was given: a line of results, or the reason why there is none."""
+    """The result of one given line, or the reason why there is none."""
 
     given: GivenLine
     text: ResultText
@@ -166,7 +166,7 @@ def shard_name(shard: int) -> str:
 
 
 def holder_of(key: str, find: Callable[[], str]) -> Holder:
-    """What this process holds for a task; Spark collects garbage after each part, not among it."""
+    """Returns this process's holder for a task; garbage is collected between parts only."""
     global _held
     with _holding:
         root = find()

@@ -91,7 +91,7 @@ def _script(java: Java) -> str:
 
 
 def _candidates() -> Iterator[tuple[str, str | None]]:
-    """Where a Java may be, the user's first."""
+    """Yields the places where a Java may be, the user's first."""
     home = os.environ.get("JAVA_HOME")
     if home:
         program = os.path.join(home, "bin", "java")

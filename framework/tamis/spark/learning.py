@@ -66,7 +66,7 @@ def learn(
     time_zone: str | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> Statistics:
-    """What the events of a data frame, a row each, say of the predicates of subscriptions.
+    """Learns of the predicates of subscriptions from a data frame of events, a row each.
 
     Operators (all installed ones when not given) are asked about a `sample` of the events, when not
     given one that knows shares to a hundredth within ten minutes, which `say` is told beforehand.
@@ -98,7 +98,7 @@ def learn_frame(
 
 
 def about(lesson: Lesson, counts: Counts) -> dict[str, Any]:
-    """What the manifest says of how something was learned."""
+    """Returns the facts for the manifest: how something was learned."""
     import datetime
     from importlib import metadata
 
@@ -131,7 +131,7 @@ def about(lesson: Lesson, counts: Counts) -> dict[str, Any]:
 def counts_of_frame(
     events: DataFrame, task: Task, rejects: Callable[[Rejected], None] | None = None
 ) -> Counts:
-    """What the rows of a data frame teach."""
+    """Counts the rows of a data frame."""
     frame = events.coalesce(parts_of(events.sparkSession))  # so few that counts are no burden
     keep = rejects is not None
     with _sent(frame.sparkSession, task) as held:
@@ -149,7 +149,7 @@ def _of_batches(learner: Learner, batches: Iterator[Any]) -> Iterator[Rejected]:
 
 
 def parts_of(spark: SparkSession) -> int:
-    """How many parts there are to be counted."""
+    """Returns the number of parts to be counted."""
     return _PARTS_A_CORE * cores_of(spark)
 
 
@@ -163,7 +163,7 @@ def counts_of_files(
     rejects: Callable[[Rejected], None] | None = None,
     **settings: Any,
 ) -> Counts:
-    """What the events of files teach, altogether; `settings` are those of `grouped_counts`."""
+    """Counts the events of files altogether; `settings` are those of `grouped_counts`."""
     return merged(grouped_counts(spark, files, task, rejects, **settings).values())
 
 
@@ -179,7 +179,7 @@ def grouped_counts(
     chunk_bytes: int = CHUNK_BYTES,
     parts: int | None = None,
 ) -> dict[str, Counts]:
-    """What the events of files teach; workers read them, at the same paths, in so many parts.
+    """Counts the events of files; workers read them, at the same paths, in so many parts.
 
     `names` are those that ids and rejects have in the place of a file's own, `groups` those that
     the files are counted for. What has a scheme (`hdfs://`, `s3a://`) is read by Spark: its lines
@@ -239,7 +239,7 @@ def _counts_of_places(
     *,
     is_table: bool,
 ) -> Counts:
-    """What Spark reads from where only Spark can read, with the partitions below a folder."""
+    """Counts what only Spark can read, with the partitions below a folder."""
     reader = spark.read.option("mergeSchema", "true")
     if above:
         reader = reader.option("basePath", above)
@@ -309,7 +309,7 @@ def _opened(key: str, find: Callable[[], str]) -> Task:
 def _told(
     learner: Learner, rejected: Iterator[Rejected], keep: bool, group: str = ""
 ) -> Iterator[Told]:
-    """What a worker has to tell."""
+    """Yields the rejected lines and counts of a worker."""
     while several := list(islice(rejected, _REJECTS_A_ROW)):
         if keep:
             yield _REJECTS, json.dumps(several).encode()

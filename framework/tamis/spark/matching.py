@@ -140,7 +140,7 @@ def _matched_rows(holder: Holder, batches: Iterable[Any], kept: Collection[str])
 
 
 def _arrow_of(found: Sequence[MatchedLine]) -> Any:
-    """What became of events as a batch of Arrow."""
+    """Packs the results of events in a batch of Arrow."""
     import pyarrow
 
     texts = [each.text for each in found]
@@ -202,7 +202,7 @@ def _of_batch(name: str, before: int, batch: Any) -> Iterator[GivenLine]:
 
 
 class Written(NamedTuple):
-    """What was written of some files, in the order of their parts."""
+    """The files that were written, in the order of their parts."""
 
     results: list[str]
     rejects: list[str]
@@ -210,7 +210,7 @@ class Written(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What workers do with each event beside matching it."""
+    """The work of workers on each event beside matching it."""
 
     folder: str
     """Where parts are written."""
@@ -317,7 +317,7 @@ def _file(path: str) -> Any:
 
 
 def _writer(open_files: ExitStack, path: str, job: Job) -> Callable[[MatchedLine], None]:
-    """What writes results to a file, which is on disk when all is closed."""
+    """Makes a function that writes results to a file, which is on disk when all is closed."""
     if job.tables:
         return _table_writer(open_files, path, job)
     file = open_files.enter_context(_file(path))

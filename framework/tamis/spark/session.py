@@ -85,7 +85,7 @@ def session(
 
 @contextlib.contextmanager
 def _environment(*, is_local: bool) -> Iterator[None]:
-    """What the JVM is started with, and its workers after it; undone when it runs."""
+    """Sets the environment in which the JVM and its workers start; undone when it runs."""
     wanted = {"JAVA_HOME": home_for_spark(java_found())}
     if is_local:
         roots = [os.environ.get("PYTHONPATH"), *_own_roots()]
@@ -108,7 +108,7 @@ def _environment(*, is_local: bool) -> Iterator[None]:
 
 
 def _own_roots() -> list[str]:
-    """Where this process finds the packages of tamis: last, they hide nothing."""
+    """Lists where this process finds the packages of tamis: last, they hide nothing."""
     from importlib.util import find_spec
 
     packages = ("tamis", "tamis_operators", "tamis_planners")

@@ -72,7 +72,7 @@ class Versions:
         folder.mkdir(parents=True, exist_ok=True)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process compiles from."""
+        """Returns the state from which another process compiles."""
         return {**vars(self), "_seen": None, "version": "", "_compiled": None, "_say": unheard}
 
     def now(self) -> tuple[str, CompiledSubscriptions]:
@@ -128,7 +128,7 @@ class Versions:
 
 
 class Sink:
-    """Where batches go, each as a whole."""
+    """Writes batches, each as a whole."""
 
     def __init__(self, output: str, checkpoint: str) -> None:
         self._output, self._checkpoint = (
@@ -139,7 +139,7 @@ class Sink:
         self.prepare()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process, maybe on another machine, has to prepare."""
+        """Returns what another process, maybe on another machine, has to prepare."""
         return {**vars(self), "_is_ready": False}
 
     def prepare(self) -> None:
@@ -178,11 +178,11 @@ class Sink:
         return str(about["stream"])
 
     def place(self, what: str, batch: int) -> Path:
-        """Where a batch is when it is whole."""
+        """Returns the folder of a batch when it is whole."""
         return self._output / what / f"batch={batch}"
 
     def is_done(self, batch: int) -> bool:
-        """Whether the matches of a batch are there."""
+        """Returns whether the matches of a batch are there."""
         return self.place(MATCHES, batch).exists()
 
     def staged(self, batch: int) -> Path:
@@ -213,7 +213,7 @@ class Stream:
         self.query: StreamingQuery | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a driver elsewhere works with."""
+        """Returns the state with which a driver elsewhere works."""
         return {**vars(self), "trouble": None, "query": None, "_say": unheard}
 
     def once(self, work: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
@@ -382,7 +382,7 @@ class FixedVersion:
         self._compiled: CompiledSubscriptions | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process compiles from."""
+        """Returns the state from which another process compiles."""
         return {**vars(self), "_compiled": None}
 
     def now(self) -> tuple[str, CompiledSubscriptions]:

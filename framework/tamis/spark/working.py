@@ -74,14 +74,14 @@ _served: set[Parcel] = set()
 
 
 def _unpacked(name: str) -> str:
-    """Where Spark has put an artifact."""
+    """Returns where Spark has put an artifact."""
     from pyspark import SparkFiles
 
     return str(SparkFiles.get(name))
 
 
 def is_connected(spark: SparkSession) -> bool:
-    """Whether a session is one of Spark Connect, whose driver is elsewhere."""
+    """Returns whether a session is one of Spark Connect, whose driver is elsewhere."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
@@ -89,7 +89,7 @@ _cores: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run at once, by Spark's own default: the parts of what has no parts."""
+    """Counts the tasks that run at once, by Spark's own default number of parts."""
     if spark not in _cores and not is_connected(spark):
         told = _LOCAL_CORES.match(str(spark.conf.get("spark.master")))
         known = spark.conf.get("spark.default.parallelism", told and told[1])
@@ -129,7 +129,7 @@ def checked_entries(
 def told_of_parts(
     spark: SparkSession, parts: int, work: Callable[[int], Iterable[Told]]
 ) -> list[Told]:
-    """What workers tell of the parts with these numbers, in their order."""
+    """Collects what workers tell of the parts with these numbers, in their order."""
 
     def tell(batches: Iterator[Any]) -> Iterator[Told]:
         for batch in batches:
@@ -140,7 +140,7 @@ def told_of_parts(
 
 
 def told_of_frame(frame: DataFrame, work: Callable[[Iterator[Any]], Iterable[Told]]) -> list[Told]:
-    """What workers tell of the Arrow batches of a data frame, in the order of its parts."""
+    """Collects what workers tell of the batches of a data frame, in the order of its parts."""
 
     def tell(batches: Iterator[Any]) -> Iterator[Any]:
         for told in _in_sentences(work(batches)):
@@ -177,7 +177,7 @@ def _gathered(job: Any) -> list[Told]:
 
 
 def spark_errors() -> tuple[type[Exception], ...]:
-    """What Spark raises; the thin client has no py4j."""
+    """Returns the errors that Spark raises; the thin client has no py4j."""
     from pyspark.errors import PySparkException
 
     try:
@@ -188,7 +188,7 @@ def spark_errors() -> tuple[type[Exception], ...]:
 
 
 def last_line(bad: Exception) -> str:
-    """What went wrong in a worker, out of all that Spark says of it."""
+    """Picks a worker's error out of all that Spark says of it."""
     lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
     python = [line for line in lines if not line.startswith(("at ", "File ", "Traceback"))]
     named = [line for line in python if "Error: " in line or "Exception: " in line]

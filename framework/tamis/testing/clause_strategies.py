@@ -25,7 +25,7 @@ _CONSTANTS: tuple[Sequence[Scalar], ...] = (
 
 
 def clauses(*, most: int = 4) -> SearchStrategy[list[Clause]]:
-    """What one id asks of an index: a list of `(attribute, op, value)`, at times an empty one.
+    """Makes the clauses of one id: a list of `(attribute, op, value)`, at times an empty one.
 
     >>> from hypothesis import given
     >>> import tamis.index

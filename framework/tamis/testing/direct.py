@@ -18,7 +18,7 @@ _DERIVED = {"time.epoch": 0, "time.hour": 1, "time.weekday": 2}
 
 
 def satisfies(event: Mapping[str, Any], clauses: Iterable[tuple[str, str, Any]]) -> bool:
-    """Whether an event satisfies every `(attribute, op, value)`.
+    """Returns whether an event satisfies every `(attribute, op, value)`.
 
     >>> satisfies({"a": 3}, [("a", ">=", 3), ("a", "!=", 4)])
     True
@@ -139,7 +139,7 @@ def _matches(found: str, pattern: str) -> bool:
 
 
 def _has(op: str, found: object, wanted: list[Any]) -> bool:
-    """Whether an array of scalars has values; absent elements are none."""
+    """Returns whether an array of scalars has values; absent elements are none."""
     if not isinstance(found, (list, tuple)):
         return False
     elements = [each for each in found if not _is_absent(each)]

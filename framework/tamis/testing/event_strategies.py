@@ -55,7 +55,7 @@ def _value(draw: DrawFn) -> Any:
 
 
 def _content(draw: DrawFn) -> Any:
-    """What is no attribute, or an absent one."""
+    """Draws a value that is no attribute, or an absent one."""
     return one_of(draw, _CONTENTS)
 
 

@@ -55,7 +55,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
     values, rule = st.composite(draw_value)(), stateful.rule
 
     class IndexMachine(_TrialOwner, stateful.RuleBasedStateMachine):
-        """What may be done to an index."""
+        """Does to an index all that may be done to one."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -101,7 +101,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
 
         @rule()
         def save_and_load(self) -> None:
-            """What was saved is what is loaded; the loaded one goes on."""
+            """Saves the index and goes on with the one that is loaded, which has to be the same."""
             self.trial.save_and_load()
 
         @stateful.invariant()

@@ -70,7 +70,7 @@ def _below(count: int) -> SearchStrategy[int]:
 
 
 def law_settings(examples: int | None, steps: int = 20) -> hypothesis.settings:
-    """How often a law is tried: as given, else as the active profile says."""
+    """Sets how often a law is tried: as given, else as the active profile says."""
     active = hypothesis.settings()
     return hypothesis.settings(
         active,

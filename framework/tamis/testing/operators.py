@@ -21,45 +21,45 @@ class StandIn(Operator):
 
     @property
     def answers_many(self) -> bool:
-        """Whether the operator does."""
+        """True if the operator answers many lists at once."""
         return self.inner.answers_many
 
     @property
     def answers_events(self) -> bool:
-        """Whether the operator does so about several events."""
+        """True if the operator answers several events at once."""
         return self.inner.answers_events
 
     @property
     def implies(self) -> bool:
-        """Whether the operator has implications."""
+        """True if the operator has implications."""
         return self.inner.implies
 
     @property
     def declares(self) -> bool:
-        """Whether the operator declares what is necessary."""
+        """True if the operator declares what is necessary."""
         return self.inner.declares
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the operator says what constants are called in solutions."""
+        """True if the operator says what constants are called in solutions."""
         return self.inner.is_comparable
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
-        """What the operator says of the arguments."""
+        """Returns the arguments as the operator accepts them."""
         return self.inner.check(*arguments)
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """What the operator says of other calls."""
+        """Returns what the operator implies for other calls."""
         return self.inner.implications(arguments, others)
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
-        """What the operator says that constants are called in solutions."""
+        """Returns the arguments as solutions of the operator name them."""
         return self.inner.in_solutions(arguments)
 
     def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
-        """What the operator declares of a predicate."""
+        """Returns what the operator declares of a predicate."""
         return self.inner.necessary(arguments)
 
 

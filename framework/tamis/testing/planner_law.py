@@ -32,7 +32,7 @@ _NARROW = Limits(assignments=2, solutions=3, join_steps=6)
 
 @dataclass(frozen=True)
 class PlannerWorld:
-    """What a planner is tried on."""
+    """The subscriptions and events on which a planner is tried."""
 
     subscriptions: Sequence[dict[str, Any]]
     events: Sequence[dict[str, Any]]
@@ -53,7 +53,7 @@ class PlannerWorld:
 
 @dataclass(frozen=True)
 class ObservedEvent:
-    """What came of one event."""
+    """The outcome of one event."""
 
     answers: dict[str, Any]
     calls: tuple[str, ...]
@@ -118,7 +118,7 @@ def worlds() -> SearchStrategy[PlannerWorld]:
 
 
 def violation(world: PlannerWorld, planner: PlannerForm) -> str | None:
-    """How a planner breaks the law in a world, `None` if it does not."""
+    """Describes how a planner breaks the law in a world, `None` if it does not."""
     right = run_world(world, made_planner("naive"))
     try:
         seen = run_world(world, _WatchedPlanner(made_planner(planner)))
@@ -148,7 +148,7 @@ def violation(world: PlannerWorld, planner: PlannerForm) -> str | None:
 def run_world(
     world: PlannerWorld, planner: Planner, *, workers: int = 1, memo_bytes: int = 0
 ) -> list[ObservedEvent]:
-    """What comes of the events of a world, of the same again, and of the same with fewer to match.
+    """Matches the events of a world, the same again, and the same with fewer subscriptions.
 
     Half of the subscriptions are cancelled before the last pass, and one comes back."""
     operators = [counting(each) for each in pool.pool_operators()]
@@ -190,7 +190,7 @@ def _change(matcher: Matcher, world: PlannerWorld) -> None:
 
 
 def _answers(result: Result) -> dict[str, Any]:
-    """What may not depend on a planner: matches, their assignments in any order, and reasons."""
+    """Returns what may not depend on a planner: matches, assignments in any order, and reasons."""
     return {
         "matches": {
             match.subscription: (
@@ -209,7 +209,7 @@ class Broken(Exception):
 
 
 def _breach(problem: Exception) -> str:
-    """How a run ended before its time: a breach of the law, or what the planner raised."""
+    """Describes how a run ended early: a breach of the law, or an error of the planner."""
     cause = problem.__cause__ if isinstance(problem, PlannerError) else problem
     if cause is None or isinstance(cause, Broken):
         return str(cause or problem)
@@ -230,7 +230,7 @@ class _WatchedPlanner:
         return _WatchedRun(self.planner.begin(problem), problem, self.limit)
 
     def __getattr__(self, name: str) -> Any:
-        """What the planner has beside: it may follow what is subscribed."""
+        """Returns the planner's further methods: it may follow what is subscribed."""
         method = getattr(self.planner, name)
 
         def watched(*arguments: Any) -> Any:
@@ -269,6 +269,6 @@ class _WatchedRun:
 
 
 def _invocations(problem: Problem, calls: Sequence[int]) -> int:
-    """How many there are: calls of one batch are one."""
+    """Counts invocations: calls of one batch are one."""
     batches = [int(problem.call_batch[call]) for call in calls]
     return batches.count(-1) + len({batch for batch in batches if batch >= 0})

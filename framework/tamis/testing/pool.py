@@ -42,7 +42,7 @@ PAIRS = ("near",)
 
 
 def _decoded(event: Any) -> object:
-    """What two of the operators share; it fails where the event says so."""
+    """Decodes the frame that two of the operators share; fails where the event says so."""
     frame = event.get("frame")
     if frame == "damaged":
         raise ValueError("the frame is damaged")

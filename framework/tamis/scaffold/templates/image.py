@@ -30,5 +30,5 @@ SAMPLES = [
     samples=SAMPLES,
 )
 def newOperator(event: Any, value: tamis.Variable) -> list[int]:
-    """How bright the frame of the event is on average."""
+    """Measures how bright the frame of the event is on average."""
     return [round(float(event.prepared.mean()))]

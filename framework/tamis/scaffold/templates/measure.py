@@ -21,7 +21,7 @@ SAMPLES = [
     samples=SAMPLES,
 )
 def newOperator(event: Mapping[str, Any], level: float) -> bool:
-    """Whether the value of the event is above a level."""
+    """Returns whether the value of the event is above a level."""
     value = event["value"]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"value is a number, not {value!r:.40}")

@@ -29,7 +29,7 @@ def on_earth(longitude: Any, latitude: Any, distance_m: Any) -> None:
 
 
 def between_latitudes(arguments: Sequence[Any]) -> list[tuple[str, str, float]]:
-    """What holds whenever a position is so near: the index sees to it, before any call."""
+    """Returns what holds whenever a position is so near: the index checks it before any call."""
     _, latitude, distance_m = arguments
     reach = math.degrees(distance_m / RADIUS_M) + 1e-6  # outwards: what is declared is believed
     return [("position.north", ">=", latitude - reach), ("position.south", "<=", latitude + reach)]
@@ -49,7 +49,7 @@ def newOperator(
     latitude: float,
     distance_m: float,
 ) -> bool:
-    """Whether the position of the event is within a distance of a place, on a sphere."""
+    """Returns whether the position of the event is within a distance of a place, on a sphere."""
     position = event["position"]
     if isinstance(position, Mapping):  # a GeoJSON point
         position = position.get("coordinates")

@@ -36,7 +36,7 @@ def newOperator(
     word: str,
     count: tamis.Variable,
 ) -> list[int]:
-    """How often a word stands in the text of the event; no solution where it does not."""
+    """Counts a word in the text of the event; no solution where it does not stand there."""
     text = event["text"]
     if not isinstance(text, str):
         raise ValueError(f"text is a string, not {text!r:.40}")

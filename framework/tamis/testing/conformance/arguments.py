@@ -59,7 +59,7 @@ def _bound(instance: Instance, predicate: str) -> Test | None:
 
 
 def _check_answered(subject: LawSubject, instance: Instance, predicate: str, test: Test) -> None:
-    """What was accepted has to be answered for an event that others are answered for."""
+    """Checks that what was accepted is answered for an event that others are answered for."""
     failure = None
     for content in list({id(case.content): case.content for case, _ in subject.answered}.values())[
         :3

@@ -29,7 +29,7 @@ class SentOperator(NamedTuple):
 
 
 class ElsewhereOutcome(NamedTuple):
-    """What came of one: imports as sentences, outcomes, or why there are none."""
+    """The outcome of one operator: imports as sentences, outcomes, or why there are none."""
 
     listed: tuple[str, ...] = ()
     """Who imported its modules when the installed operators were listed."""
@@ -64,7 +64,7 @@ def _importer() -> str:
 
 
 def answered(parcel: Sequence[SentOperator], printed: Any) -> list[ElsewhereOutcome]:
-    """What comes of each: first all are listed, then all unpacked, then all asked."""
+    """Returns the outcome of each: first all are listed, then all unpacked, then all asked."""
     before = set(sys.modules)
     watch = _Watch(frozenset(name for sent in parcel for name in sent.modules) - before)
     sys.meta_path.insert(0, watch)

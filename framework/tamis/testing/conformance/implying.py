@@ -115,7 +115,7 @@ def _calls(subject: LawSubject) -> dict[str, Test]:
 
 
 def _said(subject: LawSubject, calls: list[Call]) -> dict[Literal, set[Literal]]:
-    """What follows from what, as said and contraposed."""
+    """Returns the implications, as said and contraposed."""
     found: dict[Literal, set[Literal]] = {}
     for at, call in enumerate(calls):
         others = [place for place in range(len(calls)) if place != at]

@@ -26,7 +26,7 @@ class Law(NamedTuple):
 
     @property
     def says(self) -> str:
-        """What holds."""
+        """The law in words."""
         return (self.check.__doc__ or "").strip()
 
     def hold(self, subject: LawSubject) -> None:

@@ -18,7 +18,7 @@ TOLERANCE = 1e-5
 
 
 class LawOutcome(NamedTuple):
-    """What came of asking: a truth, each solution once, or a failure."""
+    """The outcome of a question: a truth, each solution once, or a failure."""
 
     truth: bool | None = None
     solutions: tuple[tuple[Scalar, ...], ...] | None = None
@@ -26,17 +26,17 @@ class LawOutcome(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether there is an answer."""
+        """True if there is an answer."""
         return self.failure is None
 
     @property
     def nonsense(self) -> bool:
-        """Whether what came is no answer."""
+        """True if what came is no answer."""
         return self.failure is not None and self.failure.kind == _NONSENSE
 
     @property
     def holds(self) -> bool:
-        """Whether the predicate is true."""
+        """True if the predicate is true."""
         return bool(self.solutions) if self.solutions is not None else self.truth is True
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class LawOutcome(NamedTuple):
 
 
 def outcome_of(answer: Answer, test: Test, event: Event) -> LawOutcome:
-    """What a subscription sees of an answer."""
+    """Returns an answer as a subscription sees it."""
     if answer.failure is not None:
         return LawOutcome(failure=answer.failure)
     if answer.solutions is None:
@@ -58,7 +58,7 @@ def outcome_of(answer: Answer, test: Test, event: Event) -> LawOutcome:
 
 
 def alike(one: LawOutcome, other: LawOutcome, tolerance: float = 0.0) -> bool:
-    """Whether two outcomes say the same; the order of solutions says nothing, nor a message."""
+    """Returns whether two outcomes agree, whatever the order of solutions or words of failures."""
     if one.failure is not None or other.failure is not None:
         return one.known == other.known
     if one.solutions is None or other.solutions is None:
@@ -102,7 +102,7 @@ def _near(one: Scalar, other: Scalar, tolerance: float) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values hold the same plain data; what is opaque counts as the same."""
+    """Returns whether two values hold the same plain data; what is opaque counts as the same."""
     if hasattr(one, "dtype") and hasattr(one, "tobytes"):
         return hasattr(other, "dtype") and one.shape == other.shape and _same_array(one, other)
     if isinstance(one, Mapping):

@@ -52,7 +52,7 @@ class Case(NamedTuple):
     def breach(
         self, problem: str, mend: str, content: Mapping[str, Any] | None = None, **said: object
     ) -> Breach:
-        """What is wrong with what comes of it, or of its predicate about another event."""
+        """Makes a breach of a law by its outcome, or by its predicate about another event."""
         event = self.content if content is None else content
         return Breach(problem, predicate=self.predicate, event=event, mend=mend, **said)
 
@@ -105,12 +105,12 @@ class Instance:
         return test
 
     def ask(self, predicate: str, content: Mapping[str, Any], *, again: bool = True) -> LawOutcome:
-        """What comes of asking about an event."""
+        """Asks about an event."""
         event_calls = EventCalls(event_of(content))
         return self.answer(self.bind(predicate, again=again), event_calls)
 
     def answer(self, test: Test, event_calls: EventCalls) -> LawOutcome:
-        """What comes of a test, about an event that may have been asked about before."""
+        """Asks a test, about an event that may have been asked about before."""
         answer = self._waited(
             lambda: self.gateway.call(test.call, event_calls), test.text, event_calls
         )
@@ -119,19 +119,19 @@ class Instance:
         return outcome_of(answer, test, event_calls.event)
 
     def answer_together(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[LawOutcome]:
-        """What comes of tests of one event that are asked together."""
+        """Asks tests of one event together."""
         calls = [test.call for test, _ in asked]
         return self._outcomes(asked, lambda: self.gateway.call_together(calls, asked[0][1]))
 
     def answer_events(self, asked: Sequence[tuple[Test, EventCalls]]) -> list[LawOutcome]:
-        """What comes of tests, each about its event, that are asked together."""
+        """Asks tests together, each about its event."""
         calls = [(test.call, event_calls) for test, event_calls in asked]
         return self._outcomes(asked, lambda: self.gateway.call_events(calls))
 
     def _outcomes(
         self, asked: Sequence[tuple[Test, EventCalls]], answer: Callable[[], Any]
     ) -> list[LawOutcome]:
-        """What comes of tests that are answered together; `PluginWarning`s are errors here."""
+        """Asks tests together; `PluginWarning`s are errors here."""
         texts = " | ".join(dict.fromkeys(test.text for test, _ in asked))
         with warnings.catch_warnings():
             warnings.simplefilter("error", PluginWarning)
@@ -142,7 +142,7 @@ class Instance:
         ]
 
     def _waited(self, call: Callable[[], Any], texts: str, event_calls: EventCalls) -> Any:
-        """What comes of calls, which have to end."""
+        """Waits for calls, which have to end."""
         try:
             return _LANES.run(call, self._patience_seconds, self._name)
         except LateError as late:
@@ -170,7 +170,7 @@ class LawSubject:
 
     @property
     def specification(self) -> Specification:
-        """What it says of itself."""
+        """The specification that it declares."""
         return self.record.specification
 
     @property
@@ -179,7 +179,7 @@ class LawSubject:
         return self.specification.name
 
     def has(self, what: str) -> bool:
-        """Whether there is an `instance`, or are `cases`: no law that these rest on is broken."""
+        """Returns whether there is an `instance`, or are `cases`; not where they broke a law."""
         try:
             return bool(getattr(self, what))
         except Breach:
@@ -240,7 +240,7 @@ class LawSubject:
 
     @property
     def is_costly(self) -> bool:
-        """Whether it declares that a call takes long, so that laws ask it less often."""
+        """True if it declares that a call takes long, so that laws ask it less often."""
         known = self.specification
         preparing = sum(each.cost_seconds for each in known.preparations)
         return known.expected_cost_seconds + preparing > _COSTLY_SECONDS
@@ -257,13 +257,13 @@ class LawSubject:
         return Case(predicate, content, answer, arguments)
 
     def has_what_is_needed(self, content: Mapping[str, Any]) -> bool:
-        """Whether an event has the required inputs, so that the operator is called at all."""
+        """Returns whether an event has the required inputs: without, the operator is not called."""
         event = event_of(content)
         return all(event.present(name) for name in self.specification.needed)
 
     @property
     def optional_inputs(self) -> tuple[str, ...]:
-        """What may be absent: for itself, or for what is prepared for it."""
+        """The inputs that may be absent: for itself, or for its preparations."""
         known = self.specification
         names = (*known.optional_inputs, *_optional_of_preparations(known))
         return tuple(name for name in dict.fromkeys(names) if name not in known.needed)
@@ -275,7 +275,7 @@ class LawSubject:
 
     @cached_property
     def outcomes(self) -> list[LawOutcome]:
-        """What comes of each case."""
+        """The outcome of each case."""
         return [self.instance.ask(case.predicate, case.content) for case in self.cases]
 
     @cached_property
@@ -286,7 +286,7 @@ class LawSubject:
 
     @cached_property
     def steady(self) -> bool:
-        """Whether it answers alike when it is asked the same again at once."""
+        """True if it answers alike when it is asked the same again at once."""
         for case in self.cases:
             _, *again = (
                 self.instance.ask(case.predicate, case.content)
@@ -328,7 +328,7 @@ def _optional_of_preparations(known: Specification) -> Iterator[str]:
 
 
 def does_not_end(predicate: str, content: Mapping[str, Any], late: LateError) -> Breach:
-    """What is said of a call that hangs, whichever law it was made for."""
+    """Makes the breach of a call that hangs, whichever law it was made for."""
     return Breach(
         "a call does not end",
         predicate=predicate,

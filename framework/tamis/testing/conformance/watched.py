@@ -32,7 +32,7 @@ _BARE: dict[str, Any] = {
 
 @dataclass
 class Notes:
-    """What was seen of an operator."""
+    """The observations of an operator."""
 
     undeclared: list[tuple[str, str]] = field(default_factory=list)
     """Names that were read and not declared, and who read them."""
@@ -113,7 +113,7 @@ class WatchedOperator(StandIn):
             self.solve_events = self._solve_events_async  # type: ignore[method-assign]
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
-        """What the operator says of the arguments."""
+        """Returns the arguments as the operator accepts them, and notes a refusal."""
         try:
             return super().check(*arguments)
         except BaseException as refusal:
@@ -202,7 +202,7 @@ def _noting(notes: Notes, view: RecordingView) -> Iterator[None]:
 
 
 def _first_of(generator: Iterator[Any]) -> list[Any]:
-    """What a generator gives, up to one more than is ever taken."""
+    """Lists the values of a generator, up to one more than is ever taken."""
     found = []
     for each in generator:
         found.append(each)
