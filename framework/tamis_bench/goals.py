@@ -27,7 +27,7 @@ _FAR = 9
 
 @dataclass(frozen=True)
 class Goal:
-    """What a column of some rows must be, and what it should be."""
+    """The value that a column of some rows must have, and a better one."""
 
     bench: str
     column: str

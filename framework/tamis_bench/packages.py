@@ -27,7 +27,7 @@ class UnavailableError(Exception):
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: TAMIS_TEST_CACHE, else a folder in the user's cache."""
+    """Returns the folder of fetched files: TAMIS_TEST_CACHE, else one in the user's cache."""
     given = os.environ.get("TAMIS_TEST_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(given) if given else Path(base) / "tamis" / "fetched"

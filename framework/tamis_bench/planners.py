@@ -117,7 +117,7 @@ class _Planner:
 
 @dataclass
 class _SharedFigures:
-    """What does not depend on the planner."""
+    """The figures that do not depend on the planner."""
 
     matches: list[int] = field(default_factory=list)
     bounds: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in BOUNDS})

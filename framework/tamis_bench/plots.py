@@ -22,7 +22,7 @@ _BOUNDS = {"(non-anticipative)": (5, 2), _CLAIRVOYANT: (2, 2), "(packing)": (1, 
 
 
 class Picture(NamedTuple):
-    """What stands below and at the left, and which values of rows make lines."""
+    """The axes of a picture, and the values of rows that make its lines."""
 
     below: str
     across: str

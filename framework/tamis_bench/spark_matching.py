@@ -35,7 +35,7 @@ _PARTS = 8
 
 @operator(inputs=("loudness",), cost_seconds=0.0002)
 def benchedLoud(event: Any, level: Any) -> bool:
-    """Whether it is louder, after some tenths of a millisecond of arithmetic."""
+    """Returns whether it is louder, after some tenths of a millisecond of arithmetic."""
     value = int(event["loudness"])
     for step in range(_STEPS):
         value = (value * 31 + step) % 1009

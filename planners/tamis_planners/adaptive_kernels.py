@@ -127,7 +127,7 @@ def needless_chance(state: WorthState, call: int) -> float:
 
 @portable
 def is_worth_adding(state: WorthState, call: int) -> bool:
-    """Whether a call of a batch is cheaper with the others now than perhaps later by itself."""
+    """Returns whether a call of a batch is cheaper now, with the others, than perhaps later."""
     wanted = state.worth[call, OWN] / state.worth[call, COST]
     if wanted >= 1.0:
         return False
@@ -156,7 +156,7 @@ def is_worth_adding(state: WorthState, call: int) -> bool:
 
 @portable
 def full_cost(state: WorthState, call: int) -> float:
-    """What a call costs now, with its preparation when that is not paid."""
+    """Returns the cost of a call now, with its preparation when that is not paid."""
     cost, group = state.worth[call, COST], state.calls[call, GROUP]
     if group >= 0 and not state.units[group, PAID]:
         cost += state.prices[group, PRICE]

@@ -24,7 +24,7 @@ _RARE = 1e-6
 
 
 class Likelihood:
-    """What outcomes say of scenes; the same for all events of a problem."""
+    """Weighs scenes by outcomes; the same for all events of a problem."""
 
     def __init__(self, scenes: Scenes) -> None:
         weight = np.maximum(np.asarray(scenes.weight, np.float64), 0.0)

@@ -26,7 +26,7 @@ NEED, TEST, WANTED = 0, 1, 2
 
 
 class ProblemShape(NamedTuple):
-    """What depends neither on expectations nor on outcomes.
+    """The parts of a problem that depend neither on expectations nor on outcomes.
 
     Lists are those of `lists_by_number`."""
 
@@ -60,7 +60,7 @@ _SHAPED_BY = (
 
 
 def has_same_shape(problem: Problem, other: Problem) -> bool:
-    """Whether two problems are made of the same arrays, but for what is expected."""
+    """Returns whether two problems are made of the same arrays, but for what is expected."""
     return all(getattr(problem, name) is getattr(other, name) for name in _SHAPED_BY)
 
 

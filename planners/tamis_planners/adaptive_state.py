@@ -145,7 +145,7 @@ def put_in_order(state: WorthState, items: int, expense: float, passes: float) -
 
 @portable
 def weigh(state: WorthState, alternative: int) -> None:
-    """What an open alternative weighs by itself: R^1.6 · 0.75^(units left - 1), R the expected cost
+    """Weighs an open alternative by itself: R^1.6 · 0.75^(units left - 1), R the expected cost
     of deciding it alone from here, times the chance that it survives what is asked already."""
     survives, true = 1.0, 1.0
     items, unit, batch = 0, -1, -1
@@ -237,7 +237,7 @@ def affect(state: WorthState, alternative: int) -> None:
 
 @portable
 def may_be_implied(state: WorthState, alternative: int) -> bool:
-    """Whether another call may decide one that an alternative needs."""
+    """Returns whether another call may decide one that an alternative needs."""
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] == IS_OPEN and state.calls[state.needs[need, CALL], IMPLICABLE]:
             return True
@@ -265,7 +265,7 @@ def notice(state: WorthState, alternative: int) -> None:
 
 @portable
 def close(state: WorthState, alternative: int) -> None:
-    """What is decided needs nothing."""
+    """Closes a decided alternative: it needs no call any more."""
     state.alternatives[alternative, OPEN] = 0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] == IS_OPEN:
@@ -394,7 +394,7 @@ def benefit(state: WorthState, call: int) -> float:
 
 @portable
 def is_wanted(state: WorthState, call: int) -> bool:
-    """Whether an open alternative needs a call that was not asked for."""
+    """Returns whether an open alternative needs a call that was not asked for."""
     return state.calls[call, NEEDED] > 0 and not state.calls[call, ASKED]
 
 

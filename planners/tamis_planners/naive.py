@@ -61,7 +61,7 @@ class _NaiveRun:
                 self._needless[alternative] = True
 
     def _has_false_test(self, alternative: int) -> bool:
-        """Whether a known outcome ends it: then it is evaluated up to there, in its turn."""
+        """Returns whether a known outcome ends it; it is evaluated up to there, in its turn."""
         return any(
             self._outcome.get(self._tests[edge]) == (FALSE if self._signs[edge] > 0 else TRUE)
             for edge in range(self._starts[alternative], self._starts[alternative + 1])

@@ -39,7 +39,7 @@ class Left(NamedTuple):
 
 
 class OpenTests(NamedTuple):
-    """What is left to decide."""
+    """The tests that are left to decide, and the preparations that are paid."""
 
     open: frozenset[Left]
     paid: frozenset[int]
@@ -89,7 +89,7 @@ class Solver:
             ) from None
 
     def _parts(self, state: OpenTests) -> Iterator[OpenTests]:
-        """What hangs together: by calls, subscriptions, unpaid preparations and batches."""
+        """Yields the parts that share calls, subscriptions, unpaid preparations or batches."""
         apart: list[tuple[set[object], set[Left]]] = []
         for left in state.open:
             ties: set[object] = {("owner", left.owner)} if left.owner != _LONE else set()
@@ -125,7 +125,7 @@ class Solver:
         return found
 
     def _invocations(self, state: OpenTests) -> Iterator[tuple[int, ...]]:
-        """What can be asked now; only what everybody must ask, where that is known."""
+        """Yields the possible invocations; only certain ones, where any is known."""
         calls = sorted(calls_of(state))
         for left in sorted(state.open):
             call = left.needs[0][0]
@@ -146,7 +146,7 @@ class Solver:
                 yield from combinations(members, count)
 
     def _expected_after(self, state: OpenTests, calls: tuple[int, ...], ceiling: float) -> float:
-        """What is expected from these calls on; infinity once it is no less than a ceiling."""
+        """Returns the expected cost from these calls on; infinity once it reaches a ceiling."""
         cost = sum(self._marginal[call] for call in calls)
         cost += min(self._cost[call] - self._marginal[call] for call in calls)
         groups = {self._group[call] for call in calls} - state.paid - {-1}
@@ -182,7 +182,7 @@ class Solver:
         return cost
 
     def _outcomes(self, call: int, tests: list[int]) -> Iterator[tuple[float, dict[int, int]]]:
-        """What may come of a call, and the chance of it."""
+        """Yields the possible outcomes of a call, and their chances."""
         failure = self._failure[call]
         yield failure, dict.fromkeys(tests, UNKNOWN)
         for outcomes in product((FALSE, TRUE), repeat=len(tests)):
@@ -194,7 +194,7 @@ class Solver:
 
 
 def after(alternatives: frozenset[Left], outcomes: dict[int, int]) -> frozenset[Left]:
-    """What is open after outcomes of tests."""
+    """Returns the alternatives that are open after outcomes of tests."""
     matched: set[int] = set()
     still: list[Left] = []
     for left in alternatives:

@@ -62,7 +62,7 @@ class _SequentialRun:
         return False
 
     def _is_needed(self, call: int) -> bool:
-        """Whether an undecided alternative holds the call; what is decided stays so."""
+        """Returns whether an undecided alternative holds the call; what is decided stays so."""
         alternatives, at = self._call_alternatives[call], self._checked[call]
         while at < len(alternatives) and not self._open[alternatives[at]]:
             at += 1

@@ -33,7 +33,7 @@ _MOST_WRITTEN_OUT = 150_000_000
 
 @dataclass(frozen=True)
 class PaperSize:
-    """How much of a paper's size is measured, and how carefully."""
+    """The share of a paper's size that is measured, and how carefully."""
 
     name: str
     scale: float

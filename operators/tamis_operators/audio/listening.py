@@ -27,12 +27,12 @@ class Listener:
         self._decoder = pocketsphinx.Decoder(cmn="batch", loglevel="FATAL")
 
     def knows(self, word: str) -> bool:
-        """Whether its dictionary has the word."""
+        """Returns whether its dictionary has the word."""
         with self._lock:
             return self._decoder.lookup_word(word) is not None
 
     def words(self, sound: Sound) -> tuple[str, ...]:
-        """What it understands, word by word."""
+        """Returns the words that it understands."""
         spoken = sound.spoken.tobytes()
         if not spoken:
             return ()
@@ -51,7 +51,7 @@ def listener() -> Listener:
 
 
 def speech_seconds(sound: Sound) -> float:
-    """How many seconds of the sound are speech, by pieces of 30 ms."""
+    """Counts the seconds of speech in the sound, by pieces of 30 ms."""
     import pocketsphinx
 
     vad = pocketsphinx.Vad(_STRICT, SPOKEN_RATE)

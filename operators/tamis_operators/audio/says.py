@@ -56,13 +56,13 @@ class Says(Operator):
         return None
 
     def solve(self, event: Any, phrase: str) -> bool:
-        """Whether the words stand in the transcript."""
+        """Returns whether the words stand in the transcript."""
         return _within(_words(phrase), event.prepared)
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterator[Implication]:
-        """Who says a phrase says what the phrase holds."""
+        """Implies the phrases within a phrase."""
         words = _words(arguments[0])
         for place, (other,) in enumerate(others):
             if _within(_words(other), words):

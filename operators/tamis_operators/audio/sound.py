@@ -29,7 +29,7 @@ _OPENING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(
 
 
 class SoundError(ValueError):
-    """What is no sound that can be listened to, with the reason in one line."""
+    """A sound that cannot be listened to, with the reason in one line."""
 
 
 class Sound(NamedTuple):

@@ -27,7 +27,7 @@ CAR_M = 4.6
 
 
 def chases(chaser: Detection, chased: Detection, meters_per_pixel: float) -> bool:
-    """Whether one is behind the other as in a chase."""
+    """Returns whether the first is behind the second as in a chase."""
     if chaser.angle is None or chased.angle is None:
         raise DetectionError("a chase needs a detector that tells which way vehicles are headed")
     if _turn(chaser.angle, chased.angle, 180) > LARGEST_TURN:
@@ -46,7 +46,7 @@ def chases(chaser: Detection, chased: Detection, meters_per_pixel: float) -> boo
 
 
 def _turn(one: float, other: float, circle: float) -> float:
-    """How far two directions are apart."""
+    """Returns the angle between two directions."""
     apart = abs(one - other) % circle
     return min(apart, circle - apart)
 
@@ -67,7 +67,7 @@ class ChasePattern(Operator):
         return [labels & told for labels in meant]
 
     def solve(self, event: Any, *arguments: Any) -> bool:
-        """Whether there is such a pair."""
+        """Returns whether there is such a pair."""
         chasers, chased = arguments
         found: Detections = event.prepared
         return any(
@@ -94,7 +94,7 @@ def _scale(found: Detections, thing: Detection) -> float:
 
 
 def specification(configuration: DetectorConfiguration) -> Specification:
-    """What is known of it."""
+    """Specifies the operator."""
     text = frozenset({STRING})
     return specified(
         "chasePattern",

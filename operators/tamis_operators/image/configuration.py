@@ -116,22 +116,22 @@ class DetectorConfiguration:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What must be installed for it."""
+        """The modules that it needs."""
         return ("cv2", "onnxruntime") if self.engine == ONNXRUNTIME else ("cv2",)
 
     @property
     def extra(self) -> str:
-        """What pip brings them with."""
+        """The extra by which pip installs them."""
         return "tamis[detector]" if self.engine == ONNXRUNTIME else "tamis[image]"
 
     @property
     def name(self) -> str:
-        """What it is called in words."""
+        """The name in words."""
         return self.source or (Path(self.model).name if self.model else self.kind)
 
     @property
     def directions(self) -> bool:
-        """Whether it tells which way things are headed."""
+        """True if it tells which way things are headed."""
         return self.kind == "own" and self.own.directions
 
     @property
@@ -143,7 +143,7 @@ class DetectorConfiguration:
 
     @property
     def digest(self) -> str:
-        """What tells its answers from those of others."""
+        """A digest that tells its answers from those of others."""
         told = asdict(self)
         if self.source in DETECTORS:
             told.update(model="", config="")  # the stamp says what it is, wherever it is kept
@@ -151,12 +151,12 @@ class DetectorConfiguration:
 
     @property
     def cost_seconds(self) -> float:
-        """What a frame costs until it is measured."""
+        """The seconds of a frame, until they are measured."""
         return {"hog": 0.3, "yunet": 0.015}.get(self.kind, 0.15)
 
 
 def _engine(*, onnx: bool = True) -> str:
-    """What runs a model here."""
+    """Chooses the engine that runs a model here."""
     if onnx and importlib.util.find_spec(ONNXRUNTIME) is not None:
         return ONNXRUNTIME
     return "opencv"

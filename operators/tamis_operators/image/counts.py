@@ -18,7 +18,7 @@ from tamis_operators.image.detection import Detection, Detections
 
 
 class Count(NamedTuple):
-    """What an operator counts."""
+    """The things that an operator counts."""
 
     description: str
     labels: tuple[str, ...]
@@ -36,8 +36,8 @@ def on_foot(found: Detections, people: list[Detection]) -> list[Detection]:
 
 
 def _carries(carrier: Detection, person: Detection) -> bool:
-    """Whether somebody is on something: seen from above, inside of its outline; else their feet are
-    well above where it stands, for who stands before it hides it."""
+    """Returns whether somebody is on something: seen from above, inside of its outline; else their
+    feet are well above where it stands, for who stands before it hides it."""
     x, y = person.center
     if carrier.angle is not None:
         corners = carrier.corners()

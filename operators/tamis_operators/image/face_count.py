@@ -89,7 +89,7 @@ def faces_of(gray: Bytes) -> list[Face]:
 
 
 def _looked(cascade: Any, gray: Bytes, sure: float, unit: float) -> list[Face]:
-    """What one cascade finds; scores of all cascades in one unit."""
+    """Finds faces by one cascade; scores of all cascades are in one unit."""
     boxes, _, scores = cascade.detectMultiScale3(
         gray, _STEP, _NEIGHBORS, minSize=(_LEAST_SIDE, _LEAST_SIDE), outputRejectLevels=True
     )
@@ -101,7 +101,7 @@ def _looked(cascade: Any, gray: Bytes, sure: float, unit: float) -> list[Face]:
 
 
 def _overlap(one: Face, other: Face) -> float:
-    """What two squares have in common, as a share of the smaller."""
+    """Returns the common area of two squares, as a share of the smaller."""
     across = min(one.left + one.side, other.left + other.side) - max(one.left, other.left)
     down = min(one.top + one.side, other.top + other.side) - max(one.top, other.top)
     common = max(0, across) * max(0, down)
@@ -132,7 +132,7 @@ class FaceCount(Operator):
 
 
 def specification(yunet: DetectorConfiguration | None) -> Specification:
-    """What is known of it, by YuNet or by cascades."""
+    """Specifies the operator, by YuNet or by cascades."""
     return Specification(
         name="faceCount",
         version="1" if yunet is None else f"1-{yunet.digest}",

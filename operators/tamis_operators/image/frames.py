@@ -35,7 +35,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class FrameLimits:
-    """What is taken for a frame: formats by name, pixels, bytes of a file or a URI."""
+    """Limits frames: formats by name, pixels, bytes of a file or a URI."""
 
     formats: tuple[str, ...] = FORMATS
     pixels: int = 40 * _MILLION
@@ -79,7 +79,7 @@ def frame_of(image: object, limits: FrameLimits | None = None) -> Frame:
 
 
 def is_array(image: object) -> bool:
-    """Whether an image is an array of pixels, and not the bytes or the place of a file."""
+    """Returns whether an image is an array of pixels, and not the bytes or the place of a file."""
     return hasattr(image, "__array_interface__") and not isinstance(image, (str, bytes))
 
 
@@ -195,7 +195,7 @@ def _check_pixels(width: int, height: int, limits: FrameLimits) -> None:
 
 
 def _check_decoded(frame: Frame, header: Header) -> None:
-    """What was decoded is what was checked."""
+    """Checks that a decoded frame is as large as its header said."""
     if sorted(frame.shape[:2]) != sorted((header.width, header.height)):
         raise FrameError(
             f"the {header.format} image says {header.width} by {header.height} pixels "

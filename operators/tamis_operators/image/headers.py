@@ -27,7 +27,7 @@ class FrameError(TamisError, ValueError):
 
 
 class Header(NamedTuple):
-    """What a file says of itself before it is decoded."""
+    """The facts in a file's header, before it is decoded."""
 
     format: str
     width: int

@@ -28,7 +28,7 @@ LEAST_FEATURES = 24
 
 
 def specification(pictures: Iterable[NamedPicture] = ()) -> Specification:
-    """What is known of `looksLike` over these pictures."""
+    """Specifies `looksLike` over these pictures."""
     return Specification(
         name="looksLike",
         version=f"1-{digest_of(pictures)}",
@@ -91,7 +91,7 @@ class LooksLike(Operator):
         return features
 
     def solve(self, event: Any, *arguments: Any) -> bool | list[str]:
-        """Whether the reference is there; with a variable, the names of those that are."""
+        """Returns whether the reference is there; with a variable, the names of those that are."""
         return self.solve_many(event, [arguments])[0]
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:

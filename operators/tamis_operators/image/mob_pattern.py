@@ -79,7 +79,7 @@ class MobPattern(Operator):
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
-        """How many people each mob has."""
+        """Counts the people of each mob."""
         found: Detections = event.prepared
         people = found.of((PERSON,))
         sizes = {len(each) for each in mobs(people, found.meters_per_pixel)}
@@ -93,7 +93,7 @@ class MobPattern(Operator):
 
 
 def specification(configuration: DetectorConfiguration) -> Specification:
-    """What is known of it."""
+    """Specifies the operator."""
     return specified(
         "mobPattern",
         "How many people stand in a dense cluster: a solution for every cluster of five or more.",

@@ -71,7 +71,7 @@ class Reader:
         return [corners for _, corners in found[:MOST_LINES]]
 
     def _text(self, line: Bytes) -> str:
-        """What a line says; nothing where that is not sure."""
+        """Reads a line; empty where that is not sure."""
         height, width = line.shape[:2]
         wide = min(max(1, math.ceil(_HEIGHT * width / height)), _MOST_WIDTH)
         shown = np.zeros((1, 3, _HEIGHT, max(wide, _LEAST_WIDTH)), np.float32)
@@ -92,13 +92,13 @@ def reader_of(lines: str, letters: str) -> Reader:
 
 
 def _blob(picture: Bytes) -> SmallFloats:
-    """What both networks are shown: -1 to 1, blue first."""
+    """Makes the input of both networks: -1 to 1, blue first."""
     scaled = np.asarray(picture, np.float32) / np.float32(127.5) - np.float32(1)
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
 
 
 def _mean(marked: SmallFloats, outline: Any) -> float:
-    """How sure the first network is of what lies within an outline."""
+    """Returns how sure the first network is of what lies within an outline."""
     cv2 = opencv()
     left, top, wide, high = cv2.boundingRect(outline)
     inside = np.zeros((high, wide), np.uint8)

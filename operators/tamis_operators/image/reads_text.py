@@ -48,7 +48,7 @@ class ReadsText(Operator):
 
 
 def specification() -> Specification:
-    """What is known of it."""
+    """Specifies the operator."""
     return Specification(
         name="readsText",
         version=f"{_VERSION}-{PP_OCR.files[1].sha256[:8]}",

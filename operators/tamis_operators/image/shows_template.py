@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def specification(pictures: Iterable[NamedPicture] = ()) -> Specification:
-    """What is known of `showsTemplate` over these pictures."""
+    """Specifies `showsTemplate` over these pictures."""
     return Specification(
         name="showsTemplate",
         version=f"1-{digest_of(pictures)}",
@@ -58,7 +58,7 @@ class ShowsTemplate(Operator):
         return (template,)
 
     def solve(self, event: Any, *arguments: Any) -> bool:
-        """Whether the template is there."""
+        """Returns whether the template is there."""
         from tamis_operators.image.templates import shows
 
         (template,) = arguments

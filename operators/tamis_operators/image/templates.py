@@ -92,7 +92,7 @@ def _resized(gray: Bytes, side: float) -> Bytes:
 
 
 def shows(frame: Bytes, template: Template) -> bool:
-    """Whether the frame shows the template."""
+    """Returns whether the frame shows the template."""
     frame, shrinking = shrunk(frame, LONG_SIDE)
     found: list[_Candidate] = []
     for number, scale in enumerate(SCALES):
@@ -158,7 +158,7 @@ def _apart(candidates: list[_Candidate]) -> list[_Candidate]:
 
 
 def _fits(frame: Bytes, template: Template, place: Floats, shrinking: float) -> bool:
-    """Whether what lies at the place, after fitting, is the template."""
+    """Returns whether what lies at the place, after fitting, is the template."""
     rows, columns = template.fine.shape
     to_coarse = numpy.diag([template.coarse.shape[1] / columns, template.coarse.shape[0] / rows, 1])
     place = place @ to_coarse
@@ -196,7 +196,7 @@ def _fits(frame: Bytes, template: Template, place: Floats, shrinking: float) -> 
 
 
 def _is_allowed(place: Floats, template: Template, shrinking: float) -> bool:
-    """Whether a place is within the scales and turns that are promised, with some slack."""
+    """Returns whether a place is within the scales and turns that are promised, with some slack."""
     rows, columns = template.fine.shape
     across = place[:2, 0] * columns / template.width / shrinking
     down = place[:2, 1] * rows / template.height / shrinking
@@ -214,7 +214,7 @@ def _is_allowed(place: Floats, template: Template, shrinking: float) -> bool:
 
 
 def _is_alike(template: Bytes, view: Bytes, place: Floats) -> bool:
-    """Whether the view, which must show it nearly whole, is like the template."""
+    """Returns whether the view, which must show it nearly whole, is like the template."""
     size = template.shape[1], template.shape[0]
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     there = cv2.warpAffine(view, place[:2], size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
@@ -240,7 +240,7 @@ def _correlation(one: Floats, other: Floats) -> float:
 
 
 def _gradients(gray: Bytes) -> tuple[Floats, Floats]:
-    """What changes across and down, without the border."""
+    """Returns the gradients across and down, without the border."""
     smooth = _smooth(gray)
     across, down = (cv2.Sobel(smooth, cv2.CV_64F, *way)[2:-2, 2:-2] for way in ((1, 0), (0, 1)))
     return across, down

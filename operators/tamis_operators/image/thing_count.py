@@ -46,7 +46,7 @@ class ThingCount(Operator):
 
 
 def specification(configuration: DetectorConfiguration) -> Specification:
-    """What is known of it."""
+    """Specifies the operator."""
     return specified(
         "thingCount",
         "How many things of a label that the detector tells are on the frame: a truck, anyBoat, …",

@@ -35,7 +35,7 @@ SUREST = 0.6
 
 
 def is_congestion(vehicles: Sequence[Detection], meters_per_pixel: float) -> bool:
-    """Whether enough vehicles are packed along one direction."""
+    """Returns whether enough vehicles are packed along one direction."""
     near: list[list[int]] = [[] for _ in vehicles]
     queued = [False] * len(vehicles)
     for (at, one), (to, other) in combinations(enumerate(vehicles), 2):
@@ -68,7 +68,7 @@ def is_congestion(vehicles: Sequence[Detection], meters_per_pixel: float) -> boo
 def _linked(
     one: Detection, other: Detection, meters_per_pixel: float, gap_m: float = GAP_M
 ) -> tuple[bool, bool]:
-    """Whether two vehicles are next to one another, and whether one is behind the other."""
+    """Returns whether two vehicles are next to one another, and whether one is behind the other."""
     dx = (other.center[0] - one.center[0]) * meters_per_pixel
     dy = (other.center[1] - one.center[1]) * meters_per_pixel
     if one.angle is None or other.angle is None:
@@ -90,7 +90,7 @@ def _linked(
 def is_accident(
     vehicles: Sequence[Detection], width: int, height: int, meters_per_pixel: float
 ) -> bool:
-    """Whether two vehicles touch at an angle."""
+    """Returns whether two vehicles touch at an angle."""
     whole = [each for each in vehicles if each.score >= SUREST and _is_whole(each, width, height)]
     margin = TOUCHING_M / 2 / meters_per_pixel
     for one, other in combinations(whole, 2):
@@ -111,7 +111,7 @@ def _is_whole(thing: Detection, width: int, height: int) -> bool:
 
 
 def _meet(one: list[tuple[float, float]], other: list[tuple[float, float]]) -> bool:
-    """Whether two rectangles have a point in common: no side of either separates them."""
+    """Returns whether two rectangles have a point in common: no side of either separates them."""
     for corners in (one, other):
         for (a, b), (c, d) in pairwise(corners):
             across = d - b, a - c
@@ -138,7 +138,7 @@ class TrafficPattern(Operator):
         return None
 
     def solve(self, event: Any, *arguments: Any) -> bool:
-        """Whether the frame shows the pattern."""
+        """Returns whether the frame shows the pattern."""
         found: Detections = event.prepared
         vehicles = found.of(VEHICLES)
         if len(vehicles) < 2:
@@ -162,7 +162,7 @@ def _scale(vehicles: Sequence[Detection]) -> float:
 
 
 def specification(configuration: DetectorConfiguration) -> Specification:
-    """What is known of it."""
+    """Specifies the operator."""
     return specified(
         "trafficPattern",
         "Whether the vehicles on the frame stand in a congestion, or in an accident.",

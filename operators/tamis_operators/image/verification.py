@@ -72,7 +72,7 @@ def _nearest(
 
 
 def agreeing(frame: Features, reference: Features, pairs: Pairs) -> int:
-    """How many pairs agree on one view of the reference; 0 when that is no more than chance."""
+    """Counts the pairs that agree on one view of the reference; 0 when no more than chance."""
     if len(pairs) < LEAST_AGREEING:
         return 0
     there = frame.points[pairs[:, 0]]
@@ -102,12 +102,12 @@ def agreeing(frame: Features, reference: Features, pairs: Pairs) -> int:
 
 
 def _distinct(points: SmallFloats, scale: float) -> int:
-    """How many places the points are at: several points of one place are one."""
+    """Counts the places of the points: several points of one place are one."""
     return len(numpy.unique((points / (2 * scale)).astype(numpy.int32), axis=0))
 
 
 def _outline(view: Floats, here: SmallFloats) -> SmallFloats | None:
-    """Where the part of the reference that was found lies; `None` where the view folds it."""
+    """Returns the outline of the found part of the reference; `None` where the view folds it."""
     (left, top), (right, bottom) = here.min(axis=0), here.max(axis=0)
     corners = numpy.array(
         [[left, top, 1], [right, top, 1], [right, bottom, 1], [left, bottom, 1]], numpy.float64
@@ -120,7 +120,7 @@ def _outline(view: Floats, here: SmallFloats) -> SmallFloats | None:
 
 
 def _is_view(outline: SmallFloats, frame: Features) -> bool:
-    """Whether the outline is that of a flat thing seen from its front, large enough to tell."""
+    """Returns whether the outline is that of a large enough flat thing seen from its front."""
     sides = numpy.roll(outline, -1, axis=0) - outline
     following = numpy.roll(sides, -1, axis=0)
     turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]

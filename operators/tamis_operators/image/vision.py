@@ -24,7 +24,7 @@ def opencv() -> ModuleType:
 
 
 def threads() -> int:
-    """How many threads; 0 is OpenCV's word for the calling thread and no other."""
+    """Returns the number of threads; 0 is OpenCV's word for the calling thread and no other."""
     given = os.environ.get("TAMIS_IMAGE_THREADS", "").strip()
     if not given:
         return 0

@@ -104,7 +104,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Where requests go."""
+        """The address for requests."""
         parts = urlsplit(self.url)
         path = parts.path.rstrip("/")
         path = path if path.endswith(_PATH) else path + _PATH
@@ -117,17 +117,17 @@ class Endpoint:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this machine, which no proxy is asked for."""
+        """True if it is this machine, which no proxy is asked for."""
         return urlsplit(self.url).hostname in _LOOPBACK
 
     @property
     def digest(self) -> str:
-        """What tells it from another model."""
+        """A digest that tells it from other models."""
         told = json.dumps([self.address, self.name, self.schema, dict(self.body)], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
-        """What so many tokens cost."""
+        """Returns the price of so many tokens."""
         return prompt_tokens * self.prompt_price + answer_tokens * self.answer_price
 
 

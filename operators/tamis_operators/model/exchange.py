@@ -106,7 +106,7 @@ def _refuse(endpoint: Endpoint, refusal: urllib.error.HTTPError, ends: float) ->
 
 
 def _message(text: str) -> str:
-    """What a server says of an error, in its JSON or as it is."""
+    """Returns a server's error message, from its JSON or as it is."""
     try:
         error = json.loads(text)["error"]
         return str(error["message"] if isinstance(error, dict) else error)

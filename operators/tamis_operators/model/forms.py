@@ -28,7 +28,7 @@ class UnansweredError(ValueError):
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """What an answer looks like."""
+    """The form of an answer."""
 
     words: str
     """For the model."""

@@ -17,7 +17,7 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class Usage:
-    """What one model was asked and answered."""
+    """Counts the requests to one model, and its tokens."""
 
     url: str
     name: str
@@ -32,7 +32,7 @@ class Usage:
 
 
 def usage() -> list[Usage]:
-    """What each model was asked so far, by its address and its name."""
+    """Returns the usage of each model so far, by its address and its name."""
     with _LOCK:
         return [_SPENT[each] for each in sorted(_SPENT)]
 

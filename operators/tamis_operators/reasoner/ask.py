@@ -13,7 +13,7 @@ from tamis_operators.reasoner.settings import ReasonerSettings
 
 
 class Ask(Operator):
-    """Whether an ASK query is true."""
+    """Answers an ASK query."""
 
     def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings
@@ -27,7 +27,7 @@ class Ask(Operator):
         checked_query(query, knowledge(self.settings).prefixes, "ASK")
 
     def solve(self, event: Any, *arguments: Any) -> bool:
-        """What the query says."""
+        """Returns the answer of the query."""
         facts: Facts = event.prepared
         return bool(facts.dataset.query(arguments[0]))
 

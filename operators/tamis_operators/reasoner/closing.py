@@ -88,21 +88,21 @@ class Closure:
     # reading
 
     def has(self, subject: int, predicate: int, object: int) -> bool:
-        """Whether a triple is known."""
+        """Returns whether a triple is known."""
         if object in self.by_predicate.get(predicate, _NOTHING).get(subject, _NONE):
             return True
         base = self.base
         return base is not None and base.has(subject, predicate, object)
 
     def objects(self, subject: int, predicate: int) -> Iterable[int]:
-        """What a subject is related to."""
+        """Returns the objects that a subject is related to."""
         own = self.by_predicate.get(predicate, _NOTHING).get(subject, _NONE)
         if self.base is None:
             return own
         return _both(own, self.base.by_predicate.get(predicate, _NOTHING).get(subject, _NONE))
 
     def subjects(self, predicate: int, object: int) -> Iterable[int]:
-        """What is related to an object."""
+        """Returns the subjects that are related to an object."""
         own = self.by_object.get(predicate, _NOTHING).get(object, _NONE)
         if self.base is None:
             return own
@@ -116,7 +116,7 @@ class Closure:
                     yield subject, object
 
     def loops(self, predicate: int) -> Iterator[int]:
-        """What a predicate relates with itself."""
+        """Yields the terms that a predicate relates with themselves."""
         return (subject for subject, object in self.pairs(predicate) if subject == object)
 
     def predicates(self) -> set[int]:
@@ -137,7 +137,7 @@ class Closure:
     # closing
 
     def add(self, triple: Triple) -> None:
-        """What rules call for what follows; looked at later.
+        """Takes a triple that a rule derives; it is looked at later.
 
         Bounded, for a single rule may join everything with everything."""
         self.pending.append(triple)
@@ -145,7 +145,7 @@ class Closure:
             raise TooManyError
 
     def contradict(self, words: str, terms: Mapping[str, int]) -> None:
-        """What a rule calls that says what cannot be."""
+        """Raises the contradiction that a rule has found."""
         raise TripleContradictionError(words, terms)
 
     def close(self, triples: Iterable[Triple]) -> None:
@@ -172,7 +172,7 @@ class Closure:
             self._fire(subject, predicate, object)
 
     def _note_guards(self, subject: int, predicate: int, object: int) -> None:
-        """What the triple says of a predicate or a class makes functions worth trying for it."""
+        """Notes the functions that the triple makes worth trying for a predicate or a class."""
         for guard in self.program.guards.get(predicate, ()):
             named, other = (subject, object) if guard.subject else (object, subject)
             if guard.other is None or guard.other == other:
@@ -228,7 +228,7 @@ class Closure:
                     self.add((subject, other, object))
 
     def _is_new(self, term: int) -> bool:
-        """Whether a term is seen for the first time."""
+        """Returns whether a term is seen for the first time."""
         if term in self._seen or (self.base is not None and term in self.base._seen):
             return False
         self._seen.add(term)

@@ -27,7 +27,7 @@ Fire = Callable[["Closure", int, int, int], None]
 
 @dataclass(frozen=True)
 class Guard:
-    """What makes a function worth trying for a predicate or a class: a triple that names it."""
+    """A triple that makes a function worth trying for a predicate or a class that it names."""
 
     subject: bool
     other: int | None
@@ -102,7 +102,7 @@ class _Writer:
         self.lines.append("    " * self.depth + line)
 
     def known(self, pattern: Pattern) -> tuple[bool, int]:
-        """How much of a place is known: its predicate has to be."""
+        """Ranks a pattern by whether its predicate is known, then by how many of its parts are."""
         return (
             self._is_known(pattern[1]),
             sum(self._is_known(part) for part in pattern),

@@ -38,7 +38,7 @@ class DocumentError(ValueError):
 
 @dataclass
 class RdfDocument:
-    """What a document says."""
+    """The content of a document."""
 
     triples: list[tuple[Term, ox.NamedNode, Term]] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def parsed(
     most: int | None = None,
     rename: Callable[[str], str] = str,
 ) -> RdfDocument:
-    """What a document says; Turtle may use `prefixes` without declaring them."""
+    """Parses a document; Turtle may use `prefixes` without declaring them."""
     _REFUSALS.get(format, _take)(text, what)
     head = "" if format != "turtle" else _declared(prefixes or {})
     document = RdfDocument()

@@ -102,7 +102,7 @@ class ProgramRun:
             self._close(stratum)
 
     def rows(self, key: Key) -> set[Row]:
-        """What is true of a predicate."""
+        """Returns the rows of a predicate."""
         relation = self._relations.get(key)
         return set() if relation is None else relation.rows
 
@@ -121,7 +121,7 @@ class ProgramRun:
     def _round(
         self, plans: Iterable[tuple[ProgramRule, Sequence[_Step]]], new: Mapping[Key, Relation]
     ) -> dict[Key, set[Row]]:
-        """What rules derive that was not known, added once all are done."""
+        """Returns the rows that rules derive and that were not known, added once all are done."""
         found: dict[Key, set[Row]] = {}
         for rule, steps in plans:
             known = self._relations[rule.head.key].rows
@@ -157,7 +157,7 @@ class ProgramRun:
             yield from self._solutions(steps, at + 1, wider, new)
 
     def _step(self, step: _Step, bound: Bound, new: Mapping[Key, Relation]) -> Iterable[Bound]:
-        """What is bound after a step, in each way that it holds."""
+        """Yields the bindings after a step, in each way that it holds."""
         self._tick()
         part = step.part
         if isinstance(part, RuleComparison):
@@ -233,7 +233,7 @@ def _compared(step: _Step, part: RuleComparison, bound: Bound) -> Iterable[Bound
 
 
 def _holds(sign: str, left: Any, right: Any) -> bool:
-    """Whether a comparison holds: never of two kinds, and booleans have no order."""
+    """Returns whether a comparison holds: never of two kinds, and booleans have no order."""
     kinds = {_kind(left), _kind(right)}
     if len(kinds) > 1 or (RuleTruth in kinds and sign not in ("=", "==", "!=")):
         return False

@@ -39,7 +39,7 @@ class FactsError(ValueError):
 
 
 class Facts:
-    """What an event says and what follows."""
+    """The facts of an event, and what follows from them."""
 
     def __init__(self, known: Knowledge, terms: Terms, closure: Closure) -> None:
         self.knowledge = known
@@ -71,11 +71,11 @@ class Facts:
         return None if term is None else self.knowledge.names.scalar(term)
 
     def is_node(self, number: int) -> bool:
-        """Whether a term can be a subject: an IRI or a blank node."""
+        """Returns whether a term can be a subject: an IRI or a blank node."""
         return not self.terms.is_literal(number) and self.terms.term(number) is not None
 
     def is_iri(self, number: int) -> bool:
-        """Whether a term is an IRI: then it can be a predicate."""
+        """Returns whether a term is an IRI: then it can be a predicate."""
         return isinstance(self.terms.term(number), ox.NamedNode)
 
     def literals(self, value: Scalar) -> Iterable[int]:

@@ -20,7 +20,7 @@ Triple = tuple[Any, Any, Any]
 
 
 def is_graph(value: object) -> TypeGuard[rdflib.Graph]:
-    """Whether a value is a graph of rdflib, or several."""
+    """Returns whether a value is a graph of rdflib, or several."""
     library = sys.modules.get("rdflib")
     return library is not None and isinstance(value, library.Graph)
 
@@ -47,7 +47,7 @@ def turtle_of(graph: rdflib.Graph) -> str:
 
 
 def lines_of(graph: rdflib.Graph) -> list[str]:
-    """What tells a graph from another: its triples, whatever its blank nodes are called."""
+    """Identifies a graph by its triples, whatever its blank nodes are called."""
     lines = (" ".join(term.n3() for term in triple) for triple in triples_in(graph))
     return sorted(_BLANK.sub("_:", line) for line in lines)
 

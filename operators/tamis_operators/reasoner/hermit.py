@@ -66,7 +66,7 @@ def _candidates() -> Iterator[Path]:
 
 @functools.cache
 def _class_path() -> str:
-    """Where the classes are, found without importing owlready2, which has a world of its own."""
+    """Finds the classes without importing owlready2, which has a world of its own."""
     package = importlib.util.find_spec("owlready2")
     if package is None or not package.origin:
         raise ValueError("owlready2, which brings HermiT, is not installed")
@@ -130,7 +130,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def _failure(words: str, code: int) -> Exception:
-    """What went wrong, in one line."""
+    """Makes the error of a failed run, in one line."""
     if "InconsistentOntology" in words or "Inconsistent ontology" in words:
         return InconsistentError("the facts and the ontology contradict each other")
     if "OutOfMemoryError" in words:

@@ -27,7 +27,7 @@ class ConstantObject(NamedTuple):
 
 
 class Holds(Operator):
-    """Whether a triple is true; with variables, which are."""
+    """Decides whether a triple is true; with variables, finds those that are."""
 
     def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings
@@ -64,7 +64,7 @@ class Holds(Operator):
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterator[Implication]:
-        """What a property relates, the properties above it relate."""
+        """Implies for a property the properties above it."""
         subject, property, object = arguments
         known = knowledge(self.settings)
         above = known.superproperties(property)
@@ -108,7 +108,7 @@ def _numbers(facts: Facts, node: Node) -> tuple[int, ...]:
 
 
 def _related(facts: Facts, subject: Any, predicate: int, object: Any) -> Iterator[tuple[int, int]]:
-    """What a property relates, of a subject and an object that may be given."""
+    """Yields the pairs that a property relates, of a subject and an object that may be given."""
     closure = facts.closure
     if isinstance(object, Variable):
         if isinstance(subject, Variable):

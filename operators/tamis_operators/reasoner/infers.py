@@ -78,7 +78,7 @@ class Inference:
 
 
 def _rows(facts: Facts, places: int, term: ox.NamedNode) -> Iterator[Row]:
-    """What facts tell of a class or a property."""
+    """Yields the rows of a class or a property in facts."""
     number = facts.number(term)
     if number is None:
         return
@@ -125,7 +125,7 @@ def prepared_inference(
 
 
 class Infers(Operator):
-    """Whether rules derive a head; with variables, for which values."""
+    """Decides whether rules derive a head; with variables, for which values."""
 
     def __init__(
         self, settings: ReasonerSettings, specification: Specification, rules: Rules

@@ -59,7 +59,7 @@ class OwlReasoner:
             return self._ontology
 
     def read(self, event: Any) -> object:
-        """Who is what in an event."""
+        """Reads the facts of an event, with the ontology."""
         return self.ontology.read(event)
 
 
@@ -82,7 +82,7 @@ class InstanceOf(Operator):
         return ontology.entity(entity), ontology.expression(expression)
 
     def solve(self, event: Any, entity: object, expression: object) -> object:
-        """Whether the entity is one, or all who are."""
+        """Returns whether the entity is an instance, or all that are."""
         (answer,) = self.solve_many(event, [(entity, expression)])
         if isinstance(answer, Exception):
             raise answer
@@ -112,7 +112,7 @@ class InstanceOf(Operator):
         )
 
     def samples(self) -> Iterable[Sample]:
-        """What is true under any ontology."""
+        """Returns samples that hold under any ontology."""
         facts = {"facts": "@prefix s: <urn:sample:> . s:car7 s:follows s:car8 ."}
         for predicate, answer in (
             ("instanceOf('urn:sample:car7', 'Thing')", True),

@@ -47,7 +47,7 @@ _COUNTED = {"min": "minCardinality", "max": "maxCardinality", "exactly": "cardin
 
 
 class Ontology:
-    """What was known before any event; and the expressions that are asked."""
+    """The ontology that is known before any event, and the expressions that are asked."""
 
     def __init__(self, settings: ReasonerSettings, timeout: float | None) -> None:
         self._timeout = timeout
@@ -158,7 +158,7 @@ class Ontology:
 
 
 class Instances:
-    """What HermiT says of an event."""
+    """The answers of HermiT about an event."""
 
     def __init__(self, triples: list[Triple], timeout: float | None) -> None:
         self._triples = triples
@@ -172,7 +172,7 @@ class Instances:
         return self._known[tree]
 
     def __contains__(self, tree: Tree) -> bool:
-        """Whether an expression was asked."""
+        """Returns whether an expression was asked."""
         return tree in self._known
 
     def ask(self, trees: Iterable[Tree]) -> None:

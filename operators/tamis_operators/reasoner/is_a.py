@@ -19,7 +19,7 @@ from tamis_operators.reasoner.vocabulary import TYPE
 
 
 class IsA(Operator):
-    """Whether an entity is in a class; with variables, which entities, or which classes."""
+    """Decides whether an entity is in a class; with variables, finds entities or classes."""
 
     def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
         self.settings = settings

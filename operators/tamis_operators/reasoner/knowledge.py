@@ -95,7 +95,7 @@ class Knowledge:
 
 
 def knowledge(settings: ReasonerSettings) -> Knowledge:
-    """What is known under these settings, loaded once a process."""
+    """Returns the knowledge under these settings, loaded once a process."""
     with _LOCK:
         known = _LOADED.get(settings)
         if known is None:
@@ -124,7 +124,7 @@ def _always() -> Iterator[Triple]:
 
 
 def first_consequences(triples: Iterable[Triple], terms: Terms, regime: str) -> Iterator[Triple]:
-    """What follows from triples as they were given, and not from those that follow.
+    """Yields consequences of triples as they were given, and not of those that follow.
 
     rdfs4 (everything said is a resource), dt-type2 (literals have types), dt-not-type."""
     if regime == "rdfs":

@@ -225,7 +225,7 @@ class TermNames:
         return iri if self._expanded(iri) == iri else f"<{iri}>"
 
     def _bare(self, local: str) -> str | None:
-        """What a bare name names where an entity stands."""
+        """Returns the IRI that a bare name stands for in the place of an entity."""
         found = self._names.get(local, [])
         if found:
             return found[0] if len(found) == 1 else None

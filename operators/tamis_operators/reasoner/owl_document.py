@@ -78,7 +78,7 @@ Triple = tuple[Any, Any, Any]
 
 
 class Vocabulary:
-    """What the terms of some triples are: classes, properties of either kind, individuals."""
+    """The classes, properties of either kind, and individuals of some triples."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.classes: set[str] = set()
@@ -246,7 +246,7 @@ class Vocabulary:
         return found
 
     def declarations(self) -> Iterator[tuple[str, str]]:
-        """What is declared: a term, and what it is."""
+        """Yields each declared term, and what it is."""
         yield from ((name, "Class") for name in sorted(self.classes))
         yield from sorted(self.properties.items())
         yield from ((name, "NamedIndividual") for name in sorted(self.individuals))
@@ -274,7 +274,7 @@ class TripleWriter:
         self._nodes = 0
 
     def name(self, iri: str) -> str:
-        """How an IRI is written."""
+        """Returns an IRI as it is written."""
         if iri.startswith(BUILT_IN):
             return f"<{iri}>"
         number = self._numbers.get(iri)

@@ -53,7 +53,7 @@ def rules_of(
 
 
 def _text(path: str) -> str:
-    """What a file holds; one that cannot be read is told when it is needed."""
+    """Reads a file; one that cannot be read is reported when it is needed."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError):

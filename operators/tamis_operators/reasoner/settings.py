@@ -56,7 +56,7 @@ class ReasonerSettings:
 
     @property
     def is_bundled(self) -> bool:
-        """Whether the ontology is the bundled one."""
+        """True if the ontology is the bundled one."""
         return not (self.ontology or self.graphs)
 
     @property
@@ -104,7 +104,7 @@ def settings_of(
 
 
 def _digest(paths: tuple[str, ...], told_apart: tuple[object, ...]) -> str:
-    """What tells the set-up apart; a file that cannot be read is told when it is needed."""
+    """Digests the set-up; a file that cannot be read is reported when it is needed."""
     found = hashlib.sha256(repr(told_apart).encode())
     for path in paths:
         inside = [path] if not os.path.isdir(path) else sorted(map(str, Path(path).rglob("*")))

@@ -63,7 +63,7 @@ class Dataset:
         self._prefixes = prefixes
 
     def query(self, query: str) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
-        """What a query gives; solutions one by one."""
+        """Runs a query; solutions come one by one."""
         return self._store.query(
             query,
             prefixes=self._prefixes,

@@ -113,7 +113,7 @@ class Terms:
         return self._terms[number - self.first]
 
     def is_literal(self, number: int) -> bool:
-        """Whether a term is a literal."""
+        """Returns whether a term is a literal."""
         return number in self._literals or (self.base is not None and self.base.is_literal(number))
 
     def literals(self) -> list[int]:
@@ -150,7 +150,7 @@ def shown_datatype(datatype: str) -> str:
 
 
 def literal_value(literal: ox.Literal) -> Scalar:
-    """What a literal is in a solution."""
+    """Returns the value of a literal in solutions."""
     datatype, text = literal.datatype.value, literal.value
     if datatype == XSD + "string":
         return text

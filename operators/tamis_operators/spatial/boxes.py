@@ -86,15 +86,15 @@ POSITION_ATTRIBUTES = (WEST, EAST, SOUTH, NORTH)
 
 
 def lying_in(bounds: tuple[float, float, float, float]) -> list[Declaration]:
-    """What holds of a position all of which lies within bounds."""
+    """Returns what holds of a position all of which lies within bounds."""
     west, south, east, north = _outwards(bounds)
     across, along = ("between", (west, east)), ("between", (south, north))
     return [(WEST, *across), (EAST, *across), (SOUTH, *along), (NORTH, *along)]
 
 
 def meeting(bounds: tuple[float, float, float, float]) -> list[Declaration]:
-    """What holds of a position some of which lies within bounds; nothing where they are beyond the
-    plane's edge."""
+    """Returns what holds of a position some of which lies within bounds; nothing where they are
+    beyond the plane's edge."""
     west, south, east, north = _outwards(bounds)
     found: list[Declaration] = []
     if west > -180 and east < 180:
@@ -113,7 +113,7 @@ def united(several: Iterable[tuple[float, ...]]) -> tuple[float, float, float, f
 
 
 def near(bounds: tuple[float, float, float, float], metres: float) -> list[Declaration]:
-    """What holds of a position some of which is so near to what lies within bounds."""
+    """Returns what holds of a position some of which is so near to what lies within bounds."""
     around = _around(bounds, metres)
     return [] if around is None else meeting(around)
 

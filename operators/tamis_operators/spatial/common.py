@@ -24,14 +24,14 @@ METRES = frozenset({NUMBER})
 
 
 def located(event: Any, most_vertices: int, crs: str) -> Position:
-    """Where the event is."""
+    """Reads the position of the event."""
     from tamis_operators.spatial.position import position_of
 
     return position_of(event[INPUT], most_vertices, crs)
 
 
 def preparation(configuration: Configuration) -> Preparation:
-    """What is done once an event for all spatial operators: its position is read and checked."""
+    """Makes the preparation of all spatial operators: it reads and checks the position, once."""
     return Preparation(
         "position",
         partial(located, most_vertices=configuration.most_vertices, crs=configuration.crs),
@@ -99,7 +99,7 @@ class SpatialOperator(Operator):
         self.is_boxed = configuration.is_boxed
 
     def name_of(self, place: Any) -> Any:
-        """What a place is called in solutions; of a variable nothing."""
+        """Returns the name of a place in solutions; `None` for a variable."""
         return None if isinstance(place, Variable) else self.gazetteer.places[place].name
 
     def bounds(self, place: Any, *dimensions: int) -> tuple[float, float, float, float]:

@@ -31,7 +31,7 @@ _UNREADABLE = "unreadable"
 
 @dataclass(frozen=True)
 class PlaceSource:
-    """Where places are kept: a file with a layer, or a query to a database.
+    """A source of places: a file with a layer, or a query to a database.
 
     `name`, `kind` and `geometry` are its columns, `of_kind` is the kind of all that say none, and
     `crs` the coordinate system where it is not said. `connect` makes a connection of DB-API; a
@@ -66,8 +66,8 @@ GazetteerSource = str | os.PathLike[str] | PlaceSource
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a gazetteer is made of, how many vertices a position may have, and of which coordinate
-    system a pair is."""
+    """The sources of a gazetteer, the most vertices of a position, and the coordinate system of a
+    pair."""
 
     sources: tuple[str | PlaceSource, ...]
     built_in: bool
@@ -82,7 +82,7 @@ class Configuration:
 
     @property
     def is_boxed(self) -> bool:
-        """Whether the boxes of positions, which the environment sets up, are those of its pairs."""
+        """True if the boxes of positions, which the environment sets up, are those of its pairs."""
         return self.crs == crs_of_pairs()
 
 
@@ -128,7 +128,7 @@ def digest_of(configuration: Configuration) -> str:
 
 
 def _parts(source: Path | PlaceSource) -> Iterator[bytes]:
-    """What a source holds, and how it is read."""
+    """Yields the content of a source, and how it is read."""
     if isinstance(source, PlaceSource):
         how = (source.layer, source.query, source.name, source.kind, source.of_kind)
         yield repr((*how, source.geometry, source.crs)).encode()

@@ -51,7 +51,7 @@ def checked_code(crs: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def transformer(crs: str) -> Transformer | None:
-    """What brings coordinates over; `None` where they are longitudes and latitudes."""
+    """Makes the transformer of coordinates; `None` for longitudes and latitudes."""
     try:
         system, geographic = CRS.from_user_input(crs), CRS.from_user_input(_GEOGRAPHIC)
         if system.equals(geographic, ignore_axis_order=True):

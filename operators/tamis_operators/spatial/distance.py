@@ -62,7 +62,7 @@ class Pieces(NamedTuple):
 
     @property
     def are_points(self) -> Flags:
-        """Which of them start where they end."""
+        """True for each piece that starts where it ends."""
         return np.asarray((self.x1 == self.x2) & (self.y1 == self.y2))
 
     def at(self, places: Any) -> Pieces:
@@ -158,7 +158,7 @@ def widest_chord(distance_m: float) -> float:
 
 
 def _least_chord(one: Pieces, other: Pieces) -> Floats:
-    """What pairs of pieces are apart at least."""
+    """Returns the least distances of pairs of pieces."""
     chord = np.sqrt(((one.middle - other.middle) ** 2).sum(axis=1))
     return np.asarray(chord - one.half_m - other.half_m)
 
@@ -260,7 +260,7 @@ def _feet(one: Pieces, other: Pieces) -> float:
 
 
 def _foot(x: Floats, y: Floats, piece: Pieces) -> Floats:
-    """How far points are from pieces, each from its own.
+    """Returns the distances of points from pieces, each from its own.
 
     The sign of the derivative at both ends says whether a foot lies between them; regula falsi
     (Illinois) finds it."""

@@ -30,7 +30,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class DistanceFrom(SpatialOperator):
-    """How far the position is from a place."""
+    """Measures the distance of the position from a place."""
 
     def check(self, place: Any, metres: Any) -> Sequence[object]:
         """The number of the place."""

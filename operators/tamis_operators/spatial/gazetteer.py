@@ -76,7 +76,7 @@ class Gazetteer:
 
     @property
     def areas(self) -> int:
-        """How many places are areas."""
+        """The number of places that are areas."""
         return sum(each.dimension == AREA for each in self._regions)
 
     def place(self, name: object) -> Place:
@@ -113,11 +113,11 @@ class Gazetteer:
         return name
 
     def holding(self, position: Position, numbers: Sequence[int]) -> list[bool]:
-        """Which of some regions hold the position."""
+        """Returns for some regions whether each holds the position."""
         return self._answers(position, numbers, Place.holds)
 
     def meeting(self, position: Position, numbers: Sequence[int]) -> list[bool]:
-        """Which of some lines and areas meet the position."""
+        """Returns for some lines and areas whether each meets the position."""
         return self._answers(position, numbers, Place.meets)
 
     def names_holding(self, position: Position) -> list[str]:
@@ -246,7 +246,7 @@ class Gazetteer:
 
     @staticmethod
     def _overlap(position: Position, place: Place) -> bool:
-        """Whether they meet on the plane, where one of them is more than points."""
+        """Returns whether they meet on the plane, where one of them is more than points."""
         if place.dimension != POINT:
             return place.prepare().meets(position)
         if all(part.dimension == POINT for part in position.parts):

@@ -44,7 +44,7 @@ def members_of(value: object, most_vertices: int | None = None) -> list[Member]:
 
 
 class _Budget:
-    """How many vertices may still come."""
+    """Counts the vertices that may still come."""
 
     def __init__(self, most: int | None) -> None:
         self.most = most

@@ -33,7 +33,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class Intersects(SpatialOperator):
-    """Whether the position meets a line or an area; with a variable, which ones."""
+    """Decides whether the position meets a line or an area; with a variable, finds those."""
 
     def check(self, region: Any) -> Sequence[object]:
         """The number of the line or area."""
@@ -57,7 +57,7 @@ class Intersects(SpatialOperator):
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """What meets this one meets those around it."""
+        """Implies for lines and areas those around them."""
         numbers = [number for (number,) in others]
         for at, around, _ in self.gazetteer.related(arguments[0], numbers):
             if around:

@@ -38,7 +38,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class LocIn(SpatialOperator):
-    """Whether the position lies in a region; with a variable, in which ones."""
+    """Decides whether the position lies in a region; with a variable, finds those."""
 
     def check(self, region: Any) -> Sequence[object]:
         """The number of the region."""

@@ -36,7 +36,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class LocWithin(SpatialOperator):
-    """Whether the position is within a distance of a place."""
+    """Decides whether the position is within a distance of a place."""
 
     def check(self, place: Any, distance: Any) -> Sequence[object]:
         """The number of the place, and the distance."""

@@ -33,7 +33,7 @@ def specified(configuration: Configuration, shared: Preparation) -> Specificatio
 
 
 class NearestPlace(SpatialOperator):
-    """Which place of a kind is nearest."""
+    """Finds the nearest place of a kind."""
 
     def check(self, kind: Any, name: Any, metres: Any) -> Sequence[object]:
         """The kind is that of some place."""

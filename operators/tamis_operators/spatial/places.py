@@ -39,7 +39,7 @@ class Place(PositionPart):
 
     @property
     def point(self) -> tuple[float, float] | None:
-        """Where it is, if it is one point."""
+        """The coordinates, if it is one point."""
         if self.dimension == POINT and shapely.get_num_geometries(self.geometry) == 1:
             return self.bounds[0], self.bounds[1]
         return None
@@ -65,7 +65,7 @@ class Place(PositionPart):
         return self
 
     def has_point(self, x: float, y: float) -> bool:
-        """Whether a point is in the place."""
+        """Returns whether a point is in the place."""
         if y == 90 or y == -90:
             return self.north if y > 0 else self.south
         if shapely.intersects_xy(self.geometry, x, y):
@@ -73,14 +73,14 @@ class Place(PositionPart):
         return self.seam and abs(x) == 180 and bool(shapely.intersects_xy(self.geometry, -x, y))
 
     def holds(self, position: Position) -> bool:
-        """Whether all of a position is in the place."""
+        """Returns whether all of a position is in the place."""
         if position.point is not None:
             return self.has_point(*position.point)
         with self._lock:
             return all(self._covers(part) for part in position.parts)
 
     def meets(self, position: Position) -> bool:
-        """Whether some of a position is in the place."""
+        """Returns whether some of a position is in the place."""
         if position.point is not None:
             return self.has_point(*position.point)
         with self._lock:

@@ -127,7 +127,7 @@ def _around_pole(ring: list[Vertex]) -> list[Vertex]:
 
 
 def _crossings(ring: list[Vertex], pole: float) -> list[tuple[float, int, float, float]]:
-    """Where a ring meets the antimeridian: how far from the pole, after which vertex, where."""
+    """Finds where a ring meets the antimeridian: distance from the pole, vertex before, place."""
     found = []
     for at, ((x1, y1), (x2, y2)) in enumerate(itertools.pairwise(ring)):
         low, high = min(x1, x2), max(x1, x2)

@@ -42,7 +42,7 @@ class PositionPart:
 
 
 class Position:
-    """What `position` says, and what was found out about it for this event."""
+    """The position of an event, and what was found out about it."""
 
     __slots__ = ("_parts", "_pieces", "distances", "point")
 
@@ -55,7 +55,7 @@ class Position:
 
     @property
     def parts(self) -> list[PositionPart]:
-        """What it consists of."""
+        """The parts that it consists of."""
         if self._parts is None:
             assert self.point is not None
             self._parts = [PositionPart(shapely.Point(self.point))]

@@ -32,7 +32,7 @@ Exact = tuple[Fraction, Fraction]
 
 
 def disjoint(one: Place, other: Place) -> bool:
-    """Whether no position lies in both."""
+    """Returns whether no position lies in both."""
     if (one.north and other.north) or (one.south and other.south):
         return False
     if _near(one.geometry, other.geometry):
@@ -45,7 +45,7 @@ def _near(one: Any, other: Any) -> bool:
 
 
 def inside(inner: Place, outer: Place) -> bool:
-    """Whether every position in one lies in the other."""
+    """Returns whether every position in one lies in the other."""
     if inner.number == outer.number:
         return True
     if outer.dimension != AREA or not _contains(outer.bounds, inner.bounds):
@@ -162,7 +162,7 @@ def _orientation(a: Point, b: Point, c: Point) -> int:
 def _touches(
     mine: _Edges, theirs: _Edges
 ) -> tuple[dict[int, set[Point]], dict[int, set[Point]]] | None:
-    """Which edges of two areas touch and where (at ends of edges); `None` if two edges cross."""
+    """Finds the edges of two areas that touch, and where (at ends); `None` if two edges cross."""
     tree = shapely.STRtree(shapely.linestrings(np.stack([theirs.starts, theirs.ends], axis=1)))
     lines = shapely.linestrings(np.stack([mine.starts, mine.ends], axis=1))
     on_mine: dict[int, set[Point]] = {}

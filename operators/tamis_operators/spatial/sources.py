@@ -90,7 +90,7 @@ class _Table:
         self.crs = crs
 
     def column(self, name: str) -> int | None:
-        """Where a column stands: of that very name, else of that name but for its case."""
+        """Returns the place of a column: of that very name, else of that name but for its case."""
         if name in self.columns:
             return self.columns.index(name)
         lower = [each.lower() for each in self.columns]

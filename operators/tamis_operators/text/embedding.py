@@ -82,12 +82,12 @@ class Embedding:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What must be installed for it."""
+        """The modules that it needs."""
         return () if self.folder is None else MODULES
 
     @property
     def digest(self) -> str:
-        """What tells it from another one: its name and version, or what lies in its folder."""
+        """A digest that identifies it: of its name and version, or of the files in its folder."""
         found = hashlib.sha256(self.version.encode())
         folder = self.folder
         if folder is None:

@@ -46,12 +46,12 @@ class Mentions(Operator):
         return (compiled,)
 
     def solve(self, event: Any, phrase: str) -> bool:
-        """Whether the text holds the phrase."""
+        """Returns whether the text holds the phrase."""
         self._phrases.learn(phrase)
         return bool(event.prepared.holds(phrase))
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool]:
-        """Whether it holds each of several."""
+        """Returns whether it holds each of several."""
         return [self.solve(event, phrase) for (phrase,) in lists]
 
     @property

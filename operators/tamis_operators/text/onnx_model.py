@@ -104,7 +104,7 @@ def _output_of(outputs: list[Any], model: Path) -> str:
 
 
 def _most_tokens(folder: Path) -> int:
-    """How many tokens the model was made for, where its folder says so."""
+    """Returns how many tokens the model was made for, where its folder says so."""
     for name, key in (
         ("sentence_bert_config.json", "max_seq_length"),
         ("tokenizer_config.json", "model_max_length"),

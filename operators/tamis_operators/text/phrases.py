@@ -31,7 +31,7 @@ class MarkedText(NamedTuple):
     """The phrases of higher numbers were learned later."""
 
     def holds(self, phrase: str) -> bool:
-        """Whether the text holds a marked phrase."""
+        """Returns whether the text holds a marked phrase."""
         number = self.known.get(phrase, self.before)
         return number in self.found if number < self.before else phrase in self.text
 
@@ -77,7 +77,7 @@ class Phrases:
         return MarkedText(marked_text, numbers, found, settled)
 
     def _settle(self) -> tuple[Needles, int]:
-        """What looks for all phrases, beside what others are looking with."""
+        """Builds needles of all phrases, beside those in use."""
         from tamis.kit import Needles
 
         needles = Needles() if self._needles is None else copy.copy(self._needles)

@@ -99,5 +99,5 @@ def record(attribute: str, embedding: Embedding | None, version: str) -> Operato
 
 
 def _no_embedding() -> Operator:
-    """What makes the operator where nothing was set up."""
+    """Refuses to make the operator where nothing was set up."""
     raise OperatorError(HOW)

@@ -126,7 +126,7 @@ class Vectors:
         return found
 
     def _called(self, texts: list[str]) -> Any:
-        """What the user's function gives, within its limits."""
+        """Calls the user's function within its limits."""
         function, timeout = self.function(), self.embedding.timeout
         asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - an object whose call is async

@@ -19,7 +19,7 @@ ONNXRUNTIME, OPENCV = "onnxruntime", "opencv"
 
 
 class Engine(Protocol):
-    """What runs a network."""
+    """Runs a network."""
 
     def run(self, blob: NDArray[Any]) -> list[NDArray[Any]]:
         """The outputs for a blob."""
@@ -74,5 +74,5 @@ class OnnxEngine:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the model says of itself."""
+        """The model's own description."""
         return dict(self._session.get_modelmeta().custom_metadata_map)

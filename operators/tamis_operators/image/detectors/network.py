@@ -33,7 +33,7 @@ _GRAY = 114
 
 
 class FramePlace(NamedTuple):
-    """Where a frame is on the picture that the network is shown."""
+    """The place of a frame on the picture that the network is shown."""
 
     zoom_x: float
     zoom_y: float
@@ -98,7 +98,7 @@ class NetworkDetector(Detector):
         return suppressed(found, self._configuration.overlap, 0.9)
 
     def _blob(self, frame: Frame) -> tuple[NDArray[Any], FramePlace]:
-        """What the network is shown, and where the frame is on it."""
+        """Makes the input of the network; returns the place of the frame on it too."""
         shown, placed = self._shown(frame)
         blob = opencv().dnn.blobFromImage(shown, self._configuration.scale, self._size, swapRB=True)
         return blob, placed

@@ -28,7 +28,7 @@ _MOST_FINAL = 1000
 
 
 class Layout(NamedTuple):
-    """What has to be known to read an output."""
+    """The facts that are needed to read an output."""
 
     classes: int
     size: tuple[int, int]

@@ -54,7 +54,7 @@ def _fields(content: mmap.mmap, place: int, end: int) -> Iterator[tuple[int, int
 def _inside(
     content: mmap.mmap, start: int, end: int, number: int, *numbers: int
 ) -> Iterator[tuple[int, int]]:
-    """Where the messages are that a path of field numbers leads to."""
+    """Yields the places of the messages to which a path of field numbers leads."""
     for found, kind, first, after in _fields(content, start, end):
         if found == number and kind == _SIZED:
             if numbers:
