@@ -21,13 +21,13 @@ PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal
 demo: $(VENV)/.demonstrable $(VENV)/.kernels
 	@$(BIN)/python -m examples.uav.demo $(if $(SECONDS),--seconds $(SECONDS))
 
-test: $(VENV)/.developed $(VENV)/.kernels
+test: $(VENV)/.compiled
 	$(PYTEST) -m 'not slow'
 
-quick: $(VENV)/.developed $(VENV)/.kernels
+quick: $(VENV)/.compiled
 	HYPOTHESIS_PROFILE=glance $(PYTEST) -m 'not slow and not long' $(QUICK)
 
-slow: $(VENV)/.developed $(VENV)/.kernels newest oldest
+slow: $(VENV)/.compiled newest oldest
 	$(PYTEST) -m slow
 	$(MAKE) bench
 
@@ -41,7 +41,7 @@ python313:
 constraints: $(VENV)/.created
 	$(BIN)/python -m tests.versions $@
 
-coverage: $(VENV)/.developed $(VENV)/.kernels
+coverage: $(VENV)/.compiled
 	$(PYTEST) -m 'not slow' --cov --cov-report=term
 
 check: $(VENV)/.developed
@@ -98,4 +98,8 @@ $(VENV)/.developed: $(VENV)/.created pyproject.toml $(CONSTRAINTS)
 # numba notices changes to the file of a kernel, not to the files of what it calls
 $(VENV)/.kernels: $(KERNELS)
 	find framework operators planners -name '*.nb[ic]' -delete
+	@touch $@
+
+$(VENV)/.compiled: $(VENV)/.developed $(VENV)/.kernels
+	$(BIN)/tamis doctor --compile
 	@touch $@

@@ -13,10 +13,23 @@ BUNDLED = {
     if installed().sources[("operator", name)].startswith("tamis (")
 }
 FAR = ("travels", "listing")
+SLOW = {("nearest", "necessary"), ("distanceFrom", "necessary")}
+"""Laws that ask an operator for its dearest answers, a thousand times."""
 
 
-@pytest.mark.parametrize("law", LAWS, ids=[law.name for law in LAWS])
-@pytest.mark.parametrize("name", BUNDLED)
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        pytest.param(
+            name,
+            law,
+            id=f"{name}-{law.name}",
+            marks=[pytest.mark.slow] if (name, law.name) in SLOW else [],
+        )
+        for name in BUNDLED
+        for law in LAWS
+    ],
+)
 def test_conforms(name: str, law: Law) -> None:
     if law.name in FAR:
         travel_together(list(BUNDLED.values()))

@@ -68,12 +68,12 @@ def doctor(
 
 def _compile() -> int:
     """Compiles what is not in the cache, and says where it is."""
-    from tamis.doctor import cache, compile_all
+    from tamis.doctor import cache, compile_by_two
 
     began = time.perf_counter()
     names = []
     with _telling("compiling kernels"):
-        names = list(compile_all())
+        names = list(compile_by_two())
     put(f"Ready in {time.perf_counter() - began:.1f} s: {', '.join(names)}; {cache().words}.")
     return DONE
 
