@@ -163,7 +163,7 @@ def _compile(factory: Callable[..., Index]) -> None:
 
 @hookimpl
 def tamis_indexes() -> list[IndexRecord]:
-    """The indexes of the core."""
+    """Returns the indexes of the core."""
     return [
         _compiled(
             "pstbloom",
@@ -192,5 +192,5 @@ def tamis_indexes() -> list[IndexRecord]:
 
 @hookimpl
 def tamis_attributes() -> list[DerivedAttribute]:
-    """The attributes derived from `time`."""
+    """Returns the attributes derived from `time`."""
     return list(TIME_ATTRIBUTES)

@@ -82,7 +82,7 @@ def found() -> list[Finding]:
 
 
 def python() -> Iterator[Finding]:
-    """The interpreter and the platform, and where tamis is."""
+    """Yields the interpreter and the platform, and where tamis is."""
     words = (
         f"{platform.python_implementation()} {platform.python_version()} on "
         f"{platform.system()} {platform.machine()}, {sys.executable}"
@@ -152,7 +152,7 @@ def _allowed(version: str, versions: str) -> bool:
 
 
 def plugins() -> Iterator[Finding]:
-    """Each plugin: loaded, left out by the user, or broken, and why."""
+    """Checks each plugin: loaded, left out by the user, or broken, and why."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = found_plugins()

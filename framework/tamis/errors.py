@@ -40,7 +40,7 @@ class SubscriptionError(TamisError, ValueError):
             self.column = position - (before.rfind("\n") + 1) + 1
 
     def of(self, subscription: str | None) -> SubscriptionError:
-        """The same error, naming the subscription it belongs to."""
+        """Returns the same error, naming the subscription it belongs to."""
         return SubscriptionError(
             self.problem, subscription=subscription, text=self.text, position=self.position
         )
@@ -53,7 +53,7 @@ class SubscriptionError(TamisError, ValueError):
         return f"{': '.join([*parts, self.problem])}\n{self.excerpt()}"
 
     def excerpt(self) -> str:
-        """The line of the text with a caret below the place."""
+        """Returns the line of the text with a caret below the place."""
         if self.text is None or self.line is None or self.column is None:
             return ""
         line = self.text.split("\n", self.line)[self.line - 1]

@@ -102,7 +102,7 @@ class Index(Protocol):
             self.insert(row, predicates)
 
     def build_columns(self, rows: Rows, columns: Any) -> None:
-        """The same for `tamis.index.Columns`, whose ids do not matter here."""
+        """Builds from `tamis.index.Columns`, whose ids do not matter here."""
         self.build(zip(rows.tolist(), columns.predicates(), strict=True))
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
@@ -120,7 +120,7 @@ class Index(Protocol):
         """Takes what is known of events, a `tamis.Statistics`; answers never change."""
 
     def match(self, event: Event) -> Rows:
-        """The rows whose predicates the event satisfies, each once, in any order."""
+        """Returns the rows whose predicates the event satisfies, each once, in any order."""
 
     def search(self, event: Event) -> Found:
         """Returns the same, and how many rows were checked: all, where an index does not say."""
@@ -141,7 +141,7 @@ class Index(Protocol):
         return
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
-        """The same for several events."""
+        """Returns the same for several events."""
         return [self.match(event) for event in events]
 
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:

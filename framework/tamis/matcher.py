@@ -343,14 +343,14 @@ class Matcher:
         return id in self._catalog.rows
 
     def subscription(self, id: str) -> CatalogSubscription:
-        """A subscription as it was handed in; `KeyError` if there is none of that id."""
+        """Returns a subscription as it was handed in; `KeyError` if there is none of that id."""
         self._notice_time()
         with self._lock.reading():
             self._check_known(id)
             return self._catalog.subscribed(id)
 
     def __iter__(self) -> Iterator[str]:
-        """The ids of what is subscribed, in the order of subscribing."""
+        """Returns the ids of what is subscribed, in the order of subscribing."""
         self._notice_time()
         with self._lock.reading():
             return iter(list(self._catalog.rows))
@@ -492,7 +492,7 @@ class Matcher:
         fingerprint: str | None = None,
         **settings: Any,
     ) -> Matcher:
-        """A matcher of what `save` wrote, which accepts subscriptions like any other.
+        """Returns a matcher of what `save` wrote, which accepts subscriptions like any other.
 
         It is refused (`MatcherFolderError`) when its operators are not of the versions that it was
         saved with, or when its fingerprint is not the one that is asked for. `settings` are those
@@ -521,7 +521,7 @@ class Matcher:
         )
 
     def graph(self) -> networkx.Graph:
-        """The subscription graph for networkx: who holds which predicate (Figure 1)."""
+        """Returns the subscription graph for networkx: who holds which predicate (Figure 1)."""
         with self._lock.reading():
             return subscription_graph(self._catalog, self._language, self._intake.resolver())
 

@@ -38,7 +38,7 @@ def _words(name: str) -> set[str]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name within a third of its letters, upper and lower case counting half.
+    """Returns the known name within a third of its letters, upper and lower case counting half.
 
     Among very many names only those of about the same length, letters and ends are compared."""
     if len(name) > _LONGEST:

@@ -166,7 +166,7 @@ class Run(Protocol):
     """One problem being solved."""
 
     def next(self, limit: int) -> Sequence[int]:
-        """The calls to make now; none when nothing more is needed.
+        """Returns the calls to make now; none when nothing more is needed.
 
         At most `limit` invocations: calls of one batch are one. With a limit of one the outcomes
         are observed after each; a larger one asks for a round, as large as wastes little."""
@@ -205,7 +205,7 @@ class FollowingPlanner(Planner, Protocol):
     It hears of a change before any event is matched with it; events may be begun meanwhile."""
 
     def reset(self, standing: Standing) -> None:
-        """Everything that is subscribed, when it starts and when statistics change."""
+        """Takes everything that is subscribed, at the start and when statistics change."""
 
     def subscribed(self, standing: Standing) -> None:
         """Takes what was subscribed."""
@@ -214,7 +214,7 @@ class FollowingPlanner(Planner, Protocol):
         """Forgets the alternatives of these keys."""
 
     def in_order(self) -> Sequence[int]:
-        """The keys of what is subscribed, the first to be evaluated first."""
+        """Returns the keys of what is subscribed, the first to be evaluated first."""
 
 
 @dataclass(frozen=True)

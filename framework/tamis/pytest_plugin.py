@@ -110,7 +110,7 @@ class PluginItem(_Item):
         )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The sentence."""
+        """Returns the sentence."""
         return str(excinfo.value)
 
 
@@ -139,7 +139,7 @@ class LawItem(_Item):
             pytest.skip(str(skipped))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The sentences of what was broken; a traceback only of what is no law's."""
+        """Returns the sentences of what was broken; a traceback only of what is no law's."""
         from tamis.testing.conformance import Breach
 
         if isinstance(excinfo.value, Breach):

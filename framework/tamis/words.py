@@ -9,32 +9,32 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^@\s]+(?=@)|(password=)[^\s;,&]+")
 
 
 def a(noun: str) -> str:
-    """The noun with its article."""
+    """Returns the noun with its article."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def plural(noun: str) -> str:
-    """The noun of several things."""
+    """Returns the noun of several things."""
     return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def agreed(number: float, one: str, several: str) -> str:
-    """The word that agrees with a number of things: `was` or `were`."""
+    """Returns the word that agrees with a number of things: `was` or `were`."""
     return one if number == 1 else several
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: `1 error`, `2 errors`."""
+    """Returns a number of things: `1 error`, `2 errors`."""
     return f"{number:,} {agreed(number, noun, plural(noun))}"
 
 
 def shortened(words: str, length: int) -> str:
-    """The words, cut where they are longer."""
+    """Returns the words, cut where they are longer."""
     return words if len(words) <= length else words[: length - 1] + "…"
 
 
 def listed(names: Sequence[str], most: int, between: str = ", ") -> str:
-    """The first names, and how many more there are."""
+    """Returns the first names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return between.join(names[:most]) + more
 

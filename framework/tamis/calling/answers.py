@@ -85,7 +85,7 @@ class CallRefusedError(Exception):
 
 
 def failure_of(problem: BaseException) -> Failure:
-    """An exception as a reason."""
+    """Returns an exception as a reason."""
     if isinstance(problem, LateError):
         return Failure(TIMED_OUT, str(problem))
     if isinstance(problem, NonsenseError):
@@ -106,7 +106,7 @@ def failure_of(problem: BaseException) -> Failure:
 
 
 def truth_of(raw: object) -> bool:
-    """A bool of NumPy's, or nonsense."""
+    """Returns the bool of a NumPy bool; anything else is nonsense."""
     dtype = getattr(raw, "dtype", None)
     if (
         dtype is not None
@@ -118,7 +118,7 @@ def truth_of(raw: object) -> bool:
 
 
 def checked_solutions(raw: object, width: int, limit: int) -> tuple[list[Solution], bool]:
-    """The solutions as tuples of scalars, and whether there were more than the limit."""
+    """Returns the solutions as tuples of scalars, and whether there were more than the limit."""
     if isinstance(raw, (str, bytes, bytearray, Mapping)) or not isinstance(raw, Iterable):
         raise NonsenseError(f"expected solutions (a list), got {shown(raw)}")
     solutions: list[Solution] = []
@@ -159,7 +159,7 @@ def _scalar(value: object) -> Scalar:
 
 
 def shown(value: object) -> str:
-    """A value in few letters."""
+    """Returns a value in few letters."""
     try:
         words = repr(value)
     except KeyboardInterrupt:

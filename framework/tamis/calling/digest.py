@@ -51,7 +51,7 @@ class EventDigests:
         self._together: dict[tuple[str, ...], bytes | None] = {}
 
     def of(self, name: str) -> bytes | None:
-        """The digest of an input, also of an absent one; `None` where it has none."""
+        """Returns the digest of an input, also of an absent one; `None` where it has none."""
         try:
             return self._known[name]
         except KeyError:
@@ -59,7 +59,7 @@ class EventDigests:
             return found
 
     def together(self, names: tuple[str, ...]) -> bytes | None:
-        """The digest of several inputs in this order; `None` where one of them has none."""
+        """Returns the digest of several inputs in this order; `None` where one of them has none."""
         try:
             return self._together[names]
         except KeyError:
@@ -69,7 +69,7 @@ class EventDigests:
             return found
 
     def _digests(self, names: tuple[str, ...]) -> Iterator[bytes]:
-        """The digests up to the first input that has none."""
+        """Yields the digests up to the first input that has none."""
         for name in names:
             digest = self.of(name)
             if digest is None:
@@ -78,7 +78,7 @@ class EventDigests:
 
 
 def value_digest(value: object) -> bytes | None:
-    """The digest of a value; `None` where it has none."""
+    """Returns the digest of a value; `None` where it has none."""
     try:
         return _hashed(_encoded(value, 0))
     except _NoDigestError:
@@ -90,7 +90,7 @@ class _NoDigestError(Exception):
 
 
 def _hashed(encoded: bytes) -> bytes:
-    """Short encodings as they are: they are shorter than any hash, so never equal to one."""
+    """Hashes an encoding; a short one stays, for it is never equal to a hash."""
     return encoded if len(encoded) < _HASH_BYTES else sha256(encoded).digest()
 
 
@@ -138,7 +138,7 @@ def _encoded(value: object, depth: int) -> bytes:
 
 
 def _sized(tag: bytes, content: bytes) -> bytes:
-    """A large content is told by its hash; its length says that it is large."""
+    """Digests a large content by its hash; its length says that it is large."""
     size = len(content)
     body = content if size <= _LARGE else sha256(content).digest()
     return b"%b%d:%b" % (tag, size, body)
@@ -195,7 +195,7 @@ def _object(value: Mapping[object, object], depth: int) -> bytes:
 
 
 def _array(value: NDArray[Any] | np.generic, depth: int) -> bytes:
-    """Content in C order; NumPy's scalars are arrays without dimensions, for they overflow."""
+    """Digests content in C order; NumPy's scalars are arrays without dimensions, which overflow."""
     if value.dtype.kind not in _PLAIN_KINDS:
         raise _NoDigestError
     if value.nbytes <= _LARGE:

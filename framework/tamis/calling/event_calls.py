@@ -60,7 +60,7 @@ class EventCalls:
         return view
 
     def preparing(self, preparation: Preparation) -> PreparationValue:
-        """The place of what a preparation gives."""
+        """Returns the place of what a preparation gives."""
         with self._lock:
             return self.prepared.setdefault(id(preparation), PreparationValue(preparation))
 

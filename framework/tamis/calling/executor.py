@@ -38,7 +38,7 @@ class Executor(Protocol):
         """The number of pieces of one round that run at once if no other thread hands work in."""
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """The results of the works, in their order."""
+        """Returns the results of the works, in their order."""
 
     def close(self) -> None:
         """Lets go of what it runs on; work handed in later is done by who hands it in."""
@@ -54,11 +54,11 @@ class Inline:
     at_once = 1
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """The results of the works, in their order."""
+        """Returns the results of the works, in their order."""
         return [work() for work in works]
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Does nothing: there is nothing to let go of."""
 
 
 class Threads:
@@ -91,7 +91,7 @@ class Threads:
         return 1 if self._pool.ended else self._workers + 1
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """The results of the works, in their order."""
+        """Returns the results of the works, in their order."""
         if len(works) < 2 or self._pool.ended:
             return [work() for work in works]
         if self._pool.process != os.getpid():
@@ -138,7 +138,7 @@ class _Round:
         self.ended: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def outcome(self) -> list[object]:
-        """The results in order, or the exception of the earliest work that raised one."""
+        """Returns the results in order, or the exception of the earliest work that raised one."""
         if self.problems:
             problems, self.problems = self.problems, {}
             try:
@@ -214,7 +214,7 @@ class _Pool:
                 return
 
     def take(self, round_: _Round) -> int | None:
-        """The next piece of a round for its own thread."""
+        """Returns the next piece of a round for its own thread."""
         with self._lock:
             return self._taken(round_)
 
@@ -240,21 +240,21 @@ class _Pool:
         return at
 
     def done(self, round_: _Round) -> None:
-        """A helping thread has done its piece of a round."""
+        """Notes that a helping thread has done its piece of a round."""
         with self._lock:
             round_.running -= 1
         if not round_.running:
             round_.ended.put(None)
 
     def withdraw(self, round_: _Round) -> None:
-        """Nobody begins more work of a round."""
+        """Ends a round: no more of its work begins."""
         with self._lock:
             round_.next = len(round_.works)
             self._rounds.pop(round_, None)
 
 
 def _serve(pool: _Pool) -> None:
-    """A thread of a pool: helps, and idles until it is woken."""
+    """Runs as a thread of a pool: helps, and idles until it is woken."""
     while not pool.ended:
         if not _helped(pool):
             pool._wake.get()

@@ -173,7 +173,7 @@ class Gateway:
         return values
 
     def _answers(self, calls: Sequence[Call], events: Sequence[EventCalls]) -> list[Answer]:
-        """The answers to calls of one invocation; one by one where it fails as a whole."""
+        """Returns the answers to calls of one invocation; one by one where it fails as a whole."""
         specification, count = calls[0].specification, len(calls)
         name = specification.name
         prepared, failure = self._prepare(specification, events[0])
@@ -372,7 +372,7 @@ def _is_one(events: Sequence[EventCalls]) -> bool:
 
 
 def _failed(failure: Failure, count: int, made: bool = True) -> list[Answer]:
-    """The answers to calls that have failed together, or that found no place to begin."""
+    """Returns the answers to calls that have failed together, or that found no place to begin."""
     return [Answer(failure=failure, made=made and failure.kind != REFUSED)] * count
 
 
@@ -398,7 +398,7 @@ def _counted(
 def _first_prepared(
     answers: list[Answer], prepared: tuple[PreparationSeconds, ...]
 ) -> list[Answer]:
-    """The answers of which the first paid for what was prepared."""
+    """Returns the answers of which the first paid for what was prepared."""
     if prepared:
         answers[0] = answers[0]._replace(prepared=prepared)
     return answers

@@ -22,7 +22,7 @@ class Lanes:
         self._begin()
 
     def _begin(self) -> None:
-        """No lanes; after a fork too, which takes no threads along."""
+        """Begins without lanes; after a fork too, which takes no threads along."""
         self._process = os.getpid()
         self._idle: queue.SimpleQueue[queue.SimpleQueue[Any]] = queue.SimpleQueue()
         self._late: Counter[str] = Counter()
@@ -38,7 +38,7 @@ class Lanes:
     def run(
         self, work: Callable[[], Any], timeout: float | None, name: str, grace: float = 0.0
     ) -> Any:
-        """The result of the work, or its exception, or that it is late."""
+        """Returns the result of the work, or its exception, or that it is late."""
         self.check(name)
         try:
             lane = self._idle.get_nowait()
@@ -104,7 +104,7 @@ def awaited(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
 
 
 async def _caught(coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
-    """The result of a coroutine or what it raised, which so never reaches the loop."""
+    """Returns the result of a coroutine or what it raised, which so never reaches the loop."""
     try:
         return await coroutine, None
     except BaseException as problem:
@@ -130,5 +130,5 @@ class NoPlaceError(LateError):
 
 
 def late(timeout: float | None) -> LateError:
-    """The error of a call that passed its deadline."""
+    """Returns the error of a call that passed its deadline."""
     return LateError(f"no answer within {timeout} s")

@@ -143,7 +143,7 @@ class Memo:
         return self._bytes
 
     def account(self) -> dict[str, MemoAccount]:
-        """The account of each operator that is remembered, as it is now."""
+        """Returns the account of each operator that is remembered, as it is now."""
         with self._lock:
             return {name: MemoAccount(**vars(each)) for name, each in self._accounts.items()}
 
@@ -215,7 +215,7 @@ class Memo:
         return self.oldest_seconds is not None and now - since > self.oldest_seconds
 
     def _find(self, shelf: _ShelfKey, answers: _Answers, key: Key) -> Answer | None:
-        """A kept answer that is not too old."""
+        """Returns a kept answer that is not too old."""
         kept = answers.by_key.get(key)
         if kept is None:
             return None
@@ -277,7 +277,7 @@ class Shelf:
         self._key = key
 
     def known(self, numbers: Mapping[Key, _Number]) -> list[tuple[_Number, Answer]]:
-        """The known answers to some calls, by what the caller names the calls' keys.
+        """Returns the known answers to some calls, by what the caller names the calls' keys.
 
         O(calls or kept answers, whichever are fewer)."""
         memo = self._memo
@@ -335,7 +335,7 @@ class Shelf:
         flight.land(answer)
 
     def _awaited(self, flight: Flight, began: float, deadline: float | None) -> Answer | None:
-        """The answer of a flight once it has landed; `None` if it was given up."""
+        """Returns the answer of a flight once it has landed; `None` if it was given up."""
         patience, end = self._operator.patience_seconds, math.inf
         if patience is not None:
             patience *= flight.together
@@ -432,7 +432,7 @@ def _is_above_zero(number: object) -> bool:
 
 
 def _all_inputs(specification: Specification) -> tuple[str, ...] | None:
-    """Everything that an answer depends on, in one order; `None` for the whole event."""
+    """Returns all inputs of an answer, in one order; `None` for the whole event."""
     seen = [specification.visible, *(each.visible for each in specification.preparations)]
     names: set[str] = set()
     for inputs in seen:
@@ -467,7 +467,7 @@ def _patience_seconds(specification: Specification) -> float | None:
 
 
 def _without_seconds(answer: Answer) -> Answer:
-    """The answer as it is given again; the most frequent ones take no memory."""
+    """Returns the answer as it is given again; the most frequent ones take no memory."""
     if answer.failure is not None or answer.cut:
         return answer._replace(seconds=0.0)
     if answer.solutions is None:

@@ -29,7 +29,7 @@ def solved(call: Call, view: EventView, most: int, seconds: float | None) -> Ans
 
 
 def checked(call: Call, raw: Any, most: int, seconds: float | None) -> Answer:
-    """A raw answer, awaited and read."""
+    """Returns a raw answer, awaited and read."""
     if inspect.iscoroutine(raw):
         raw = awaited(raw, seconds)
     if call.width == 0:
@@ -41,14 +41,14 @@ def checked(call: Call, raw: Any, most: int, seconds: float | None) -> Answer:
 def solved_alone(
     calls: Sequence[Call], views: Sequence[EventView], most: int, seconds: float | None
 ) -> list[Answer]:
-    """The answer to one call about its event."""
+    """Returns the answer to one call about its event."""
     return [solved(calls[0], views[0], most, seconds)]
 
 
 def solved_together(
     calls: Sequence[Call], views: Sequence[EventView], most: int, seconds: float | None
 ) -> list[Answer]:
-    """The answer to each call about one event; an exception in its place is its failure."""
+    """Returns the answer to each call about one event; an exception in its place is its failure."""
     raw = calls[0].operator.solve_many(views[0], [call.arguments for call in calls])
     return _each(calls, raw, most, seconds)
 
@@ -77,7 +77,7 @@ def _each(calls: Sequence[Call], raw: Any, most: int, seconds: float | None) -> 
 
 
 def _listed(raw: object, count: int, what: str) -> list[Any]:
-    """So many things as a list."""
+    """Returns a list of so many things; `NonsenseError` where it is none."""
     if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
         raise NonsenseError(f"expected {count} {what} (a list), got {shown(raw)}")
     found = list(raw)

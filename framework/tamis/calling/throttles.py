@@ -73,7 +73,7 @@ class Throttle:
             taken.pop_all()
 
     def _turn(self, latest: float) -> float:
-        """When it is this call's turn; nobody else gets the same one."""
+        """Returns the moment of this call's turn; no other call gets the same one."""
         with self._locked():
             turn = max(time.monotonic(), *(pace.turn for pace in self._paces))
             _check_turn(turn, latest)
@@ -93,7 +93,7 @@ class Throttle:
         return 0.0
 
     def _locked(self) -> contextlib.ExitStack:
-        """All paces, locked in the order that is the same for everybody."""
+        """Locks all paces, in the order that is the same for all threads."""
         with contextlib.ExitStack() as stack:
             for pace in self._paces:
                 stack.enter_context(pace.lock)

@@ -32,7 +32,7 @@ class Arena:
         self._bytes += letters
 
     def get(self, row: int) -> str:
-        """The text of a row."""
+        """Returns the text of a row."""
         start = int(self._start[row])
         return str(self._bytes[start : start + int(self._length[row])], "utf-8", "surrogatepass")
 
@@ -54,7 +54,7 @@ class Arena:
         self._garbage = 0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All there is to it."""
+        """Returns the arrays to save."""
         return {
             "bytes": np.frombuffer(self._bytes, np.uint8),
             "start": self._start.view,

@@ -135,7 +135,7 @@ class Catalog:
         return removed
 
     def alternatives_of(self, row: int) -> Iterable[int]:
-        """The alternative rows of a subscription row."""
+        """Yields the alternative rows of a subscription row."""
         alternative = int(self._first[row])
         while alternative != _NONE:
             yield alternative
@@ -151,7 +151,7 @@ class Catalog:
         ]
 
     def asking_some(self, names: Container[str]) -> list[str]:
-        """The ids of subscriptions that ask some operators, in their order."""
+        """Returns the ids of subscriptions that ask some operators, in their order."""
         rows = {
             int(self.alternative_subscription[alternative])
             for alternative in self.asking()
@@ -169,34 +169,34 @@ class Catalog:
         return len(self._ids)
 
     def id_of(self, row: int) -> str:
-        """The id of a subscription row that is in use or under a lease."""
+        """Returns the id of a subscription row that is in use or under a lease."""
         return self._ids[row]
 
     def text_of(self, row: int) -> str:
-        """Its text."""
+        """Returns the text of a subscription row."""
         return self._texts.get(row)
 
     def data_of(self, row: int) -> dict[str, Any]:
-        """The other keys it was handed in with, but for `deliver`."""
+        """Returns the other keys it was handed in with, but for `deliver`."""
         return {name: value for name, value in self._entry(row).items() if name != DELIVER}
 
     def added_at(self, row: int) -> int:
-        """The version of the catalog since which the row is what it is."""
+        """Returns the version of the catalog since which the row is what it is."""
         return int(self._added[row])
 
     def versions_of(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The same of many rows."""
+        """Returns the same of many rows."""
         return self._added[rows]  # type: ignore[no-any-return]
 
     def subscribed(self, id: str) -> CatalogSubscription:
-        """A live subscription; `KeyError` if it is unknown."""
+        """Returns a live subscription; `KeyError` if it is unknown."""
         row = self.rows[id]
         return CatalogSubscription(
             id, self.text_of(row), self.data_of(row), self._entry(row).get(DELIVER)
         )
 
     def _entry(self, row: int) -> dict[str, Any]:
-        """All that it was handed in with, but for its id and condition."""
+        """Returns the entry that it was handed in with, but for its id and condition."""
         data = self._data.get(row)
         known: dict[str, Any] = {} if data is None else json.loads(data)
         return known
@@ -207,7 +207,7 @@ class Catalog:
         return sum(array.nbytes for array in self.columns().values()) + self._texts.nbytes
 
     def columns(self) -> dict[str, GrowingArray]:
-        """The arrays by the names of their attributes."""
+        """Returns the arrays by the names of their attributes."""
         return {name: each for name, each in vars(self).items() if isinstance(each, GrowingArray)}
 
     def _new_row(self, id: str) -> int:
@@ -252,7 +252,7 @@ class Catalog:
         return alternative
 
     def _make_room(self) -> None:
-        """More rows for alternatives, the first of them to be taken first."""
+        """Makes room for more alternatives, the first of the rows to be taken first."""
         count = max(_ROOM, len(self.edge_count) // 8)
         for column in (
             self.alternative_subscription,
@@ -289,7 +289,7 @@ class Catalog:
 
 
 def stretches(starts: NDArray[Any], counts: NDArray[Any]) -> Ints:
-    """The places `start … start + count` of every stretch, one after the other."""
+    """Returns the places `start … start + count` of every stretch, one after the other."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - counts), counts) + np.arange(total)

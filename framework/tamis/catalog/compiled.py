@@ -32,7 +32,7 @@ _SUMMED = 1 << 16
 
 
 def fingerprint_of(catalog: Catalog) -> str:
-    """The fingerprint of what is subscribed."""
+    """Returns the fingerprint of what is subscribed."""
     digest = hashlib.sha256(f"tamis {FORMAT_VERSION}\n".encode())
     for name, version in versions_of(catalog).items():
         digest.update(f"{name}\0{version}\0".encode())
@@ -45,7 +45,7 @@ def fingerprint_of(catalog: Catalog) -> str:
 
 
 def versions_of(catalog: Catalog) -> dict[str, str]:
-    """The versions of the operators that are called."""
+    """Returns the versions of the operators that are called."""
     called = {call.specification.name: call.specification.version for call in catalog.calls}
     return dict(sorted(called.items()))
 
@@ -110,7 +110,7 @@ class MatcherFolder(NamedTuple):
 
 @contextlib.contextmanager
 def opened(folder: Path, fingerprint: str | None) -> Iterator[MatcherFolder]:
-    """A folder to be read; what it raises as sentences."""
+    """Opens a folder; what it raises comes as sentences."""
     manifest = read_manifest(
         folder, _WHAT, FORMAT_VERSION, MatcherFolderError,
         "fingerprint", "index", "operators", "ends", "files",
@@ -143,7 +143,7 @@ def opened(folder: Path, fingerprint: str | None) -> Iterator[MatcherFolder]:
 
 
 def _files(folder: Path) -> dict[str, Any]:
-    """The files with their sizes, and the checksums of those that are small or no array."""
+    """Returns the files with their sizes, and the checksums of those that are small or no array."""
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():

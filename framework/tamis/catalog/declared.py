@@ -37,7 +37,7 @@ def declared(call: Call, places: Sequence[SolutionSlot], guards: Iterable[Constr
 def _written(
     call: Call, places: Sequence[SolutionSlot], guards: Iterable[Constraint]
 ) -> tuple[object, ...]:
-    """The arguments of a predicate, in the place of those of its call."""
+    """Returns the arguments of a predicate, in the place of those of its call."""
     bounds: dict[str, list[Comparison]] = {}
     for guard in guards:
         lone = guard.left.lone
@@ -59,7 +59,7 @@ def _written(
 
 
 def _bounded(number: int, comparisons: Iterable[Comparison]) -> Variable:
-    """A variable with the least and the most number that comparisons leave it."""
+    """Returns a variable with the least and the most number that comparisons leave it."""
     least, most = -math.inf, math.inf
     for comparison in comparisons:
         op, constants = comparison.op, comparison.constants
@@ -73,7 +73,7 @@ def _bounded(number: int, comparisons: Iterable[Comparison]) -> Variable:
 
 
 def _predicate(clause: object, derived: Mapping[str, DerivedAttribute]) -> AttributePredicate:
-    """A clause as indexes have it: what is derived is read itself."""
+    """Returns a clause as indexes have it: what is derived is read itself."""
     if not isinstance(clause, (tuple, list)) or len(clause) != 3:
         raise ValueError(f"a clause is (attribute, op, value), not {clause!r:.80}")
     attribute, op, value = clause

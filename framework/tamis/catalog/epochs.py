@@ -37,7 +37,7 @@ class Epochs:
         self._waiting: deque[tuple[int, int]] = deque()
 
     def lease(self) -> Lease:
-        """A lease on all rows that are in use now; many threads may take one at once."""
+        """Returns a lease on all rows that are in use now; many threads may take one at once."""
         with self._lock:
             epoch = self._epoch
             self._live[epoch] += 1
@@ -46,18 +46,18 @@ class Epochs:
         return Lease(epoch, self._ended)
 
     def retire(self, row: int) -> None:
-        """A row that nobody will be led to any more."""
+        """Retires a row that nothing will lead to any more."""
         with self._lock:
             self._waiting.append((self._epoch, row))
             self._epoch += 1
 
     def retired_since(self, lease: Lease) -> list[int]:
-        """The rows that were retired while this lease was alive."""
+        """Returns the rows that were retired while this lease was alive."""
         with self._lock:
             return [row for epoch, row in self._waiting if epoch >= lease.epoch]
 
     def reclaimed(self) -> list[int]:
-        """Rows that no live lease can read; each is given once."""
+        """Returns rows that no live lease can read; each is given once."""
         rows: list[int] = []
         with self._lock:
             if self._waiting:

@@ -16,7 +16,7 @@ _FEW = 64
 
 
 def end_of(validity: object, now: float, id: str | None) -> float:
-    """When a validity of a subscription ends that begins now."""
+    """Returns when a validity of a subscription ends that begins now."""
     if validity is None:
         return math.inf
     if isinstance(validity, bool) or not isinstance(validity, (int, float)) or not validity > 0:
@@ -50,15 +50,15 @@ class Expiry:
         self.next = self._queue[0][0]
 
     def ends(self) -> dict[str, float]:
-        """The ends there are."""
+        """Returns the ends there are."""
         return dict(self._ends)
 
     def forget(self, id: str) -> None:
-        """A subscription that is gone."""
+        """Forgets a subscription that is gone."""
         self._ends.pop(id, None)
 
     def ended(self, now: float) -> Iterator[str]:
-        """The subscriptions that have ended, each once."""
+        """Yields the subscriptions that have ended, each once."""
         while self._queue and self._queue[0][0] <= now:
             end, id = heapq.heappop(self._queue)
             if self._ends.get(id) == end:

@@ -176,7 +176,7 @@ def _read_policies(catalog: Catalog) -> None:
 
 
 def _call(operators: Operators, key: tuple[Any, ...], text: str) -> Call:
-    """The call as its operator takes it."""
+    """Returns the call as its operator takes it."""
     name, *places = key
     given: list[object] = []
     width = 0
@@ -222,7 +222,7 @@ class _Plain(pickle.Unpickler):
     """Reads plain values and constraints, and nothing that could run."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """A class of constraints."""
+        """Returns a class of constraints."""
         try:
             return _PLAIN[(module, name)]
         except KeyError:

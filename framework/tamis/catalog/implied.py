@@ -56,14 +56,14 @@ class Implications:
         return bool(self._pending) or self._asking not in (None, threading.get_ident())
 
     def add(self, call: Call) -> None:
-        """A call that is new."""
+        """Adds a new call."""
         name = call.specification.name
         if call.width == 0 and call.operator.implies and name not in self.distrusted:
             self._serial[call] = next(self._serials)
             self._pending[call] = None
 
     def drop(self, call: Call) -> None:
-        """A call that nobody asks any more."""
+        """Drops a call that is not asked any more."""
         serial = self._serial.pop(call, None)
         self._pending.pop(call, None)
         if serial is None:
@@ -175,7 +175,7 @@ class Implications:
         self._held = sum(map(len, self._rows.values()))
 
     def among(self, calls: Sequence[Call]) -> Ints:
-        """Rows `(place of a call, its truth, place of another, its truth)` among these calls."""
+        """Returns rows `(place of a call, its truth, place of another, its truth)` among these."""
         if not self._rows:
             return np.zeros((0, _WIDTH), np.int64)
         places = {self._serial[call]: at for at, call in enumerate(calls) if call in self._serial}

@@ -76,7 +76,7 @@ class Intake:
         self._numbers = itertools.count(1)
 
     def resolver(self) -> Resolver:
-        """A resolver that knows the calls and tests of the catalog."""
+        """Returns a resolver that knows the calls and tests of the catalog."""
         return Resolver(self._operators, self._catalog.calls.known, self._catalog.tests.known)
 
     def renewed(self, operators: Operators, names: frozenset[str]) -> list[NewSubscription]:
@@ -97,7 +97,7 @@ class Intake:
     def accept(
         self, entries: Iterable[Entry], replace: bool, resolver: Resolver | None = None
     ) -> list[NewSubscription]:
-        """All entries, or an error that names every bad one."""
+        """Accepts all entries, or raises an error that names every bad one."""
         if isinstance(entries, str):
             raise SubscriptionError(
                 "subscriptions are objects with 'where', and this is text: "
@@ -127,7 +127,7 @@ class Intake:
     def _id_of(
         self, entry: Entry, taken: Container[str], reserved: Container[str], replace: bool
     ) -> str:
-        """The id of an entry, made up where it has none."""
+        """Returns the id of an entry, made up where it has none."""
         id = id_of(entry)
         if id is None:
             return self.made_up_id(taken, reserved)
@@ -171,7 +171,7 @@ class Intake:
         return [Doubt(f"can hold for no event type ({names})")]
 
     def examined(self, where: str, resolver: Resolver) -> TextReview:
-        """All that there is to say of a text, every error at once."""
+        """Returns all that there is to say of a text, every error at once."""
         try:
             condition = self.language.parse(where)
         except SubscriptionError as bad:
@@ -194,7 +194,7 @@ class Intake:
         return TextReview(condition, list(errors.values()), doubts(condition, asked))
 
     def made_up_id(self, *taken: Container[str]) -> str:
-        """An id that nobody has."""
+        """Returns an id that nobody has."""
         while True:
             id = f"subscription-{next(self._numbers)}"
             if id not in self._catalog.rows and not any(id in each for each in taken):
@@ -212,7 +212,7 @@ def _check_gone(asked: Sequence[ResolvedAlternative], where: str) -> None:
 def entry_of(
     where: str, id: str | None, deliver: object, data: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The entry of a subscription that is given in parts."""
+    """Returns the entry of a subscription that is given in parts."""
     named = {"id": id, DELIVER: deliver}
     given = {"where": where} | {name: each for name, each in named.items() if each is not None}
     if data is not None and not {"id", *given}.isdisjoint(data):
@@ -222,7 +222,7 @@ def entry_of(
 
 
 def id_of(entry: object, text: str | None = None) -> str | None:
-    """The id of an entry, if it has one; `text` is the entry as it was written."""
+    """Returns the id of an entry, if it has one; `text` is the entry as it was written."""
     if not isinstance(entry, Mapping):
         shown = repr(entry) if text is None else text
         raise SubscriptionError(f"a subscription is an object with 'where', not {shown:.80}")
@@ -236,7 +236,7 @@ def id_of(entry: object, text: str | None = None) -> str | None:
 
 
 def where_of(entry: Entry, id: str | None) -> str:
-    """The condition of an entry."""
+    """Returns the condition of an entry."""
     where = entry.get("where")
     if not isinstance(where, str):
         found = f"not {where!r:.80}"
@@ -248,7 +248,7 @@ def where_of(entry: Entry, id: str | None) -> str:
 
 
 def delivered(entry: Entry, condition: Condition) -> tuple[Policy, ...]:
-    """The delivery policies of an entry with that condition, if it has any."""
+    """Returns the delivery policies of an entry with that condition, if it has any."""
     deliver = entry.get(DELIVER)
     if deliver is None:
         return ()
@@ -258,7 +258,7 @@ def delivered(entry: Entry, condition: Condition) -> tuple[Policy, ...]:
 
 
 def _data_of(entry: Entry, id: str) -> str | None:
-    """The other keys of an entry as JSON."""
+    """Returns the other keys of an entry as JSON."""
     rest = {key: value for key, value in entry.items() if key not in ("id", "where")}
     try:
         return json.dumps(rest, ensure_ascii=False) if rest else None

@@ -29,17 +29,17 @@ class SharedThings(Generic[T]):
         self._free: list[int] = []
 
     def known(self, key: tuple[object, ...]) -> T | None:
-        """The thing of that key, if it is in use."""
+        """Returns the thing of that key, if it is in use."""
         return self._by_key.get(key)
 
     def thing(self, number: int) -> T:
-        """The thing of a number that is in use."""
+        """Returns the thing of a number that is in use."""
         thing = self._things[number]
         assert thing is not None
         return thing
 
     def things(self, numbers: Iterable[int]) -> list[T]:
-        """The things of numbers that are in use."""
+        """Returns the things of numbers that are in use."""
         things = self._things
         return [things[number] for number in numbers]  # type: ignore[misc]
 
@@ -79,7 +79,7 @@ class SharedThings(Generic[T]):
         self._by_key[thing.key] = thing
 
     def __iter__(self) -> Iterator[T]:
-        """All of them by their numbers."""
+        """Yields all things by their numbers."""
         return (thing for thing in self._things if thing is not None)
 
     def leave(self, thing: T) -> bool:

@@ -49,11 +49,11 @@ class Search:
         self._lock = threading.Lock()
 
     def first(self) -> Solution | None:
-        """The first assignment, `None` if there is none or the search was cut."""
+        """Returns the first assignment, `None` if there is none or the search was cut."""
         return next(iter(self.first_of(1)), None)
 
     def first_of(self, count: int) -> list[Solution]:
-        """So many assignments, or all that there are."""
+        """Returns so many assignments, or all that there are."""
         with self._lock:
             self.found += islice(self.more, max(0, count - len(self.found)))
             return self.found[:count]
@@ -120,7 +120,7 @@ class Join:
     def _stages(
         self, relations: Sequence[Relation], places: dict[str, int], tables: JoinTables
     ) -> list[_Stage]:
-        """The atoms in order: the smallest first, then the smallest connected with it."""
+        """Returns the atoms in order: the smallest first, then the smallest connected with it."""
         left = list(range(len(self.atoms)))
         bound: set[str] = set()
         waiting = list(self._constraints)
@@ -172,7 +172,7 @@ class _Stage:
         self._tables = tables
 
     def rows(self, values: Sequence[Scalar | None]) -> Iterator[Solution]:
-        """The rows that have the values that are bound."""
+        """Returns the rows that have the values that are bound."""
         number, rows = self._relation
         if not self._shared:
             return iter(rows)
@@ -218,7 +218,7 @@ class JoinPlan:
                 self.checks_of[at].append(check)
 
     def _worth_checking(self) -> list[tuple[int, ...]]:
-        """The joins to look at as soon as all of their atoms are known.
+        """Returns the joins to look at as soon as all of their atoms are known.
 
         Neighbors that share a variable, the atoms that may bind the variables of a constraint, what
         is connected at the beginning of a component as written, and the component. A fixed set, so
@@ -245,14 +245,14 @@ class JoinPlan:
         )
 
     def join(self, group: tuple[int, ...]) -> Join:
-        """The join of some of the atoms."""
+        """Returns the join of some of the atoms."""
         known = self._joins.get(group)
         if known is None:
             known = self._joins[group] = Join([self.atoms[at] for at in group], self.constraints)
         return known
 
     def _connected(self) -> list[tuple[int, ...]]:
-        """The atoms in components, by merging what a variable or a constraint connects."""
+        """Returns the atoms in components, by merging what a variable or a constraint connects."""
         leader = list(range(len(self.atoms)))
 
         def root(at: int) -> int:

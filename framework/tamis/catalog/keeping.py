@@ -69,7 +69,7 @@ class KeptExpiry(Expiry):
         super().set(id, end)
 
     def forget(self, id: str) -> None:
-        """A subscription that is gone."""
+        """Forgets a subscription that is gone."""
         super().forget(id)
         if self._keeper is not None:
             self._gone[id] = None

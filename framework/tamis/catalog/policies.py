@@ -24,7 +24,7 @@ class PolicyChange:
         self.following: PolicyChange | None = None
 
     def after(self, version: int) -> Iterator[PolicyChange]:
-        """The changes after this one, up to a version of the catalog."""
+        """Yields the changes after this one, up to a version of the catalog."""
         change = self.following
         while change is not None and change.version <= version:
             yield change
@@ -39,7 +39,7 @@ class SubscribedPolicies:
         self.last = PolicyChange(0, "", ())
 
     def put(self, id: str, policies: tuple[Policy, ...], version: int) -> None:
-        """A subscription as it is now: new, replaced, or (without policies) gone."""
+        """Puts a subscription as it is now: new, replaced, or (without policies) gone."""
         if policies:
             self.live[id] = policies
         elif self.live.pop(id, None) is None:

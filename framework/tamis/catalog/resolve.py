@@ -73,7 +73,7 @@ class _Spot(NamedTuple):
     start: int
 
     def refusal(self, problem: str, offset: int = 0) -> SubscriptionError:
-        """The error for what is wrong here."""
+        """Returns the error for what is wrong here."""
         return SubscriptionError(problem, text=self.text, position=self.start + offset)
 
 
@@ -102,7 +102,7 @@ class Resolver:
         """Each once, so that alternatives share them."""
 
     def resolve(self, leaves: Sequence[Leaf], text: str) -> ResolvedAlternative:
-        """The alternative as it is asked; `SubscriptionError` where it cannot be."""
+        """Returns the alternative as it is asked; `SubscriptionError` where it cannot be."""
         predicates: list[AttributePredicate] = []
         constraints: list[tuple[Constraint, int]] = []
         operators: list[tuple[OperatorPredicate, bool, int]] = []
@@ -297,7 +297,7 @@ def _checked(
     predicate: OperatorPredicate,
     spot: _Spot,
 ) -> tuple[object, ...]:
-    """The arguments after the operator has looked at them."""
+    """Returns the arguments after the operator has looked at them."""
     try:
         compiled = check(*given)
     except KeyboardInterrupt:

@@ -79,7 +79,7 @@ def copies(held: Sequence[Sequence[int]], place: Ints) -> int:
 
 
 def placed(held: Sequence[Sequence[int]], shards: int) -> Ints:
-    """The shard of each subscription, of which the calls are known."""
+    """Returns the shard of each subscription, of which the calls are known."""
     most = max(1, -(-len(held) * _SLACK_PERCENT // (100 * shards)))
     width = 1 + max((call for mine in held for call in mine), default=-1)
     asked = np.zeros((max(1, width), shards), np.int32)

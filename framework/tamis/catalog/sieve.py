@@ -83,7 +83,7 @@ class Sieve:
             index.inform(statistics)
 
     def search(self, event: Event) -> Found:
-        """The alternatives that an event leaves, each once, in any order."""
+        """Returns the alternatives that an event leaves, each once, in any order."""
         found, names = self._all.search(event), self._catalog.declared_names
         if self._written is None or not any(map(event.is_undecided, names)):
             return found
@@ -112,7 +112,7 @@ class Sieve:
         return (self._all,) if self._written is None else (self._all, self._written)
 
     def dropped(self, event: Event) -> list[Test]:
-        """The tests whose declarations keep alternatives from being left, each once."""
+        """Returns the tests whose declarations keep alternatives from being left, each once."""
         if self._written is None:
             return []
         return self._dropped(self._written.match(event), event)[1]

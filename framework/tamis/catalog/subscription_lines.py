@@ -29,7 +29,7 @@ class LineFinding(NamedTuple):
         return f"{place}: {self.severity}: {self.about}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON; `place` is in the text of the condition."""
+        """Returns the same for JSON; `place` is in the text of the condition."""
         about = self.about
         place = None if about.line is None else {"line": about.line, "column": about.column}
         return {

@@ -62,7 +62,7 @@ class Traits:
         )
 
     def _number(self, thing: T, things: list[T]) -> int:
-        """The number of a thing, a new one where it is new."""
+        """Returns the number of a thing, a new one where it is new."""
         number = self._numbers.setdefault(thing, len(things))
         if number == len(things):
             things.append(thing)

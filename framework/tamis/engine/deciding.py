@@ -144,7 +144,7 @@ class Underway:
     # among other events
 
     def call(self, place: int) -> Call:
-        """A call by its number."""
+        """Returns a call by its number."""
         return self.decision.skeleton.calls[place]
 
     def wanted(self) -> Iterator[tuple[int, Preparation | Specification | None]]:
@@ -307,7 +307,7 @@ class DecisionCourse:
         return PlannerError(f"planner {type(self._planner).__name__} {problem}")
 
     def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> list[int]:
-        """Those of the calls that have to be made; the planner is told of the others."""
+        """Returns those of the calls that have to be made; the planner is told of the others."""
         due = []
         for call in calls:
             if call in decision.missing:
@@ -373,7 +373,7 @@ class EventAnswers:
         return self._shelves.get(name)
 
     def _given(self, calls: Sequence[Call]) -> list[tuple[Answer, str]]:
-        """The answers to the calls of one invocation, and whether this event made them."""
+        """Returns the answers to the calls of one invocation, and whether this event made them."""
         gateway, event_calls = self.decider.gateway, self.event_calls
         shelf = self._shelves.get(calls[0].specification.name)
         if shelf is not None:
@@ -393,7 +393,7 @@ def unsaid(decision: Decision, found: ImplicationError) -> None:
 
 
 def _in_time(answers: list[Answered], ends: str | None) -> tuple[list[Answered], str | None]:
-    """The answers that came before the deadline, and what ends the event."""
+    """Returns the answers that came before the deadline, and what ends the event."""
     found = [each for each in answers if not _is_late(each[1])]
     return found, ends if len(found) == len(answers) else DEADLINE
 

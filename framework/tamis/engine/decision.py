@@ -120,7 +120,7 @@ class Decision:
         return Joins(self.rows, number_of, self._answer_cut, self.event, self.limits)
 
     def without_implications(self) -> Decision:
-        """The same event from its beginning, with nothing declared of its tests."""
+        """Returns the same event from its beginning, with nothing declared of its tests."""
         without = self.skeleton.without_implications()
         return Decision(without, self.event, self.limits, self.stages)
 
@@ -209,7 +209,7 @@ class Decision:
         return self._concluded(queue)
 
     def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
-        """The tests of the call itself, and open ones of narrower calls that it answers."""
+        """Returns the tests of the call itself, and open ones of narrower calls that it answers."""
         own, known = self.skeleton.own_tests(call), self._tests
         return own, [at for at in tests if known[at, OUTCOME] == OPEN and at not in own]
 
@@ -291,7 +291,7 @@ class Decision:
                 self._finish(alternative)
 
     def _finish(self, alternative: int) -> None:
-        """The verdict on an alternative whose tests are all decided.
+        """Decides an alternative whose tests are all decided.
 
         While a test that failed may still be implied by others, it waits for them."""
         plan = self.skeleton.plans.get(alternative)
@@ -325,7 +325,7 @@ class Decision:
         return None
 
     def _joined(self, alternative: int, plan: JoinPlan, verdict: int) -> int:
-        """The verdict once the joins of its atoms are looked at."""
+        """Returns the verdict once the joins of its atoms are looked at."""
         for group in plan.components:
             known = tuple(at for at in group if self._is_true(plan, at))
             if len(known) < 2:
@@ -400,7 +400,7 @@ class Decision:
         return bool(self.problem.implications.size or self.missing or self.excluded)
 
     def next_needed(self) -> int | None:
-        """A call that an open alternative needs: what a planner left over.
+        """Returns a call that an open alternative needs: what a planner left over.
 
         What waited in vain for a failed test to be implied is unknown."""
         for alternative in np.flatnonzero(self._state.alternatives[:, VERDICT] == OPEN).tolist():
@@ -438,11 +438,11 @@ class Decision:
         return False
 
     def outcome_of(self, test: int) -> int:
-        """The outcome of a test as it is now."""
+        """Returns the outcome of a test as it is now."""
         return int(self._tests[test, OUTCOME])
 
     def verdict_of(self, alternative: int) -> int:
-        """The verdict on an alternative as it is now."""
+        """Returns the verdict on an alternative as it is now."""
         return int(self._alternatives[alternative, VERDICT])
 
     # after the last call
@@ -479,7 +479,7 @@ class Decision:
         return found
 
     def killer(self, alternative: int) -> int:
-        """The test that made a false alternative false; -1 where it was none."""
+        """Returns the test that made a false alternative false; -1 where it was none."""
         return int(self._alternatives[alternative, KILLER])
 
     def implied_by(self, test: int) -> int:
@@ -487,7 +487,7 @@ class Decision:
         return int(self._tests[test, SOURCE])
 
     def truth_of(self, test: int) -> bool | None:
-        """The outcome of a decided test as Python says it."""
+        """Returns the outcome of a decided test as Python says it."""
         return TRUTHS[self.outcome[test]]
 
     def call_seconds(self) -> dict[str, float]:

@@ -91,7 +91,7 @@ class PlannerHolder:
         self._tell(self._tell_all, "reset")
 
     def in_order(self) -> Sequence[int] | None:
-        """The order that the planner keeps, if it keeps one."""
+        """Returns the order that the planner keeps, if it keeps one."""
         follower = self._follower
         return None if follower is None else follower.in_order()
 

@@ -87,7 +87,7 @@ class Forecast:
         return None if self.events_per_day is None else self.events_per_day * self.cost_per_event
 
     def as_dict(self) -> dict[str, object]:
-        """The same in plain values, ready for JSON."""
+        """Returns the same in plain values, ready for JSON."""
         days = {"seconds_per_day": self.seconds_per_day, "cost_per_day": self.cost_per_day}
         return asdict(self) | days
 
@@ -173,7 +173,7 @@ class _ImaginedDecision(Decision):
         self._world, self._at = world, at
 
     def without_implications(self) -> Decision:
-        """The same event from its beginning, with nothing declared of its tests."""
+        """Returns the same event from its beginning, with nothing declared of its tests."""
         return _ImaginedDecision(
             self.skeleton.without_implications(), self._world, self._at, self.limits
         )
@@ -388,7 +388,7 @@ class Forecaster:
 
 
 def checked_rate(events_per_day: object) -> float | None:
-    """A number of events a day, `TamisError` where it is none."""
+    """Returns a number of events a day, `TamisError` where it is none."""
     if events_per_day is None:
         return None
     is_number = isinstance(events_per_day, (int, float)) and not isinstance(events_per_day, bool)

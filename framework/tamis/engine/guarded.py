@@ -11,7 +11,7 @@ from tamis.plugins.loader import Plugins
 
 
 def made_planner(plugins: Plugins, planner: str | Planner | PlannerRecord) -> Planner:
-    """The planner of a name or of a record, or the given one."""
+    """Returns the planner of a name or of a record, or the given one."""
     if not isinstance(planner, (str, PlannerRecord)):
         if not hasattr(planner, "begin"):
             name = type(planner).__name__

@@ -85,7 +85,7 @@ class Joins:
 
 
 def distinct_assignments(assignments: Iterable[dict[str, Scalar]]) -> list[dict[str, Scalar]]:
-    """Each assignment once."""
+    """Yields each assignment once."""
     found: dict[object, dict[str, Scalar]] = {}
     for assignment in assignments:
         names = tuple(sorted(assignment))

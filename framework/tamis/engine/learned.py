@@ -291,7 +291,7 @@ class OnlineStatistics:
     # expecting
 
     def selectivities(self, tests: Sequence[Test]) -> Floats:
-        """The selectivity to expect of each test."""
+        """Returns the selectivity to expect of each test."""
         if not self.events:
             return self.history.selectivities(tests)
         with self._lock:
@@ -309,11 +309,11 @@ class OnlineStatistics:
         return np.asarray(expected, np.float64)
 
     def costs(self, calls: Sequence[Call]) -> Floats:
-        """The expected seconds of each call."""
+        """Returns the expected seconds of each call."""
         return self._costs_of(calls, False)
 
     def marginal_costs(self, calls: Sequence[Call]) -> Floats:
-        """The expected seconds of each call when it is made together with others."""
+        """Returns the expected seconds of each call when it is made together with others."""
         return self._costs_of(calls, True)
 
     def _costs_of(self, calls: Sequence[Call], is_marginal: bool) -> Floats:
@@ -325,7 +325,7 @@ class OnlineStatistics:
         return np.asarray(expected, np.float64)
 
     def failures(self, calls: Sequence[Call]) -> Floats:
-        """The share of events for which each call is expected to fail."""
+        """Returns the share of events for which each call is expected to fail."""
         with self._lock:
             rows, expected = self._rows_of_calls(calls), self._form.room(len(calls))
             self._form.expect_failures(
@@ -334,14 +334,14 @@ class OnlineStatistics:
         return np.asarray(expected, np.float64)
 
     def prices(self, preparations: Sequence[Preparation]) -> Floats:
-        """The expected seconds of each preparation, with what it builds on."""
+        """Returns the expected seconds of each preparation, with what it builds on."""
         with self._lock:
             return np.array(
                 [sum(map(self._price_of, each.chain)) for each in preparations], np.float64
             )
 
     def _price_of(self, preparation: Preparation) -> float:
-        """The expected seconds of a preparation by itself."""
+        """Returns the expected seconds of a preparation by itself."""
         price = self._prices.get(preparation)
         declared = self.history.price_of(preparation)
         return declared if price is None else after_declared(price, 0, declared)
@@ -364,7 +364,7 @@ class OnlineStatistics:
     # keeping
 
     def statistics(self) -> Statistics:
-        """History and all that was seen since, with counts: what to save.
+        """Returns history and all that was seen since, with counts: what to save.
 
         What history has without counts counts as so many outcomes beside what was seen."""
         added = Statistics()
@@ -389,7 +389,7 @@ class OnlineStatistics:
 
 
 def _counted(row: Any, call: Any) -> PredicateStatistics:
-    """All that was seen of a test or call, and what the call of this text took, as counts."""
+    """Returns all that was seen of a test or call, and the cost of the call, as counts."""
     measured = None if call is None or call[seen.AT] < 0.0 else int(call[seen.MEASURED])
     return PredicateStatistics(
         tested=int(row[seen.MADE]),

@@ -120,7 +120,7 @@ class OpeningState:
         )
 
     def state(self) -> EventState:
-        """The state of one event."""
+        """Returns the state of one event."""
         opening = self._state
         return opening._replace(
             alternatives=opening.alternatives.copy(),

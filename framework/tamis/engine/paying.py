@@ -21,7 +21,7 @@ _LONGEST_SECONDS = 1_000_000
 
 
 def checked_seconds(seconds: object) -> float | None:
-    """A deadline in seconds, `TamisError` where it is no such number."""
+    """Returns a deadline in seconds, `TamisError` where it is no such number."""
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
@@ -30,7 +30,7 @@ def checked_seconds(seconds: object) -> float | None:
 
 
 def checked_budget(budget: object) -> Budget | None:
-    """A budget, `TamisError` where it is none."""
+    """Returns a budget, `TamisError` where it is none."""
     if budget is not None and not isinstance(budget, Budget):
         raise TamisError(f"budget is a tamis.Budget(seconds=…, cost=…), not {budget!r:.80}")
     return budget

@@ -135,7 +135,7 @@ class Skeleton:
         return narrower_tests(self.calls, widens, self._test_call, costs, alone.tolist())
 
     def without_wider(self) -> Skeleton:
-        """The same with each test asked of its own call."""
+        """Returns the same with each test asked of its own call."""
         if not self.narrower:
             return self
         other = copy(self)
@@ -165,7 +165,7 @@ class Skeleton:
         )
 
     def without_implications(self) -> Skeleton:
-        """The same with nothing declared of the tests."""
+        """Returns the same with nothing declared of the tests."""
         other = copy(self.without_wider())
         for name in ("consequences", "implicants"):
             vars(other).pop(name, None)
@@ -181,7 +181,7 @@ class Skeleton:
         return other
 
     def after(self, excluded: tuple[int, ...]) -> Problem:
-        """The problem of an event for which these tests are false without a call.
+        """Returns the problem of an event for which these tests are false without a call.
 
         Nothing asks for them any more; all numbers stay what they are."""
         known = self._after
@@ -231,12 +231,12 @@ class Skeleton:
         return list(found.values())
 
     def tests_of_call(self, call: int) -> list[int]:
-        """The tests that a call decides, ascending."""
+        """Returns the tests that a call decides, ascending."""
         lists = self.call_tests
         return lists[lists[call] : lists[call + 1]]
 
     def own_tests(self, call: int) -> list[int]:
-        """The tests of a call, whatever answers them."""
+        """Returns the tests of a call, whatever answers them."""
         lists = self._own_tests
         return lists[lists[call] : lists[call + 1]]
 
@@ -284,7 +284,7 @@ class Skeleton:
         return result
 
     def tests_of(self, alternative: int) -> list[int]:
-        """The tests of an alternative, as written."""
+        """Returns the tests of an alternative, as written."""
         problem = self.problem
         start, end = problem.alternative_start[alternative : alternative + 2].tolist()
         tests: list[int] = problem.edge_test[start:end].tolist()
@@ -305,7 +305,7 @@ class Skeleton:
         return found
 
     def alternatives_of(self, owner: int) -> list[int]:
-        """The alternatives of a subscription."""
+        """Returns the alternatives of a subscription."""
         mine: list[int] = np.flatnonzero(self.problem.alternative_subscription == owner).tolist()
         return mine
 

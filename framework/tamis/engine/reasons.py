@@ -25,7 +25,7 @@ def false_reason(decision: Decision, alternative: int) -> str:
 
 
 def unknown_reasons(decision: Decision, alternative: int) -> list[str]:
-    """Why an alternative is unknown: what ended the event, or predicates and their failures."""
+    """Tells why an alternative is unknown: what ended the event, or predicates and failures."""
     skeleton = decision.skeleton
     if decision.stopped is not None and alternative in decision.left_open:
         return [decision.stopped]

@@ -112,7 +112,7 @@ class Rehearsal:
         return len(before - after - matched), len(matched)
 
     def _after(self, tests: Ints, outcomes: Ints) -> tuple[Flags, Flags]:
-        """The alternatives that are open after these outcomes, and those that are true."""
+        """Returns the alternatives that are open after these outcomes, and those that are true."""
         problem = self._problem
         outcome = self._outcome.copy()
         outcome[tests] = outcomes

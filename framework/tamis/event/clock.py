@@ -62,7 +62,7 @@ def _named(time: Scalar | None, zone: tzinfo | None) -> Moment | None:
 
 
 def _shown(local: datetime, more: float, zone: tzinfo | None) -> Moment:
-    """A moment of whole seconds and some more."""
+    """Returns a moment of whole seconds and some more."""
     if local.tzinfo is None:
         local = local.replace(tzinfo=zone or UTC)
     clock = local if zone is None else local.astimezone(zone)
@@ -88,7 +88,7 @@ def _of_text(text: str, zone: tzinfo | None) -> Moment | None:
 
 
 def zone_of(name: str | None) -> tzinfo | None:
-    """The time zone of that name, as `America/New_York`; none of `None`."""
+    """Returns the time zone of that name, as `America/New_York`; none of `None`."""
     if name is None:
         return None
     try:
@@ -102,7 +102,7 @@ def zone_of(name: str | None) -> tzinfo | None:
 def derived_in(
     attributes: Mapping[str, DerivedAttribute], zone: tzinfo | None
 ) -> Mapping[str, DerivedAttribute]:
-    """Derived attributes as they are in a time zone."""
+    """Returns the derived attributes as they are in a time zone."""
     if zone is None:
         return attributes
     return {**attributes, **{each.name: each for each in time_attributes(zone)}}

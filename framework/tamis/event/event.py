@@ -41,7 +41,7 @@ def itself(name: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """The name of an attribute as people know it."""
+    """Returns the name of an attribute as people know it."""
     return name.removeprefix(ITSELF)
 
 
@@ -78,7 +78,7 @@ class Event:
         derived: Mapping[str, DerivedAttribute] = _EMPTY,
         folder: str = "",
     ) -> Event:
-        """The event that a document holds; `EventError` if it holds none.
+        """Returns the event that a document holds; `EventError` if it holds none.
 
         A relative path in `image`, `facts` or `sound` is relative to the folder, for operators."""
         if not isinstance(document, Mapping):
@@ -98,7 +98,7 @@ class Event:
         return cls({**content, "id": text}, text, derived, folder)
 
     def value(self, name: str) -> object:
-        """The value of the key of that name, else along the path; `None` when absent."""
+        """Returns the value of the key of that name, else along the path; `None` when absent."""
         if name[:1] == "\0" and is_itself(name):
             derived = self.derived.get(plain_name(name))
             return None if derived is None else self._derive(derived)
@@ -117,7 +117,7 @@ class Event:
         return None if derived is None else self._derive(derived)
 
     def _derive(self, derived: DerivedAttribute) -> Scalar | None:
-        """A derived attribute; absent, with a warning, when it cannot be derived."""
+        """Returns a derived attribute; absent, with a warning, when it cannot be derived."""
         try:
             value = derived.derive(self)
             return None if _absent(value) else value
@@ -148,7 +148,7 @@ class Event:
         return derived is None or all(map(self.present, derived.inputs))
 
     def scalar(self, name: str) -> Scalar | None:
-        """The attribute of that name, `None` when it is absent or no scalar."""
+        """Returns the attribute of that name, `None` when it is absent or no scalar."""
         try:
             return self._known[name]
         except KeyError:
@@ -261,7 +261,7 @@ class ReadOnlyList(list[Any]):
 
 
 def freeze(value: Any) -> Any:
-    """The value in a form that cannot be changed; arrays are shared, not copied."""
+    """Returns the value in a form that cannot be changed; arrays are shared, not copied."""
     if isinstance(value, Mapping):
         return ReadOnlyDict({key: freeze(inner) for key, inner in value.items()})
     if isinstance(value, list):
@@ -278,7 +278,7 @@ def freeze(value: Any) -> Any:
 
 
 def _read_only(array: Any) -> Any:
-    """The array over memory that cannot be made writable again; objects are copied."""
+    """Returns the array over memory that cannot be made writable again; objects are copied."""
     import numpy
 
     if array.dtype.hasobject or array.dtype.kind in "mM":  # times have no plain memory
@@ -289,7 +289,7 @@ def _read_only(array: Any) -> Any:
 
 
 def _opened(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The event inside a CloudEvents envelope."""
+    """Returns the event inside a CloudEvents envelope."""
     data = envelope["data"]
     if not isinstance(data, Mapping):
         raise EventError(f"the data of a CloudEvents envelope is an object, not {_article(data)}")

@@ -201,7 +201,7 @@ _KEYS = {"name", "attributes", "required"}
 
 
 def _as_bounds(how: Any) -> Any:
-    """A declaration of JSON, two numbers as bounds."""
+    """Returns a declaration of JSON, two numbers as bounds."""
     if isinstance(how, list) and len(how) == 2 and how[0] == "number" and len(how[1]) == 2:
         return how[0], tuple(how[1])
     return how

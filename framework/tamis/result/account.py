@@ -136,7 +136,7 @@ class Account(_Fields):
                 mine[what] += count
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain dicts, ready for JSON."""
+        """Returns the same in plain dicts, ready for JSON."""
         plain = dict(self)
         plain["operators"] = {name: dict(each) for name, each in self.operators.items()}
         return plain
@@ -148,7 +148,7 @@ _COUNTS = tuple(
 
 
 def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
-    """The account of each operator that the candidates hold."""
+    """Returns the account of each operator that the candidates hold."""
     skeleton = decision.skeleton
     accounts: dict[str, OperatorAccount] = {}
     made = set(decision.made)
@@ -224,7 +224,7 @@ class _Reach:
                 self._together.update(dict.fromkeys(fewer, more))
 
     def of(self, calls: Sequence[int]) -> Iterable[int]:
-        """The calls and all that may decide them."""
+        """Returns the calls and all that may decide them."""
         if not self._together:
             return calls
         found = set(calls)

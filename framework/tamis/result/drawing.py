@@ -30,7 +30,7 @@ class _SvgDrawing:
         self._right = self._bottom = 0.0
 
     def box(self, x: float, y: float, wide: float, label: str, css: str) -> None:
-        """A labelled box, its left upper corner at a place."""
+        """Draws a labelled box, its left upper corner at a place."""
         self._boxes.append(
             f'<rect class="{css}" x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" '
             f'height="{_TALL}" rx="5"/>'
@@ -40,14 +40,14 @@ class _SvgDrawing:
         self._right, self._bottom = max(self._right, x + wide), max(self._bottom, y + _TALL)
 
     def title(self, x: float, y: float, label: str) -> None:
-        """A heading in the middle above a place."""
+        """Draws a heading in the middle above a place."""
         self._boxes.append(
             f'<text class="title" x="{x:.0f}" y="{y:.0f}" text-anchor="middle">'
             f"{escape(label)}</text>"
         )
 
     def line(self, path: str, css: str) -> None:
-        """A line under the boxes."""
+        """Draws a line under the boxes."""
         self._lines.append(f'<path class="{css}" d="{path}"/>')
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ def draw_subscriptions(graph: networkx.Graph) -> str:
 
 
 def draw_chains(graph: networkx.DiGraph) -> str:
-    """A column a chain, the same tests linked by dashed lines, as in Figure 3."""
+    """Returns a column a chain, the same tests linked by dashed lines, as in Figure 3."""
     picture = _SvgDrawing()
     columns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for node, data in graph.nodes(data=True):

@@ -98,7 +98,7 @@ def explain(result: Result, id: str, language: Language, resolver: Resolver) -> 
 
 
 def _row_of(result: Result, id: str) -> int:
-    """The row the subscription had when the event was matched."""
+    """Returns the row the subscription had when the event was matched."""
     catalog = result._seen.catalog
     row = catalog.rows.get(id)
     if row is not None and catalog.added_at(row) <= result._seen.version:
@@ -142,7 +142,7 @@ class _About:
         return "not needed" if verdict == SPARED else _MARKS[TRUTHS[verdict]]
 
     def _place(self) -> int | None:
-        """Its number in the decision, if it was a candidate."""
+        """Returns its number in the decision, if it was a candidate."""
         decision = self.decision
         if decision is None:
             return None
@@ -276,7 +276,7 @@ class _About:
         }
 
     def _note_guard(self, record: dict[str, Any], variables: set[str]) -> None:
-        """A constraint over one predicate's variables was decided with it."""
+        """Notes that a constraint over one predicate's variables was decided with it."""
         for other, leaf in zip(self.records, self.leaves, strict=True):
             if isinstance(leaf.atom, OperatorPredicate) and variables <= set(leaf.atom.variables):
                 record.pop("joint", None)
@@ -286,7 +286,7 @@ class _About:
                 return
 
     def _guards(self, predicate: OperatorPredicate) -> list[str]:
-        """The constraints that are decided with the predicate."""
+        """Returns the constraints that are decided with the predicate."""
         return [
             constraint.text()
             for constraint in self.asked.constraints
@@ -310,7 +310,7 @@ class _About:
         return f"{gave} {found}: nothing with {wanted}"
 
     def _sharers(self, call: int) -> list[str]:
-        """Other candidates that hold the call."""
+        """Returns the other candidates that hold the call."""
         decision = self.decision
         assert decision is not None
         skeleton = decision.skeleton

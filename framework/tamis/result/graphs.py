@@ -38,7 +38,7 @@ class Link(NamedTuple):
 
 
 def networkx_or_why() -> Any:
-    """networkx, or a sentence that says how to get it."""
+    """Returns networkx, or raises a sentence that says how to get it."""
     try:
         import networkx
     except ImportError:
@@ -47,12 +47,12 @@ def networkx_or_why() -> Any:
 
 
 def graphml(graph: networkx.Graph) -> str:
-    """The graph as GraphML."""
+    """Returns the graph as GraphML."""
     return "\n".join(networkx_or_why().generate_graphml(graph)) + "\n"
 
 
 def subscription_graph(catalog: Catalog, language: Language, resolver: Resolver) -> networkx.Graph:
-    """The bipartite graph of subscriptions and the predicates they hold (Figure 1)."""
+    """Returns the bipartite graph of subscriptions and the predicates they hold (Figure 1)."""
     graph = networkx_or_why().Graph()
     for id, row in catalog.rows.items():
         holder = f"subscription {id}"
@@ -67,7 +67,7 @@ def subscription_graph(catalog: Catalog, language: Language, resolver: Resolver)
 
 
 def _held(leaves: Sequence[Leaf], asked: ResolvedAlternative) -> Iterable[tuple[str, str, bool]]:
-    """The predicates of an alternative: canonical text, kind, and whether it is negated."""
+    """Yields the predicates of an alternative: canonical text, kind, and whether it is negated."""
     for leaf in leaves:
         if isinstance(leaf.atom, OperatorPredicate):
             yield asked.tests[leaf.start].call.text, "operator", leaf.negated
@@ -81,7 +81,7 @@ def _held(leaves: Sequence[Leaf], asked: ResolvedAlternative) -> Iterable[tuple[
 def chain_graph(
     catalog: Catalog, statistics: Statistics, order: Sequence[int] | None
 ) -> networkx.DiGraph:
-    """The linked chains (Figure 3), in the order in which they are evaluated.
+    """Returns the linked chains (Figure 3), in the order in which they are evaluated.
 
     Edges of kind `next` lead down a chain, those of kind `same` from a test to the same test in the
     next chain that holds it."""
@@ -118,7 +118,7 @@ def chain_graph(
 
 
 def _links(catalog: Catalog, statistics: Statistics, key: int) -> Iterable[Link]:
-    """The tests of an alternative: increasing c/(1-p), then popularity (§4.2, §4.3)."""
+    """Yields the tests of an alternative: increasing c/(1-p), then popularity (§4.2, §4.3)."""
     alone = standing(catalog, np.array([key]), statistics)
     columns = (alone.test, alone.sign, alone.selectivity, alone.cost)
     for at, (number, sign, share, cost) in enumerate(

@@ -51,7 +51,7 @@ class ResultText:
         )
 
     def line(self, extra: Mapping[str, Any] = _NONE) -> bytes:
-        """The line of a file; `extra` are more keys."""
+        """Returns the line of a file; `extra` are more keys."""
         matches = ", ".join(map(attrgetter("line"), self.matches))
         more = {"kept": self.kept} if self.kept else {}
         tail = json_text({"undetermined": self.undetermined, **more, **extra})[1:]
@@ -67,7 +67,7 @@ class ResultTexts:
         self._versions = GrowingArray(np.int64)
 
     def of(self, result: Result, keep: Sequence[str] = ()) -> ResultText:
-        """A result as text, with some attributes of its event."""
+        """Returns a result as text, with some attributes of its event."""
         seen = result._seen
         rows = result.matches.rows
         known = self._known(seen.catalog, rows)
@@ -80,7 +80,7 @@ class ResultTexts:
         return ResultText(result.event, found, undetermined, kept_of(seen.event, keep))
 
     def _known(self, catalog: Catalog, rows: NDArray[Any]) -> list[MatchText]:
-        """The texts of subscription rows, as if by attributes alone."""
+        """Returns the texts of subscription rows, as if by attributes alone."""
         if catalog.subscription_rows > len(self._texts):
             count = catalog.subscription_rows - len(self._texts)
             self._versions.extend([-1] * count)
@@ -119,7 +119,7 @@ _EMPTY = _text("", [], "{}")
 
 
 def kept_of(event: Event, names: Iterable[str]) -> dict[str, Any]:
-    """Some attributes of an event, scalars and arrays of scalars; those that it has."""
+    """Returns some attributes of an event that it has, scalars and arrays of scalars."""
     found: dict[str, Any] = {}
     for name in names:
         value = event.scalar(name)

@@ -59,7 +59,7 @@ def _assignment(values: dict[str, Any]) -> str:
 
 
 def _colored(line: str) -> str:
-    """The line with the first truth it names in its color."""
+    """Returns the line with the first truth it names in its color."""
     words = escape(line).split(" ")
     for at, word in enumerate(words):
         color = _COLORS.get(word.strip(":,"))

@@ -125,7 +125,7 @@ class Match:
         return self._result._seen.catalog.data_of(self._row)
 
     def as_dict(self) -> dict[str, Any]:
-        """The match as the command line writes it."""
+        """Returns the match as the command line writes it."""
         plain: dict[str, Any] = {"subscription": self.subscription, "bindings": self.bindings}
         if self._result._seen.decision is not None:
             plain |= {name: True for name in ("incomplete", "truncated") if getattr(self, name)}
@@ -170,7 +170,7 @@ class Matches(Sequence[Match]):
         return self._rows
 
     def of_row(self, row: int) -> Match | None:
-        """The match of a subscription row, if it is one."""
+        """Returns the match of a subscription row, if it is one."""
         at = int(np.searchsorted(self._rows, row))
         if at == len(self._rows) or int(self._rows[at]) != row:
             return None
@@ -322,7 +322,7 @@ class Result:
         return account
 
     def explain(self, subscription: str) -> Explanation:
-        """Why a subscription did or did not match; `KeyError` if it was not there."""
+        """Explains why a subscription did or did not match; `KeyError` if it was not there."""
         return self._seen.explain(self, subscription)
 
     @property
@@ -337,11 +337,11 @@ class Result:
         return decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
 
     def decided_as(self, decision: Decision) -> Result:
-        """The result if the same event had been decided so."""
+        """Returns the result if the same event had been decided so."""
         return Result(replace(self._seen, decision=decision))
 
     def as_dict(self) -> dict[str, Any]:
-        """The line that the command line writes for the event."""
+        """Returns the line that the command line writes for the event."""
         return {
             "event": self.event,
             "matches": [match.as_dict() for match in self.matches],
@@ -381,7 +381,7 @@ class Result:
         return at if at < len(rows) and int(rows[at]) == row else None
 
     def _bindings(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
-        """The assignments of a matched subscription, and whether some were cut."""
+        """Returns the assignments of a matched subscription, and whether some were cut."""
         if self._seen.decision is None:
             return [{}], False
         known = self._bound.get(row)

@@ -248,14 +248,14 @@ class Exchange:
             ) from None
 
     def _forget(self, worker: Worker) -> None:
-        """The worker knows nothing of what it was sent just now."""
+        """Forgets what the worker was sent just now."""
         worker.events.pop(self._event_calls.number, None)
         for call in self._calls:
             assert call.shipped is not None
             worker.calls.discard(call.shipped.number)
 
     def _over(self, worker: Worker) -> tuple[int, ...]:
-        """The events that a worker can forget."""
+        """Returns the events that a worker can forget."""
         if self._stay is None:
             worker.over.extend(worker.events)
         found = []
@@ -352,7 +352,7 @@ class Exchange:
         return None
 
     def _reply(self, worker: Worker, grace: float = 0.0) -> tuple[int, bytes]:
-        """The next reply, within the seconds of this step."""
+        """Returns the next reply, within the seconds of this step."""
         seconds = self._seconds
         deadline = None if seconds is None else time.monotonic() + seconds + grace
         letter, content = worker.reply(deadline)
@@ -367,7 +367,7 @@ class Exchange:
         return self._failed(messages.read_failure(content))
 
     def _crash(self, status: int | None) -> Failure:
-        """A worker that ended by itself, as a reason."""
+        """Returns a worker that ended by itself, as a reason."""
         most = self._pool.memory_bytes
         if status == SWELLED_STATUS and most is not None:
             return Failure(SWELLED, f"the worker needed more than {most:,} bytes (memory_bytes)")
@@ -409,7 +409,7 @@ class _Unsendable(Exception):
 
 
 def _whole(event: Event) -> tuple[dict[str, object], dict[str, object]]:
-    """All of an event, and what can be derived from it."""
+    """Returns all of an event, and what can be derived from it."""
     content = {name: messages.parceled(value) for name, value in event.content.items()}
     derived = {name: event.derived[name] for name in event.derived if name not in event.content}
     known = {name: event.value(name) for name in derived}

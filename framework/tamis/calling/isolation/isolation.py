@@ -50,7 +50,7 @@ class Isolation:
         self._begin()
 
     def _begin(self) -> None:
-        """No process; after a fork too, for those belong to who was forked."""
+        """Begins without processes; after a fork too, for those belong to the parent."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._pools: dict[str, Pool] = {}
@@ -71,7 +71,7 @@ class Isolation:
             self._pool(record).begin(record.specification.name)
 
     def _pool(self, record: OperatorRecord) -> Pool:
-        """The pool of an operator's class."""
+        """Returns the pool of an operator's class."""
         specification = record.specification
         if self._process != os.getpid():
             self._begin()
@@ -159,7 +159,7 @@ class _CallPreventedError(Exception):
 
 
 def _itself(operator: Operator) -> Operator:
-    """An operator that nobody has announced, as its own factory."""
+    """Returns an operator that nobody has announced, as its own factory."""
     return operator
 
 

@@ -75,7 +75,7 @@ class Long(NamedTuple):
 
 
 def parceled(value: object) -> object:
-    """A value of an event as it travels."""
+    """Returns a value of an event as it travels."""
     if isinstance(value, memoryview):
         return Long("view", pickle.PickleBuffer(value))
     if type(value) is str and len(value) > PARCEL_BYTES:
@@ -86,7 +86,7 @@ def parceled(value: object) -> object:
 
 
 def unparceled(value: object) -> object:
-    """The value that was sent."""
+    """Returns the value that was sent."""
     return value.value() if type(value) is Long else value
 
 
@@ -195,7 +195,7 @@ def _send_directory(
 
 
 def _new_parcel() -> int:
-    """Memory without a name, by its descriptor."""
+    """Makes memory without a name, and returns its descriptor."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("tamis", os.MFD_CLOEXEC)
     import tempfile
@@ -221,7 +221,7 @@ class Requests:
         self._mapped: dict[int, mmap.mmap] = {}
 
     def next(self) -> Any:
-        """The next request; `EOFError` when there will be none."""
+        """Returns the next request; `EOFError` when there will be none."""
         parceled, content = self.frame()
         return self.opened(content) if parceled else pickle.loads(content)
 
@@ -231,11 +231,11 @@ class Requests:
         return self._end > self._begin
 
     def descriptor(self) -> int:
-        """The descriptor that came with a frame; each is taken once, in order."""
+        """Returns the descriptor that came with a frame; each is taken once, in order."""
         return self._descriptors.popleft()
 
     def opened(self, directory: memoryview) -> Any:
-        """The request in a parcel; its buffers are read where they lie."""
+        """Returns the request in a parcel; its buffers are read where they lie."""
         number, *sizes = struct.unpack(f"<{directory.nbytes // 8}Q", directory)
         parcel = self._parcels.get(number)
         if parcel is None:
@@ -311,7 +311,7 @@ class Replies:
         return bool(self._received)
 
     def taken(self) -> tuple[int, bytes] | None:
-        """The letter and the content of a frame that is there as a whole."""
+        """Returns the letter and the content of a frame that is there as a whole."""
         received = self._received
         if len(received) < HEADER.size:
             return None
@@ -346,7 +346,7 @@ def send_reply(connection: socket.socket, letter: int, content: bytes = b"") -> 
 
 
 def answers_reply(answers: Sequence[Answer]) -> tuple[int, bytes]:
-    """The frame of answers, or of what is the matter with them."""
+    """Returns the frame of answers, or of what is the matter with them."""
     if len(answers) == 1:
         (only,) = answers
         if only.failure is not None:
@@ -369,12 +369,12 @@ def _plain_answer(answer: Answer) -> object:
 
 
 def plain(document: object) -> bytes:
-    """A document as JSON; lone surrogates stay what they are."""
+    """Returns a document as JSON; lone surrogates stay what they are."""
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def read_plain(content: bytes) -> Any:
-    """The document of a reply; `GarbledError` if it is none."""
+    """Returns the document of a reply; `GarbledError` if it is none."""
     try:
         return json.loads(content.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as problem:
@@ -382,7 +382,7 @@ def read_plain(content: bytes) -> Any:
 
 
 def read_failure(content: bytes) -> Failure:
-    """The failure of a reply, one of the kinds that happen inside of a worker."""
+    """Returns the failure of a reply, one of the kinds that happen inside of a worker."""
     return _checked_failure(read_plain(content))
 
 
@@ -398,7 +398,7 @@ def _checked_failure(given: object) -> Failure:
 
 
 def read_answers(content: bytes, widths: Sequence[int], most: int) -> list[Answer]:
-    """The answers of a reply to calls of these widths, each value looked at."""
+    """Returns the answers of a reply to calls of these widths, each value looked at."""
     given = read_plain(content)
     if not isinstance(given, list) or len(given) != len(widths):
         raise GarbledError(f"a reply has not {len(widths)} answers")

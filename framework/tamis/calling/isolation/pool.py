@@ -93,7 +93,7 @@ class Pool:
         self.release(worker)
 
     def take(self, number: int, stay: Stay | None, seconds: float) -> Worker | None:
-        """A worker for a call about an event; `None` when none was free for so long."""
+        """Returns a worker for a call about an event; `None` when none was free for so long."""
         deadline = None
         with self._room:
             while True:
@@ -120,7 +120,7 @@ class Pool:
         return self._started(stay)
 
     def _free(self, number: int, stay: Stay | None) -> Worker | None:
-        """An idle worker that may be asked about this event."""
+        """Returns an idle worker that may be asked about this event."""
         if any(worker.abandoned for worker in self._workers):
             for worker in self._workers:
                 if worker.abandoned and not worker.busy:
@@ -154,7 +154,7 @@ class Pool:
         return len(self._workers) + self._starting < self.size
 
     def _started(self, stay: Stay | None) -> Worker:
-        """A worker that was begun for a call; it is told what it is, and not waited for."""
+        """Returns a worker that was begun for a call; it is told what it is, and not waited for."""
         worker = None
         try:
             worker = self._server.worker()
@@ -186,14 +186,14 @@ class Pool:
                 self._room.notify_all()
 
     def drop(self, worker: Worker) -> None:
-        """A worker is not there any more."""
+        """Drops a worker that is not there any more."""
         with self._room:
             if worker in self._workers:
                 self._workers.remove(worker)
             self._room.notify_all()
 
     def clear(self) -> None:
-        """No worker is there any more."""
+        """Forgets all workers."""
         with self._room:
             self._workers.clear()
             self._room.notify_all()

@@ -189,7 +189,7 @@ class ForkServer:
             self._fill_spares(SPARES)
 
     def worker(self) -> Worker:
-        """A worker that nobody else has; one is forked to take its place in spare."""
+        """Returns a worker that nobody else has; one is forked to take its place in spare."""
         with self._lock:
             worker = self._spares.popleft() if self._spares else self._forked()
             worker.busy = True

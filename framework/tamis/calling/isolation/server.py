@@ -184,7 +184,7 @@ def _killed(pid: int) -> int | None:
 
 
 def _children() -> list[int]:
-    """The children of this process, adopted ones too, where the system lists them."""
+    """Returns the children of this process, adopted ones too, where the system lists them."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", "rb") as listed:
             return [int(each) for each in listed.read().split()]

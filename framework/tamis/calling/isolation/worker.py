@@ -204,7 +204,7 @@ class _Worker:
     def _answered(
         self, event: _Event, specification: Specification, asked: WorkerRequest
     ) -> tuple[int, bytes]:
-        """The reply to the calls."""
+        """Returns the reply to the calls."""
         view = event.view(specification)
         calls = [self._calls[number] for number in asked.calls]
         if len(calls) > 1:
