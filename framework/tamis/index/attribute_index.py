@@ -163,19 +163,19 @@ class AttributeIndex:
             self._index.inform(statistics)
 
     def match(self, event: Mapping[str, Any]) -> NDArray[Any]:
-        """The ids whose predicates the event satisfies."""
+        """Returns the ids whose predicates the event satisfies."""
         taken = Event.of(event, str, self._derived)
         with self._lock.reading():
             return self._ids.of(self._index.match(taken))
 
     def match_many(self, events: Sequence[Mapping[str, Any]]) -> list[NDArray[Any]]:
-        """The same for several events."""
+        """Returns the same for several events."""
         taken = [Event.of(event, str, self._derived) for event in events]
         with self._lock.reading():
             return [self._ids.of(rows) for rows in self._index.match_many(taken)]
 
     def kernel(self, events: Sequence[Mapping[str, Any]]) -> Callable[[int], Ints]:
-        """The rows (numbers of ids, in the order of insertion) for an event by its place.
+        """Returns the rows (numbers of ids, in the order of insertion) for an event by its place.
 
         Events are read beforehand: what is left is the index alone, for benches. It holds until
         the index changes."""
@@ -278,7 +278,7 @@ def _is_replaceable(folder: Path) -> bool:
 
 
 def _checksum(path: Path) -> int:
-    """The checksum of a file."""
+    """Returns the checksum of a file."""
     checksum = 0
     with path.open("rb") as content:
         while part := content.read(_PART):

@@ -26,7 +26,7 @@ class StringFinder(Protocol):
         """Forgets it."""
 
     def find(self, value: str) -> list[int]:
-        """The numbers of the strings that the value satisfies."""
+        """Returns the numbers of the strings that the value satisfies."""
 
     @property
     def nbytes(self) -> int:
@@ -41,7 +41,7 @@ class Bag:
         self._free: list[int] = []
 
     def number(self, thing: Any) -> int:
-        """The number of a thing, a new one if it is new."""
+        """Returns the number of a thing, a new one if it is new."""
         key = self.key(thing)
         number = self.numbers.get(key)
         if number is None:
@@ -59,11 +59,11 @@ class Bag:
                 self.dropped(number)
 
     def find(self, value: Any) -> Iterable[int]:
-        """The numbers of what a value has, each once."""
+        """Returns the numbers of what a value has, each once."""
         return [self.numbers[value]] if value in self.numbers else []
 
     def key(self, thing: Any) -> Key:
-        """Equal for equal things."""
+        """Returns a key that is equal for equal things."""
         return thing
 
     def added(self, number: int, thing: Any) -> None:
@@ -98,15 +98,15 @@ class Elements(Bag):
     """The elements of an array."""
 
     def key(self, thing: Scalar) -> Key:
-        """The kind counts: `true` is not 1."""
+        """Returns the kind with the value: `true` is not 1."""
         return type(thing) is bool, thing
 
     def things(self) -> list[tuple[int, Any]]:
-        """The elements themselves."""
+        """Returns the elements themselves."""
         return [(number, thing) for (_, thing), number in self.numbers.items()]
 
     def find(self, value: Iterable[Scalar]) -> Iterable[int]:
-        """The numbers of the elements."""
+        """Returns the numbers of the elements."""
         keys = {(type(element) is bool, element) for element in value}
         return [self.numbers[key] for key in keys if key in self.numbers]
 
@@ -119,15 +119,15 @@ class Strings(Bag):
         self._finder = finder()
 
     def added(self, number: int, thing: str) -> None:
-        """A needle or a pattern to find."""
+        """Adds a needle or a pattern to find."""
         self._finder.add(number, thing)
 
     def dropped(self, number: int) -> None:
-        """One no longer to find."""
+        """Drops one that is no longer to be found."""
         self._finder.drop(number)
 
     def find(self, value: str) -> Iterable[int]:
-        """The numbers of those that the value satisfies."""
+        """Returns the numbers of those that the value satisfies."""
         return self._finder.find(value)
 
     @property
@@ -144,19 +144,19 @@ class Odd(Bag):
         self._tests: dict[int, tuple[Comparison, Callable[[Any], bool]]] = {}
 
     def key(self, thing: Comparison) -> Key:
-        """That of the comparison."""
+        """Returns the key of the comparison."""
         return thing.key
 
     def added(self, number: int, thing: Comparison) -> None:
-        """A comparison to evaluate."""
+        """Adds a comparison to evaluate."""
         self._tests[number] = thing, thing.compiled()
 
     def dropped(self, number: int) -> None:
-        """One no longer to evaluate."""
+        """Drops one that is no longer to be evaluated."""
         del self._tests[number]
 
     def find(self, value: Scalar) -> Iterable[int]:
-        """The numbers of those that hold."""
+        """Returns the numbers of those that hold."""
         return [number for number, (_, holds) in self._tests.items() if holds(value)]
 
     def contents(self) -> list[tuple[int, Any]]:
@@ -164,7 +164,7 @@ class Odd(Bag):
         return [(number, test) for number, (test, _) in self._tests.items()]
 
     def things(self) -> list[tuple[int, Any]]:
-        """Their operators and constants."""
+        """Returns their operators and constants."""
         return [(number, [test.op, test.value]) for number, (test, _) in self._tests.items()]
 
     def restore(self, things: Iterable[tuple[int, Any]]) -> None:
@@ -176,10 +176,10 @@ class Odd(Bag):
 
 
 def needles() -> Bag:
-    """A bag of needles."""
+    """Returns a bag of needles."""
     return Strings(Needles)
 
 
 def patterns() -> Bag:
-    """A bag of patterns."""
+    """Returns a bag of patterns."""
     return Strings(Patterns)

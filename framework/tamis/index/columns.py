@@ -78,7 +78,7 @@ class Columns:
         return bool(low.any() or high.any())
 
     def clauses(self) -> Iterator[tuple[Any, list[Clause]]]:
-        """The same as clauses, one id after the other."""
+        """Yields the same as clauses, one id after the other."""
         starts, attributes = self.start.tolist(), self.attribute.tolist()
         bounds = zip(self.low.tolist(), self.high.tolist(), strict=True)
         ranges = [_range(low, high) for low, high in bounds]
@@ -87,13 +87,13 @@ class Columns:
             yield id, [(self.attributes[attributes[at]], *ranges[at]) for at in span]
 
     def predicates(self) -> Iterator[list[AttributePredicate]]:
-        """The same as predicates, without the ids."""
+        """Yields the same as predicates, without the ids."""
         for _, clauses in self.clauses():
             yield [predicate_of(clause) for clause in clauses]
 
 
 def _range(low: float, high: float) -> tuple[str, Any]:
-    """The op and the value of a closed range; infinite bounds do not bound."""
+    """Returns the op and the value of a closed range; infinite bounds do not bound."""
     if high == math.inf:
         return ">=", low
     if low == -math.inf:

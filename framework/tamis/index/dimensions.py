@@ -96,20 +96,20 @@ class _Columns:
         self.labeled: list[tuple[Stretches, list[int]]] = []
 
     def add(self, dimension: int, op: int, low: float, high: float) -> None:
-        """A term that is a range, or a place where its members are."""
+        """Adds a term that is a range, or a place where its members are."""
         self.dimension.append(dimension)
         self.op.append(op)
         self.low.append(low)
         self.high.append(high)
 
     def add_set(self, dimension: int, op: int, members: Iterable[float]) -> None:
-        """A term with members."""
+        """Adds a term with members."""
         ordered = sorted(members)
         self.add(dimension, op, len(self.members), len(ordered))
         self.members.extend(ordered)
 
     def add_line(self, line: _Line) -> None:
-        """A term; a range is intersected with one of the same row on the same dimension."""
+        """Adds a term; a range is intersected with one of the same row on the same dimension."""
         dimension, op, low, high, labeled = line
         if labeled is not None:
             labeled[1].append(len(self.dimension))
@@ -127,7 +127,7 @@ class _Columns:
         self.start.append(len(self.dimension))
 
     def terms(self) -> TermColumns:
-        """The columns as arrays."""
+        """Returns the columns as arrays."""
         return TermColumns(
             np.array(self.rows, np.int64),
             np.array(self.start, np.int64),
@@ -154,7 +154,7 @@ class Dimensions:
         return len(self.keys)
 
     def number(self, attribute: str, holds: int) -> int:
-        """The number of a dimension, a new one if it is new."""
+        """Returns the number of a dimension, a new one if it is new."""
         found = self._attributes.get(attribute)
         if found is None:
             found = self._attributes[attribute] = _Attribute(attribute)
@@ -191,7 +191,7 @@ class Dimensions:
     # predicates
 
     def terms(self, entries: Iterable[Entry]) -> tuple[TermColumns, dict[int, ChangedLabels]]:
-        """Rows as terms, and the labels that had to move to make room for new ones."""
+        """Returns rows as terms, and the labels that had to move to make room for new ones."""
         columns = _Columns()
         known: dict[int, tuple[_Line, AttributePredicate]] = {}
         for row, predicates in entries:
@@ -220,7 +220,7 @@ class Dimensions:
         return TermColumns(rows, columns.start, of, ops, columns.low, columns.high, np.zeros(0)), {}
 
     def _line(self, columns: _Columns, predicate: AttributePredicate) -> _Line | None:
-        """The term of a predicate; of one with members, which is added here, `None`."""
+        """Returns the term of a predicate; of one with members, which is added here, `None`."""
         attribute, comparison = predicate.attribute, predicate.comparison
         op, constants = comparison.op, comparison.constants
         if op in ("exists", "not exists"):
@@ -331,7 +331,7 @@ class Dimensions:
         member_start: list[int],
         members: list[float],
     ) -> None:
-        """One attribute of an event, whatever is asked of it."""
+        """Reads one attribute of an event, whatever is asked of it."""
         scalar = event.scalar(attribute.name)
         kind = None if scalar is None else kind_of(scalar)
         for holds, number in attribute.dimensions.items():
@@ -452,7 +452,7 @@ def _content(holds: int, kind: int | None, scalar: Any, event: Event, name: str)
 
 
 def _label_kind(comparison: Comparison) -> int | None:
-    """The line with labels that decides a comparison, `None` if its line has none."""
+    """Returns the line with labels that decides a comparison, `None` if its line has none."""
     constants: Sequence[Any] = comparison.constants
     kind = kind_of(constants[0])
     if kind == STRING:

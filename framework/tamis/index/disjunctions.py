@@ -81,7 +81,7 @@ class DisjunctionIndex(Index):
             self._parts.extend([self._number(part) for part in disjunction.parts])
 
     def _number(self, part: AttributePredicate) -> int:
-        """The row of a predicate in the scan, counted for one user more."""
+        """Returns the row of a predicate in the scan, counted for one user more."""
         text = part.text()
         number = self._numbers.get(text)
         if number is None:
@@ -120,7 +120,7 @@ class DisjunctionIndex(Index):
             self._close_holes()
 
     def _parts_at(self, place: int) -> list[int]:
-        """The predicates of the row at a place."""
+        """Returns the predicates of the row at a place."""
         first, end = _stretch(self._first_disjunction, place, len(self._first_part))
         parts = _stretch(self._first_part, first, len(self._parts))[0]
         found: list[int] = self._parts.view[
@@ -153,7 +153,7 @@ class DisjunctionIndex(Index):
         self._index.inform(statistics)
 
     def _decided(self, event: Event, rows: Rows) -> Rows:
-        """Those of some rows all disjunctions of which hold."""
+        """Returns those of some rows all disjunctions of which hold."""
         if not self._places or not len(rows):
             return rows
         holds = np.zeros(len(self._numbers) + len(self._free), np.bool_)

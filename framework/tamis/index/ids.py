@@ -47,7 +47,7 @@ class Ids:
         return self._rows_of([id])[0] != _NOBODY  # type: ignore[list-item]
 
     def _rows_of(self, ids: list[Id]) -> list[int]:
-        """The rows of ids, `_NOBODY` for each that is unknown."""
+        """Returns the rows of ids, `_NOBODY` for each that is unknown."""
         rows = [
             self._rows.get(id, _NOBODY) if type(id) in (str, int) or _is_integer(id) else _NOBODY
             for id in ids
@@ -70,7 +70,7 @@ class Ids:
         return not _are_integers(ids) or bool((self._in_block(_as_array(ids)) != _NOBODY).any())
 
     def _rows_of_integers(self, ids: Ints) -> Ints:
-        """The rows of integers, `_NOBODY` for each that is unknown."""
+        """Returns the rows of integers, `_NOBODY` for each that is unknown."""
         rows = self._in_block(ids) if len(self._sorted) else np.full(len(ids), _NOBODY)
         others = np.flatnonzero(rows == _NOBODY)
         if len(others):
@@ -78,7 +78,7 @@ class Ids:
         return rows
 
     def _in_block(self, ids: Ints) -> Ints:
-        """The rows of integers that still have the rows they began with."""
+        """Returns the rows of integers that still have the rows they began with."""
         rows = np.clip(ids - self._sorted[0], 0, len(self._sorted) - 1)
         if not self._gapless:
             rows = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
@@ -88,7 +88,7 @@ class Ids:
         return np.where(holds, rows, _NOBODY)
 
     def add(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
-        """Rows for new ids, all or none; `ValueError` if one is taken."""
+        """Adds rows for new ids, all or none; `ValueError` if one is taken."""
         if len(ids) and not self._count and _ascends(ids):
             self._sorted = np.array(ids, np.int64)
             self._gapless = bool(self._sorted[-1] - self._sorted[0] + 1 == len(ids))
@@ -144,7 +144,7 @@ class Ids:
             self._name_count += len(rows)
 
     def remove(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
-        """The rows of ids, which have them no longer; `KeyError` if one is unknown."""
+        """Returns the rows of ids, which have them no longer; `KeyError` if one is unknown."""
         taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
         found = (
             self._rows_of_integers(_as_array(ids))
@@ -169,7 +169,7 @@ class Ids:
         return found
 
     def of(self, rows: Ints) -> NDArray[Any]:
-        """The ids of rows that are there."""
+        """Returns the ids of rows that are there."""
         if not self._name_count:
             return self._integers.view[rows]
         if self._name_count == self._count:
@@ -225,7 +225,7 @@ def _only_integers(ids: Sequence[Id] | NDArray[Any]) -> bool:
 
 
 def _twice(ids: list[Id]) -> Id:
-    """The first id that is there twice."""
+    """Returns the first id that is there twice."""
     seen: set[Id] = set()
     return next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
 

@@ -34,13 +34,13 @@ class ChangedLabels(NamedTuple):
     new: Floats
 
     def lower(self, bounds: Floats) -> Floats:
-        """Lower bounds (a label, or just above one), moved."""
+        """Returns lower bounds (a label, or just above one), moved."""
         below = np.maximum(np.searchsorted(self.old, bounds, side="right") - 1, 0)
         moved = self.new[below] + (bounds - self.old[below])
         return np.where(np.isinf(bounds), bounds, moved)
 
     def upper(self, bounds: Floats) -> Floats:
-        """Upper bounds (a label, or just below one), moved."""
+        """Returns upper bounds (a label, or just below one), moved."""
         above = np.minimum(np.searchsorted(self.old, bounds), len(self.old) - 1)
         moved = self.new[above] - (self.old[above] - bounds)
         return np.where(np.isinf(bounds), bounds, moved)
@@ -57,12 +57,12 @@ class Labels:
         return len(self._labels)
 
     def __getitem__(self, value: Value) -> float:
-        """The label of a value that was added."""
+        """Returns the label of a value that was added."""
         label: float = self._labels[value]
         return label
 
     def place(self, value: Value) -> float:
-        """The label of a value, or that of all values between its neighbors."""
+        """Returns the label of a value, or that of all values between its neighbors."""
         label: float | None = self._labels.get(value)
         if label is not None:
             return label
@@ -95,7 +95,7 @@ class Labels:
         )
 
     def _between(self, value: Value) -> float | None:
-        """A label for one new value, none when there is no room."""
+        """Returns a label for one new value, none when there is no room."""
         labels = self._labels
         above = labels.bisect_left(value)
         if not labels:
@@ -128,7 +128,7 @@ class Labels:
                 del self._labels[value]
 
     def items(self) -> list[tuple[Value, float]]:
-        """The values and their labels, in order."""
+        """Returns the values and their labels, in order."""
         return list(self._labels.items())
 
     def restore(self, items: Iterable[tuple[Value, float]]) -> None:

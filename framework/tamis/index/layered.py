@@ -20,7 +20,7 @@ class Group(ABC):
         self._size = len(texts)
 
     def find(self, data: bytes) -> list[int]:
-        """The numbers of the texts that a value in UTF-8 satisfies."""
+        """Returns the numbers of the texts that a value in UTF-8 satisfies."""
         found = self._find(data)
         if self.dropped:
             return [number for number in found if number in self.texts]

@@ -100,7 +100,7 @@ def automaton(text: bytes, start: Ints, size: int) -> tuple[SmallInts, SmallInts
 def contained(
     text: bytes, nodes: SmallInts, root: SmallInts, shorter: SmallInts, numbers: Ints
 ) -> Ints:
-    """The numbers of the needles in a text, each once."""
+    """Returns the numbers of the needles in a text, each once."""
     ends = np.empty(len(text) + 1, np.int32)
     ends[0] = nodes[0, LONGEST]
     ended = 1 if ends[0] else 0

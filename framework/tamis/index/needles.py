@@ -22,7 +22,7 @@ class Needles(TextLayers):
     """Distinct strings under numbers."""
 
     def find(self, value: str) -> list[int]:
-        """The numbers of the needles contained in a value, each once."""
+        """Returns the numbers of the needles contained in a value, each once."""
         found = [number for number, needle in self._waiting.items() if needle in value]
         if self._groups:
             data = value.encode("utf-8", "surrogatepass")

@@ -29,7 +29,7 @@ class Patterns(TextLayers):
     """Distinct regular expressions under numbers, found valid before by `searcher`."""
 
     def find(self, value: str) -> list[int]:
-        """The numbers of the patterns found anywhere in a value, each once."""
+        """Returns the numbers of the patterns found anywhere in a value, each once."""
         data = value.encode("utf-8", "surrogatepass")
         return [number for group in self._groups for number in group.find(data)]
 

@@ -11,7 +11,7 @@ from tamis.numeric.types import Ints
 
 @inlined
 def opened_readings(readings: Ints) -> Readings:
-    """The columns of an array of readings, for kernels."""
+    """Returns the columns of an array of readings, for kernels."""
     events, lines, bags, members = readings[0], readings[1], readings[2], readings[3]
     bag_start = HEAD + events + 1
     line = bag_start + events + 1

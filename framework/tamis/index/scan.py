@@ -155,7 +155,7 @@ def _is_double(value: int) -> bool:
 
 
 def _bounds(comparison: Comparison) -> tuple[float, float] | None:
-    """The closed range of doubles that a comparison allows, `None` if it is none."""
+    """Returns the closed range of doubles that a comparison allows, `None` if it is none."""
     constants = comparison.constants
     op = comparison.op
     if op not in _RANGED:
@@ -257,7 +257,7 @@ class Scan(Index):
             self._compact()
 
     def _number(self, predicate: AttributePredicate) -> int:
-        """The number of a predicate, a new one if it is new."""
+        """Returns the number of a predicate, a new one if it is new."""
         key = predicate.key
         number = self._numbers.get(key)
         if number is None:
@@ -336,7 +336,7 @@ class Scan(Index):
         return np.bincount(satisfied, minlength=len(self._needed))
 
     def misses(self, event: Event) -> tuple[Rows, Ints]:
-        """All rows, and how many predicates of each an event does not satisfy, the fewest first."""
+        """Returns all rows, and how many predicates of each do not hold, the fewest first."""
         rows = np.flatnonzero(self._needed.view >= 0)
         lacking = self._needed.view[rows] - self._hits(event)[rows]
         order = np.argsort(lacking, kind="stable")
@@ -357,7 +357,7 @@ class Scan(Index):
         return self._entry_row.view[alive], self._entry_number.view[alive]
 
     def _names(self, event: Event) -> set[str]:
-        """The attributes on which the event may satisfy a predicate."""
+        """Returns the attributes on which the event may satisfy a predicate."""
         columns = self._columns.keys()
         return (columns & event.content.keys()) | (columns & event.derived) | self._always
 

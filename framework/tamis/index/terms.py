@@ -44,7 +44,7 @@ class TermColumns(NamedTuple):
     members: Floats
 
     def of(self, chosen: Ints) -> TermColumns:
-        """The rows at these places, in this order."""
+        """Returns the rows at these places, in this order."""
         counts = self.start[chosen + 1] - self.start[chosen]
         start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         terms = np.repeat(self.start[chosen] - start[:-1], counts) + np.arange(start[-1])
@@ -60,7 +60,7 @@ class TermColumns(NamedTuple):
 
 
 def joined(first: TermColumns, second: TermColumns) -> TermColumns:
-    """The rows of both."""
+    """Returns the rows of both."""
     shifted = np.where(second.op > OUTSIDE, second.low + len(first.members), second.low)
     return TermColumns(
         np.concatenate([first.rows, second.rows]),

@@ -71,7 +71,7 @@ class Side:
         return lone.value if isinstance(lone, ConstantTerm) else None
 
     def as_string(self) -> Side:
-        """The side with a lone bare name as the string of its letters."""
+        """Returns the side with a lone bare name as the string of its letters."""
         if self.bare and self.expression.lone is not None:
             return Side([ConstantTerm(self.bare[0].value)], [], self.start)
         return self
@@ -86,7 +86,7 @@ class AtomReader(Scanner):
         self._terms = self._signs = 0
 
     def read(self) -> tuple[Atom, ...]:
-        """The atom here, as one or (for `not between` and its kin) the or of two."""
+        """Returns the atom here, as one or (for `not between` and its kin) the or of two."""
         self._terms = self._signs = 0
         token = self.take()
         if token.kind == "exists":
@@ -141,7 +141,7 @@ class AtomReader(Scanner):
     # constants
 
     def _constant(self, why: str) -> tuple[Scalar, str | None]:
-        """A constant and its dimension; a bare name is the string of its letters."""
+        """Returns a constant and its dimension; a bare name is the string of its letters."""
         token = self.take()
         if token.kind in ("-", "+"):
             number = self.take()
@@ -170,7 +170,7 @@ class AtomReader(Scanner):
             self.fail(f"a unit is glued to its number: write {digits}{following.value}", following)
 
     def _members(self, opening: Token) -> tuple[Scalar, ...]:
-        """The constants of a set whose brace is taken."""
+        """Returns the constants of a set whose brace is taken."""
         limit = self.limits.set_members
         values: list[Scalar] = []
         dimensions: set[str] = set()
@@ -195,7 +195,7 @@ class AtomReader(Scanner):
                 self.fail(f"a set has at most {limit:,} members", opening)
 
     def _measured(self, why: str, seen: set[str]) -> Scalar:
-        """A constant of the one dimension that all have that have any."""
+        """Returns a constant of the one dimension that all have that have any."""
         token = self.peek()
         value, dimension = self._constant(why)
         if dimension is not None:

@@ -109,7 +109,7 @@ class Comparison:
         return (Comparison(COMPLEMENTS[self.op], self.value),)
 
     def text(self, subject: str) -> str:
-        """The comparison in canonical text."""
+        """Returns the comparison in canonical text."""
         if self.op in PRESENT:
             return f"{self.op}({subject})"
         if self.op in RANGES:
@@ -127,7 +127,7 @@ class Comparison:
         return f"{subject} {self.op} {words}"
 
     def compiled(self) -> Callable[[Subject], bool]:
-        """The function that decides it for a subject read as `reads` says."""
+        """Returns the function that decides it for a subject read as `reads` says."""
         return _compile(self)
 
 

@@ -95,7 +95,7 @@ class Language:
     def parse(
         self, text: str, look: Callable[[Sequence[Leaf], bool], None] = lambda leaves, several: None
     ) -> Condition:
-        """The text's alternatives; `SubscriptionError` with the place if it has none.
+        """Returns the text's alternatives; `SubscriptionError` with the place if it has none.
 
         `look` sees all leaves, and whether several alternatives are about to be made of them, and
         may refuse them."""
@@ -103,7 +103,7 @@ class Language:
 
 
 def _plain_comparison(matched: re.Match[str]) -> AttributePredicate | None:
-    """`name op constant` straight from the groups of the common pattern."""
+    """Reads `name op constant` straight from the groups of the common pattern."""
     attribute, op, number, word, string, within = matched.group(
         "attribute", "op", "number", "word", "string", "within"
     )
@@ -285,7 +285,7 @@ class _Parse(AtomReader):
         return end is not None and _AFTER_GROUP.match(self.text, end) is not None
 
     def _brackets(self) -> Iterator[tuple[int, int]]:
-        """Every bracket's place and where its partner ends."""
+        """Returns every bracket's place and where its partner ends."""
         opened: list[int] = []
         for matched in _BRACKETS.finditer(self.text):
             letter = matched.group()
@@ -407,7 +407,7 @@ class _Parse(AtomReader):
         return branch
 
     def _expanded(self, root: Leaf | Branch) -> tuple[tuple[Leaf, ...], ...]:
-        """The alternatives, in the order in which they are written, each once."""
+        """Returns the alternatives, in the order in which they are written, each once."""
         if isinstance(root, Leaf):
             return ((root,),)
         most = self.limits.alternatives
@@ -443,7 +443,7 @@ def _is_on_attribute(leaf: Leaf) -> bool:
 
 
 def _clause(leaves: tuple[Leaf, ...]) -> Leaf:
-    """A clause as a leaf of its own."""
+    """Returns a clause as a leaf of its own."""
     if len(leaves) == 1:
         return leaves[0]
     parts = [leaf.atom for leaf in leaves if isinstance(leaf.atom, AttributePredicate)]

@@ -77,14 +77,14 @@ class Expression:
         return self.steps[0] if len(self.steps) == 1 else None
 
     def folded(self) -> Expression:
-        """A constant in the place of arithmetic over constants that has a value."""
+        """Returns a constant in the place of arithmetic over constants that has a value."""
         if len(self.steps) == 1 or self.references:
             return self
         value = self.compiled({})(())
         return self if value is None else Expression((ConstantTerm(canonical_number(value)),))
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The same with its variables renamed."""
+        """Returns the same with its variables renamed."""
         return Expression(
             tuple(
                 AttributeReference("?", names[step.name])
@@ -95,7 +95,7 @@ class Expression:
         )
 
     def text(self, *, sigils: bool) -> str:
-        """Canonical text; attributes as `$name` where `sigils` says so."""
+        """Returns canonical text; attributes as `$name` where `sigils` says so."""
         stack: list[tuple[str, int]] = []
         for step in self.steps:
             if isinstance(step, AttributeReference):
@@ -118,7 +118,7 @@ class Expression:
         return stack[0][0]
 
     def compiled(self, slots: Mapping[AttributeReference, int]) -> Callable[[Values], Any]:
-        """The function from values, at their slots, to the expression's value or `None`."""
+        """Returns the function from values, at their slots, to the expression's value or `None`."""
         lone = self.lone
         if isinstance(lone, ConstantTerm):
             return lambda values: lone.value
@@ -203,12 +203,12 @@ class Constraint:
         return (Constraint(self.left, None, op, self.right, self.guessed),)
 
     def renamed(self, names: Mapping[str, str]) -> Constraint:
-        """The same with its variables renamed."""
+        """Returns the same with its variables renamed."""
         right = None if self.right is None else self.right.renamed(names)
         return Constraint(self.left.renamed(names), self.comparison, self.op, right)
 
     def text(self) -> str:
-        """Canonical text: attributes bare on the left, as `$name` on the right."""
+        """Returns canonical text: attributes bare on the left, as `$name` on the right."""
         left = self.left.text(sigils=False)
         if self.comparison is not None:
             return self.comparison.text(left)
@@ -216,7 +216,7 @@ class Constraint:
         return f"{left} {self.op} {self.right.text(sigils=True)}"
 
     def compiled(self, slots: Mapping[AttributeReference, int]) -> Callable[[Values], bool]:
-        """The function that decides it from values at their slots."""
+        """Returns the function that decides it from values at their slots."""
         left = self.left.compiled(slots)
         if self.comparison is not None:
             holds = self.comparison.compiled()

@@ -68,7 +68,7 @@ def contradictory(comparisons: Sequence[Comparison]) -> bool:
 
 
 def _opposite(comparison: Comparison) -> tuple[Comparison, ...]:
-    """The complement, when it is one comparison."""
+    """Returns the complement, when it is one comparison."""
     complement = comparison.complement()
     return complement if len(complement) == 1 else ()
 
@@ -146,7 +146,7 @@ def _outside(prefix: Scalar, low: Any, high: Any) -> bool:
 
 
 def _bounds(comparisons: Sequence[Comparison]) -> tuple[Any, Any, bool]:
-    """The greatest lower and least upper bound, and whether both are included."""
+    """Returns the greatest lower and least upper bound, and whether both are included."""
     lows: list[tuple[Any, bool]] = []
     highs: list[tuple[Any, bool]] = []
     for each in comparisons:

@@ -23,7 +23,7 @@ _FORMS = "a duration is text as 10min or PT10M, or a number of seconds"
 
 
 def duration_seconds(value: object) -> Fraction:
-    """The seconds of a duration above 0; `ValueError` says what is wrong with it."""
+    """Returns the seconds of a duration above 0; `ValueError` says what is wrong with it."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{_FORMS}, not {value!r:.80}")
     seconds = _of_text(value.strip()) if isinstance(value, str) else _of_number(value)

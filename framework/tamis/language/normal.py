@@ -68,7 +68,7 @@ def expanded(
 
 
 def _once(alternative: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
-    """The leaves without those that are said twice."""
+    """Returns the leaves without those that are said twice."""
     if len({id(leaf.atom) for leaf in alternative}) == len(alternative):
         return alternative
     found: dict[object, Leaf] = {}
@@ -87,7 +87,7 @@ def _union(branch: Branch) -> list[tuple[Leaf, ...]]:
 
 
 def _product(branch: Branch) -> list[tuple[Leaf, ...]]:
-    """Each choice of one alternative a part; runs of single ones are joined once."""
+    """Yields each choice of one alternative a part; runs of single ones are joined once."""
     if not branch.has_branches:
         return [tuple(branch.parts)]  # type: ignore[arg-type]
     result: list[tuple[Leaf, ...]] = [()]

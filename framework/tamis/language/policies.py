@@ -79,7 +79,7 @@ class _PolicyReader:
         self._behind = behind
 
     def policy(self, given: object) -> Policy:
-        """The policy."""
+        """Returns the policy."""
         if not isinstance(given, Mapping):
             self._fail(f"a policy is an object as {{'cooldown': '10min'}}, not {given!r:.80}")
         for name in given:
@@ -146,7 +146,7 @@ class _PolicyReader:
         self._fail(f"unknown variable {name:.80}{hint}", place)
 
     def _with_gap(self, policy: Policy, given: Mapping[str, Any]) -> Policy:
-        """The policy with its gap, if it has one."""
+        """Returns the policy with its gap, if it has one."""
         if _GAP not in given:
             if policy.ends_by_another and (self._behind or policy.has_bindings):
                 why = "its key has a binding" if policy.has_bindings else "it is behind another one"

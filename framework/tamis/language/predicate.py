@@ -33,7 +33,7 @@ class AttributePredicate:
         return tuple(AttributePredicate(self.attribute, each) for each in meant)
 
     def text(self) -> str:
-        """Canonical text."""
+        """Returns canonical text."""
         return self.comparison.text(name_text(self.attribute))
 
 
@@ -53,7 +53,7 @@ class Disjunction(AttributePredicate):
         return cls(DISJUNCTIONS, Comparison("has", words), parts)
 
     def text(self) -> str:
-        """Canonical text."""
+        """Returns canonical text."""
         return str(self.comparison.value)
 
 
@@ -93,7 +93,7 @@ class OperatorPredicate:
         return self.renamed_key(None)
 
     def renamed_key(self, names: Mapping[str, str] | None) -> tuple[object, ...]:
-        """Equal exactly when the predicates are, with variables renamed when names are given."""
+        """Returns a key that is equal exactly when predicates are once variables are renamed."""
         return (
             self.name,
             *(
@@ -111,7 +111,7 @@ class OperatorPredicate:
         return hash(self.key)
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
-        """Canonical text, with its variables renamed when names are given."""
+        """Returns canonical text, with its variables renamed when names are given."""
         words = ", ".join(
             marked_text("?", argument.name if names is None else names[argument.name])
             if isinstance(argument, VariableArgument)
@@ -125,7 +125,7 @@ Atom = AttributePredicate | OperatorPredicate | Constraint
 
 
 def atom_key(atom: Atom, *, negated: bool) -> tuple[object, ...]:
-    """Equal exactly when two atoms of one sign are the same."""
+    """Returns a key that is equal exactly when two atoms of one sign are the same."""
     if isinstance(atom, Constraint):
         return ("constraint", atom.text())
     return (negated, *atom.key)

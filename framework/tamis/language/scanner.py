@@ -32,7 +32,7 @@ TERMS = frozenset(("number", "string", "boolean", "name", "variable", "attribute
 
 
 def spelled(*meanings: str) -> str:
-    """The pattern of whatever means one of these symbols and words."""
+    """Returns the pattern of whatever means one of these symbols and words."""
     signs = [sign for sign in _LONGEST_FIRST if SIGNS[sign] in meanings]
     others = [each for each in SIGNS if each not in signs and each.startswith(tuple(signs))]
     words = [rf"(?<![\w.?$])(?ai:{word})(?!{LETTER})" for word in meanings if word in RESERVED]
@@ -94,13 +94,13 @@ class Scanner:
         self._ahead: Token | None = None
 
     def peek(self) -> Token:
-        """The next token, without taking it."""
+        """Returns the next token, without taking it."""
         if self._ahead is None:
             self._ahead = self._read()
         return self._ahead
 
     def take(self) -> Token:
-        """The next token."""
+        """Returns the next token."""
         token = self._ahead or self._read()
         self._ahead = None
         self.at = token.end
@@ -161,7 +161,7 @@ class Scanner:
         return Token("number", value, start, end, dimension)
 
     def number(self, digits: str, unit: str, start: int) -> int | float:
-        """The value of digits and a unit, in the base unit."""
+        """Returns the value of digits and a unit, in the base unit."""
         try:
             if unit:
                 product = in_base_unit(digits, unit)
@@ -182,7 +182,7 @@ class Scanner:
         self.fail("this number is too large for a double", start)
 
     def _unit(self, word: str, end: int, start: int) -> str:
-        """The longest unit at this place."""
+        """Returns the longest unit at this place."""
         after = end + len(word)
         if self.text.startswith("/", after):
             second = _UNIT.match(self.text, after + 1)
@@ -210,7 +210,7 @@ class Scanner:
 
 
 def unescaped(letters: str) -> str:
-    """A string without its quotes, backslash escapes resolved.
+    """Returns a string without its quotes, backslash escapes resolved.
 
     A backslash before a letter that stands for nothing stays, so that `matches "\\d+"` means what
     it says."""

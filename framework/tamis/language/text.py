@@ -46,7 +46,7 @@ def marked_text(sigil: str, name: str) -> str:
 
 
 def name_text(name: str) -> str:
-    """A name, in backticks where it needs them."""
+    """Returns a name, in backticks where it needs them."""
     if is_bare_name(name):
         return name
     return _in_backticks(name)
@@ -57,12 +57,12 @@ def _in_backticks(name: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """A string in double quotes."""
+    """Returns a string in double quotes."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def constant_text(value: Scalar, *, bare: bool = False) -> str:
-    """A constant; with `bare`, a string whose letters are a name stands without quotes."""
+    """Returns a constant; with `bare`, a string whose letters are a name stands without quotes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

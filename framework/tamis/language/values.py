@@ -21,12 +21,12 @@ _TOO_LARGE = 10**_EXACT_DIGITS
 
 
 def kind_of(value: Scalar) -> int:
-    """The kind of a scalar: values of two kinds are never equal and never ordered."""
+    """Returns the kind of a scalar: values of two kinds are never equal and never ordered."""
     return _KINDS[type(value)]
 
 
 def as_scalar(value: object) -> Scalar | None:
-    """A value as a scalar, `None` when it is absent (null, NaN) or is no scalar."""
+    """Returns a value as a scalar, `None` when it is absent (null, NaN) or is no scalar."""
     exact = type(value)
     if exact is str or exact is bool:
         return value  # type: ignore[return-value]
@@ -63,7 +63,7 @@ def is_scalar(value: object) -> TypeGuard[Scalar]:
 
 
 def canonical_number(value: int | float) -> int | float:
-    """The number itself, an integral one as `int`."""
+    """Returns the number itself, an integral one as `int`."""
     if type(value) is float and value.is_integer():
         return int(value)
     return value
@@ -78,12 +78,12 @@ def identity(values: tuple[Scalar, ...]) -> tuple[object, ...]:
 
 
 def after_prefix(prefix: str) -> str | None:
-    """The least string after all that begin with the prefix, if there is any."""
+    """Returns the least string after all that begin with the prefix, if there is any."""
     kept = prefix.rstrip(_LAST_LETTER)
     return kept[:-1] + chr(ord(kept[-1]) + 1) if kept else None
 
 
 def distinct(values: Iterable[Scalar]) -> tuple[Scalar, ...]:
-    """Each value once, sorted by kind, then by value."""
+    """Returns each value once, sorted by kind, then by value."""
     found = {(kind_of(value), value) for value in values}
     return tuple(value for _, value in sorted(found))

@@ -21,16 +21,16 @@ class ReaderWriterLock:
         self._reading = _ReaderSide(self)
 
     def reading(self) -> _ReaderSide:
-        """Shared with other readers."""
+        """Returns what readers enter, beside other readers."""
         return self._reading
 
     def enter(self) -> None:
-        """One reader more."""
+        """Counts one reader more."""
         with self._gate, self._count:
             self._readers += 1
 
     def leave(self) -> None:
-        """One reader less."""
+        """Counts one reader less."""
         with self._count:
             self._readers -= 1
             if not self._readers:
@@ -38,7 +38,7 @@ class ReaderWriterLock:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Alone."""
+        """Enters as the only one."""
         with self._gate:
             with self._count:
                 while self._readers:

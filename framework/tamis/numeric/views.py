@@ -38,7 +38,7 @@ def _address(array: Any) -> int:
 
 @intrinsic
 def pointer(typing: Any, address: Any) -> Any:
-    """An address as a pointer."""
+    """Returns an address as a pointer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))

@@ -49,7 +49,7 @@ class Operators:
         _check_resources(self.records.values())
 
     def operator(self, name: str) -> Operator:
-        """The operator of a known name."""
+        """Returns the operator of a known name."""
         made = self._made.get(name)
         if made is None:
             with self._lock:
@@ -59,7 +59,7 @@ class Operators:
         return made
 
     def renewed(self, records: Iterable[OperatorRecord]) -> Operators:
-        """The same operators but for some records, which are made at once."""
+        """Returns the same operators but for some records, which are made at once."""
         own = {each.specification.name: each for each in records}
         other = Operators((self.records | own).values(), self._expect)
         other._made = {name: made for name, made in self._made.items() if name not in own}
@@ -215,7 +215,7 @@ class Test:
         return self._attributes
 
     def select(self, solutions: Iterable[Solution], event: Event) -> list[Solution]:
-        """The values of its variables in those solutions that it accepts, each once."""
+        """Returns the values of its variables in those solutions that it accepts, each once."""
         if all(place.slot == at for at, place in enumerate(self.places)):
             rows: Iterable[Solution | None] = solutions
         else:
@@ -234,7 +234,7 @@ class Test:
         return all(guard(values) for guard in self._guards)
 
     def _slotted(self, solution: Solution) -> Solution | None:
-        """The solution by slots, `None` where it contradicts a constant or itself."""
+        """Returns the solution by slots, `None` where it contradicts a constant or itself."""
         row: list[Scalar | None] = [None] * self.slots
         for place, value in zip(self.places, solution, strict=True):
             wanted = place.constant if place.slot < 0 else row[place.slot]
@@ -284,7 +284,7 @@ def values_in_solutions(call: Call) -> tuple[Scalar | None, ...] | None:
 
 
 def shipped_call(call: Call) -> ShippedCall:
-    """A call as workers get it; `OperatorError` where its arguments cannot travel."""
+    """Returns a call as workers get it; `OperatorError` where its arguments cannot travel."""
     name = call.specification.name
     try:
         arguments = pickle.dumps(call.arguments, 5)

@@ -57,5 +57,5 @@ def read(event: Event, predicate: AttributePredicate) -> object:
 
 
 def declaration_text(predicate: AttributePredicate) -> str:
-    """A declaration in canonical text, as its operator wrote it."""
+    """Returns a declaration in canonical text, as its operator wrote it."""
     return replace(predicate, attribute=plain_name(predicate.attribute)).text()

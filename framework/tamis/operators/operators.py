@@ -316,7 +316,7 @@ _SETTINGS = tuple(
 
 
 def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], bool]:
-    """The parameters after the event, and whether any number more may follow."""
+    """Returns the parameters after the event, and whether any number more may follow."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -376,7 +376,7 @@ def records_of(operators: Iterable[object]) -> list[OperatorRecord]:
 
 
 def record_of(given: object) -> OperatorRecord:
-    """An operator, its class, or its record, as a record."""
+    """Returns an operator, its class, or its record, as a record."""
     if isinstance(given, OperatorRecord):
         return given
     if isinstance(given, type) and issubclass(given, Operator):
@@ -390,7 +390,7 @@ def record_of(given: object) -> OperatorRecord:
 
 
 def _specified(given: Operator | type[Operator]) -> Specification:
-    """Its specification, with the parameters of `solve` where it names none."""
+    """Returns its specification, with the parameters of `solve` where it names none."""
     name = given.__name__ if isinstance(given, type) else type(given).__name__
     specification = getattr(given, "specification", None)
     if not isinstance(specification, Specification):

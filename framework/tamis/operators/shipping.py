@@ -31,7 +31,7 @@ def packed(records: Iterable[OperatorRecord]) -> bytes:
 
 
 def packed_value(value: object, what: str) -> bytes:
-    """A value as bytes, `OperatorError` where it cannot travel; `pickle` reads it."""
+    """Returns a value as bytes, `OperatorError` where it cannot travel; `pickle` reads it."""
     import cloudpickle
 
     try:
@@ -60,7 +60,7 @@ def _files_by_value(cloudpickle: ModuleType) -> Iterator[None]:
 
 
 def _dumped(cloudpickle: ModuleType, records: list[OperatorRecord]) -> bytes:
-    """The records as bytes; `OperatorError` names the one that cannot travel."""
+    """Returns the records as bytes; `OperatorError` names the one that cannot travel."""
     try:
         whole: bytes = cloudpickle.dumps(records)
         return whole
@@ -78,7 +78,7 @@ def _dumped(cloudpickle: ModuleType, records: list[OperatorRecord]) -> bytes:
 
 
 def unpacked(content: bytes) -> list[OperatorRecord]:
-    """The operators that `packed` was given."""
+    """Returns the operators that `packed` was given."""
     import pickle
 
     records: list[OperatorRecord] = pickle.loads(content)

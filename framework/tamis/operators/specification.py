@@ -57,7 +57,7 @@ class Parameter:
     solutions, and a constant goes to it as it is."""
 
     def problem(self, value: Scalar) -> str | None:
-        """Why a constant cannot stand here, `None` if it can."""
+        """Tells why a constant cannot stand here, `None` if it can."""
         if self.kinds is None:
             return None
         if kind_of(value) not in self.kinds:

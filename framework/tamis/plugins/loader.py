@@ -88,11 +88,11 @@ class Plugins:
     clash: PluginClash | None = None
 
     def planner(self, name: str) -> PlannerRecord:
-        """The planner of that name."""
+        """Returns the planner of that name."""
         return _known("planner", name, self.planners)
 
     def model(self, name: str) -> ModelRecord:
-        """The model of that name."""
+        """Returns the model of that name."""
         return _known("model", name, self.models)
 
     def index(self, name: str) -> IndexRecord:
@@ -204,7 +204,7 @@ def operators_of(
 
 
 def found_plugins() -> Plugins:
-    """The same to look at, clash or not."""
+    """Returns the same to look at, clash or not."""
     return _installed(os.environ.get(ALLOWED))
 
 
@@ -233,7 +233,7 @@ def _installed(allowed: str | None) -> Plugins:
 
 
 def _entry_points() -> Iterable[metadata.EntryPoint]:
-    """The entry points of the group; a distribution that is found twice counts once."""
+    """Returns the entry points of the group; a distribution that is found twice counts once."""
     from importlib import metadata
 
     return {(each.name, each.value): each for each in metadata.entry_points(group=GROUP)}.values()
@@ -266,7 +266,7 @@ def _loaded(
 
 
 def operators_in(target: str) -> list[OperatorRecord]:
-    """The operators of a module (`package.module`) or a file (`operators.py`)."""
+    """Returns the operators of a module (`package.module`) or a file (`operators.py`)."""
     module = _module(target)
     found = [
         record_of(value)

@@ -29,7 +29,7 @@ _WHOLE = 2.0**64
 
 
 def hash_of(text: str) -> int:
-    """The hash of a string, the same in every process."""
+    """Returns the hash of a string, the same in every process."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
@@ -39,7 +39,7 @@ def _hashes_of(strings: Iterable[str]) -> Words:
 
 
 def _least(*several: Words) -> Words:
-    """The least hashes, each once."""
+    """Returns the least hashes, each once."""
     return np.unique(np.concatenate(several))[:MOST_HASHES]
 
 
@@ -98,7 +98,7 @@ class NumberCells:
         return len(self.keys) if self.is_whole else _distinct(self.hashes)
 
     def merged(self, other: NumberCells) -> NumberCells:
-        """The values of both."""
+        """Returns the values of both."""
         level = max(self.level, other.level)
         parts = [each for each in (self, other) if len(each.keys)]
         if len(parts) < 2:
@@ -161,12 +161,12 @@ class NumberCells:
         return [float(each) for each in first + reach * share]
 
     def pieces(self) -> Iterator[tuple[float, int]]:
-        """A value of each cell, and how many are in it."""
+        """Yields a value of each cell, and how many are in it."""
         yield from zip(self.first.tolist(), self.events.tolist(), strict=True)
 
 
 def _some_least(hashes: Words) -> Words:
-    """The least of many hashes, each once; most are not looked at twice."""
+    """Returns the least of many hashes, each once; most are not looked at twice."""
     if len(hashes) > 4 * MOST_HASHES:
         bound = np.uint64(2 * MOST_HASHES * (2**64 // len(hashes)))
         some = hashes[hashes < bound]
@@ -209,7 +209,7 @@ class StringCells:
         return len(self.events) if self.is_whole else _distinct(self.hashes)
 
     def merged(self, other: StringCells) -> StringCells:
-        """The strings of both."""
+        """Returns the strings of both."""
         if not other.events or not self.events:
             return self if self.events else other
         letters = min(self.letters, other.letters)
@@ -262,7 +262,7 @@ class StringCells:
         return [ordered[at] for at in np.searchsorted(ends, ranks, side="right").tolist()]
 
     def pieces(self) -> Iterator[tuple[str, int]]:
-        """A string of each cell, and how many are in it."""
+        """Yields a string of each cell, and how many are in it."""
         yield from self.events.items()
 
 
@@ -298,7 +298,7 @@ class ElementCounts:
         return self
 
     def merged(self, other: ElementCounts) -> ElementCounts:
-        """The arrays of both."""
+        """Returns the arrays of both."""
         both = dict(self.events)
         for element, events in other.events.items():
             both[element] = both.get(element, 0) + events

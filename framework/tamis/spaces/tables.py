@@ -42,7 +42,7 @@ _SETS = (SET_ANY, SET_ALL)
 
 
 def cell_rows(counted: Mapping[str, AttributeSpaces]) -> Iterable[dict[str, Any]]:
-    """The cells of each attribute."""
+    """Yields the cells of each attribute."""
     for name, spaces in counted.items():
         for kind in _KINDS:
             events = getattr(spaces.kinds, kind)
@@ -67,7 +67,7 @@ def cell_rows(counted: Mapping[str, AttributeSpaces]) -> Iterable[dict[str, Any]
 
 
 def space_rows(counted: Mapping[str, AttributeSpaces]) -> Iterable[dict[str, Any]]:
-    """The counts at the marks of each attribute."""
+    """Yields the counts at the marks of each attribute."""
     for name, spaces in counted.items():
         marks = spaces.marks
         for sort in LINES:

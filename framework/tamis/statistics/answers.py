@@ -78,7 +78,7 @@ class CallAnswers:
         return self
 
     def merged(self, other: CallAnswers) -> CallAnswers:
-        """The answers of both."""
+        """Returns the answers of both."""
         counts = None
         if self.counts is not None and other.counts is not None:
             counts = dict(self.counts)
@@ -87,7 +87,7 @@ class CallAnswers:
         return CallAnswers(counts, [*self.kept, *other.kept]).settle()
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        """The answers, and how many events each stands for."""
+        """Returns the answers, and how many events each stands for."""
         if self.counts is not None:
             return iter(self.counts.items())
         return iter((text, 1) for _, text in self.kept)
@@ -105,7 +105,7 @@ class CallAnswers:
 
 
 def test_of(text: str) -> tuple[str, Test] | None:
-    """The call and the test that a canonical text with variables is about, if it is one.
+    """Returns the call and the test that a canonical text with variables is about, if it is one.
 
     Constants in the place of outputs are taken for arguments: their test has to be known."""
     from tamis.errors import TamisError
@@ -140,7 +140,7 @@ def test_of(text: str) -> tuple[str, Test] | None:
 
 
 def answer_rows(answers: Mapping[str, CallAnswers]) -> Iterable[dict[str, Any]]:
-    """The answers of each call: counted ones without an event, kept ones with its hash."""
+    """Yields the answers of each call: counted ones without an event, kept ones with its hash."""
     for predicate, mine in answers.items():
         for solutions, events in (mine.counts or {}).items():
             yield {"predicate": predicate, "solutions": solutions, "events": events, "event": None}

@@ -21,7 +21,7 @@ QUANTILES = 257
 
 
 def rows_of(counted: Mapping[str, AttributeSpaces]) -> list[dict[str, Any]]:
-    """A row for an attribute and a kind: events, distinct values, and where these lie."""
+    """Returns a row for an attribute and a kind: events, distinct values, and where these lie."""
     rows = []
     for name in sorted(counted):
         spaces = counted[name]
@@ -113,7 +113,7 @@ def _shared(values: list[Any], events: int) -> dict[Any, int]:
 def merged_rows(
     one: Iterable[Mapping[str, Any]], other: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The rows of both: events add up, quantiles are those of both together."""
+    """Returns the rows of both: events add up, quantiles are those of both together."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for row in (*one, *other):
         key = (row["attribute"], row["kind"])

@@ -32,13 +32,13 @@ class Averages:
                 self._sums[key] = (weight + mine, true + mine * share)
 
     def expected(self, operator: str, guarded: bool, prior: float) -> float:
-        """The average of an operator, `prior` where none of its predicates was counted."""
+        """Returns the average of an operator, `prior` where none of its predicates was counted."""
         weight, true = self._sums.get((operator, guarded), (0.0, 0.0))
         return (true + _STRENGTH * prior) / (weight + _STRENGTH)
 
 
 def parts(text: str) -> tuple[str, bool]:
-    """The call of a test in canonical text, and whether it has constraints of its own."""
+    """Returns the call of a test in canonical text, and whether it has constraints of its own."""
     depth = 0
     for piece in _PIECES.finditer(text):
         if piece[0] == "(":
@@ -51,6 +51,6 @@ def parts(text: str) -> tuple[str, bool]:
 
 
 def operator_of(call: str) -> str:
-    """The name of the operator of a call in canonical text."""
+    """Returns the name of the operator of a call in canonical text."""
     piece = _PIECES.match(call)
     return call if piece is None else piece[0].strip("`")

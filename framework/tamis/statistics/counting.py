@@ -37,7 +37,7 @@ class ElementFinder(Protocol):
     """Many needles or patterns, looked for at once."""
 
     def find(self, value: str) -> list[int]:
-        """The numbers of those found in a value, each once."""
+        """Returns the numbers of those found in a value, each once."""
 
 
 class AttributeCounter:
@@ -76,7 +76,7 @@ class AttributeCounter:
         kinds.other += values.other
 
     def finish(self) -> AttributeSpaces:
-        """All that was counted."""
+        """Returns all that was counted."""
         self._count_numbers()
         self._count_large()
         self._count_strings()

@@ -155,7 +155,7 @@ def load(folder: Path) -> Statistics:
 
 
 def load_parts(folder: Path) -> dict[str, Statistics]:
-    """The parts that a folder is the sum of, where it was written as such."""
+    """Returns the parts that a folder is the sum of, where it was written as such."""
     manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER)
     return {name: load(folder / PARTS / name) for name in manifest.get("parts", ())}
 

@@ -140,12 +140,12 @@ class Statistics:
         return None if found is None else found.share
 
     def cost(self, predicate: str) -> float | None:
-        """The seconds of a call, `None` if they are not known."""
+        """Returns the seconds of a call, `None` if they are not known."""
         found = self.predicates.get(predicate)
         return None if found is None else found.cost_seconds
 
     def estimate(self, predicate: Test | AttributePredicate | str) -> float:
-        """The selectivity to expect of a predicate or test.
+        """Returns the selectivity to expect of a predicate or test.
 
         Its own where it is known; few counts are drawn towards what is expected without them: what
         the answers of its call would have made it, else the selectivity of its call without
@@ -185,7 +185,7 @@ class Statistics:
         return PRIOR_SELECTIVITY if share is None else share
 
     def _counted(self) -> Mapping[str, AttributeSpaces]:
-        """The spaces of attributes, made of their rows where nothing else was kept."""
+        """Returns the spaces of attributes, made of their rows where nothing else was kept."""
         if self.spaces:
             return self.spaces
         if self._of_rows is None or self._of_rows[0] is not self.attributes:
@@ -246,13 +246,13 @@ class Statistics:
         return known[1]
 
     def selectivities(self, tests: Sequence[Test]) -> Floats:
-        """The selectivity to expect of each test."""
+        """Returns the selectivity to expect of each test."""
         if not self.predicates:
             return np.full(len(tests), PRIOR_SELECTIVITY)
         return np.array([self.estimate(test) for test in tests], np.float64)
 
     def costs(self, calls: Sequence[Call]) -> Floats:
-        """The expected seconds of each call."""
+        """Returns the expected seconds of each call."""
         return np.array([self._cost_of(call) for call in calls], np.float64)
 
     def _cost_of(self, call: Call) -> float:
@@ -260,7 +260,7 @@ class Statistics:
         return call.specification.expected_cost_seconds if known is None else known
 
     def marginal_costs(self, calls: Sequence[Call]) -> Floats:
-        """The expected seconds of each call when it is made together with others."""
+        """Returns the expected seconds of each call when it is made together with others."""
         return np.array(
             [
                 min(self._cost_of(call), call.specification.expected_marginal_seconds)
@@ -272,7 +272,7 @@ class Statistics:
         )
 
     def failures(self, calls: Sequence[Call]) -> Floats:
-        """The share of events for which each call is expected to fail."""
+        """Returns the share of events for which each call is expected to fail."""
         if not self.predicates:
             return np.zeros(len(calls))
         return np.array([self._failure_of(call) for call in calls], np.float64)
@@ -284,11 +284,11 @@ class Statistics:
         return (found.failed or 0) / found.tested
 
     def prices(self, preparations: Sequence[Preparation]) -> Floats:
-        """The expected seconds of each preparation, with what it builds on."""
+        """Returns the expected seconds of each preparation, with what it builds on."""
         return np.array([sum(map(self.price_of, each.chain)) for each in preparations], np.float64)
 
     def price_of(self, preparation: Preparation) -> float:
-        """The expected seconds of a preparation by itself."""
+        """Returns the expected seconds of a preparation by itself."""
         made, seconds = self.prepared.get(preparation.name, (0, 0.0))
         return seconds / made if made else preparation.cost_seconds
 
@@ -397,7 +397,7 @@ class Statistics:
         return merged
 
     def decayed(self, factor: float) -> Statistics:
-        """As if so much less had been seen, so that what is merged with it weighs more.
+        """Returns them as if so much less had been seen: what is merged with them weighs more.
 
         >>> known = Statistics()
         >>> known.predicates["p(1)"] = PredicateStatistics(tested=40, satisfied=4)

@@ -93,7 +93,7 @@ class PredicateStatistics:
         )
 
     def decayed(self, factor: float) -> PredicateStatistics:
-        """As if it had been seen so much less often; opinions stay."""
+        """Returns them as if it had been seen so much less often; opinions stay."""
         failed = round(factor * (self.failed or 0))
         satisfied = round(factor * (self.satisfied or 0))
         false = round(factor * (self.known - (self.satisfied or 0))) if self.known else 0

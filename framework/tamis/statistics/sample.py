@@ -92,7 +92,7 @@ class ObservedSample:
     def from_arrays(
         cls, predicates: Sequence[str], true: Flags, known: Flags, kept: Sequence[SampleEvent] = ()
     ) -> ObservedSample:
-        """A sample from arrays of a row a predicate and a column an event."""
+        """Returns a sample from arrays of a row a predicate and a column an event."""
         bits = (np.packbits(true & known, axis=1), np.packbits(known, axis=1))
         return cls(predicates, true.shape[1], *bits, kept)
 
@@ -118,7 +118,7 @@ class ObservedSample:
         return np.unpackbits(bits, axis=1, count=self._events).view(np.bool_).T
 
     def merged(self, other: ObservedSample) -> ObservedSample:
-        """The events of both."""
+        """Returns the events of both."""
         place = {text: at for at, text in enumerate(self.predicates)}
         for text in other.predicates:
             place.setdefault(text, len(place))

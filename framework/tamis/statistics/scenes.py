@@ -110,7 +110,7 @@ class _Events:
         return _Events(self.true[chosen], self.known[chosen])
 
     def likelihood(self, selectivity: SmallFloats) -> Floats:
-        """The logarithm of each event's likelihood in each scene."""
+        """Returns the logarithm of each event's likelihood in each scene."""
         log, log_not = np.log(selectivity), np.log1p(-selectivity)
         found = self._true.times(log - log_not)
         found += log_not.sum(axis=1) if self._known is None else self._known.times(log_not)

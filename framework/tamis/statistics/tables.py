@@ -28,7 +28,7 @@ _TYPES = {
 
 
 def write_predicates(folder: Path, predicates: Mapping[str, PredicateStatistics]) -> None:
-    """A row a predicate."""
+    """Writes a row a predicate."""
     arrow = require_arrow()
     listed = list(predicates.values())
     columns = {"predicate": list(predicates)}
@@ -51,13 +51,13 @@ def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
 
 
 def write_sample(folder: Path, events_folder: Path, sample: ObservedSample) -> None:
-    """A row of bits a predicate, and a row an event, in the order of the bits."""
+    """Writes a row of bits a predicate, and a row an event, in the order of the bits."""
     write_table(folder, require_arrow().table(sample.columns()))
     write_columns(events_folder, (each._asdict() for each in sample.kept), KEPT_COLUMNS)
 
 
 def read_sample(folder: Path, events_folder: Path, events: int) -> ObservedSample:
-    """So many fully observed events; older folders do not have the events themselves."""
+    """Reads so many fully observed events; older folders do not have the events themselves."""
     columns = read_table(folder, ("predicate", "true", "known")).to_pydict()
     rows = read_rows(events_folder, list(KEPT_COLUMNS)) if events_folder.is_dir() else []
     kept = [SampleEvent(row["event"], row["content"]) for row in rows]
@@ -68,14 +68,14 @@ def read_sample(folder: Path, events_folder: Path, events: int) -> ObservedSampl
 
 
 def write_rows(folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Rows of columns that they name."""
+    """Writes rows of the columns that they name."""
     write_table(folder, require_arrow().Table.from_pylist(list(rows)))
 
 
 def write_columns(
     folder: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
 ) -> None:
-    """Rows of columns of these types: of pyarrow, or lists of such."""
+    """Writes rows of columns of these types: of pyarrow, or lists of such."""
     arrow = require_arrow()
     fields = []
     for name, type_ in columns.items():
@@ -86,7 +86,7 @@ def write_columns(
 
 
 def read_rows(folder: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a table that has these columns at least."""
+    """Returns the rows of a table that has these columns at least."""
     rows: list[dict[str, Any]] = read_table(folder, columns).to_pylist()
     return rows
 
@@ -98,7 +98,7 @@ def write_table(folder: Path, table: Any) -> None:
 
 
 def read_table(folder: Path, columns: Sequence[str]) -> Any:
-    """The table in a folder."""
+    """Returns the table in a folder."""
     arrow = require_arrow()
     try:
         table = arrow.parquet.read_table(folder)

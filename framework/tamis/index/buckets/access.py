@@ -209,7 +209,7 @@ def _best(store: Store, batch: Batch, first: int, last: int, count: int, picked:
 
 @inlined
 def rarest(store: Store, terms: TermColumns, first: int, last: int) -> int:
-    """The first term on the rarest dimension, of some terms."""
+    """Returns the first term on the rarest dimension, of some terms."""
     best = first
     for term in range(first + 1, last):
         if store.presence[terms.dimension[term]] < store.presence[terms.dimension[best]]:
@@ -221,7 +221,7 @@ def rarest(store: Store, terms: TermColumns, first: int, last: int) -> int:
 def _pick_lanes(
     store: Store, batch: Batch, first: int, last: int, picked: Ints, whole: Flags
 ) -> int:
-    """The rule of `lanes`."""
+    """Returns the rule of `lanes`."""
     terms = batch.terms
     best = rarest(store, terms, first, last)
     picked[0], whole[0] = best, True
@@ -273,7 +273,7 @@ def _spaces_of(
     store: Store, terms: TermColumns, term: int, code: int, whole: bool, most: int, alone: bool,
     spaces: Ints,
 ) -> int:  # fmt: skip
-    """The spaces through which a term gives access, disjoint for every event; how many."""
+    """Returns the spaces through which a term gives access, disjoint for every event; how many."""
     dimension, low, width = dimension_of(code), low_of(code), width_of(code)
     if whole:
         spaces[0] = space_number(store, 2 * dimension, 1)
@@ -302,7 +302,7 @@ def _spaces_of(
 
 @inlined
 def _level_of(store: Store, dimension: int, first: int, last: int, most: int, alone: bool) -> int:
-    """The level of the stretches through which a range of cells gives access.
+    """Returns the level of the stretches through which a range of cells gives access.
 
     Finer ones let fewer events in, and take more replicas. Where a row has no other access, what
     they let in, squared and times their number, is to be half of that of coarser ones."""
@@ -364,7 +364,7 @@ def assign(
     store: Store, batch: Batch, begin: int, rule: int, accesses: int, look: float, row_of: Ints,
     node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
-    """The nodes of the rows from `begin` on, and what being in them implies.
+    """Returns the nodes of the rows from `begin` on, and what being in them implies.
 
     Gives the first row for which room is lacking, and how many replicas were written."""
     views = bare(use[0]), bare(use[1]), bare(use[2]), bare(use[3]), bare(use[4])

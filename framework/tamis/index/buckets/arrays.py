@@ -90,7 +90,7 @@ def _shape(name: str, length: int) -> int | tuple[int, int]:
 
 
 def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[Any]:
-    """An array for a store, filled from `first` on.
+    """Returns an array for a store, filled from `first` on.
 
     It begins with a line of the caches, which chunks of lanes fill."""
     shape, dtype = _shape(name, length), np.dtype(_TYPES[name][0])
@@ -103,7 +103,7 @@ def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[
 
 
 def empty_store() -> Store:
-    """A store without rows: node 0, and nothing in it."""
+    """Returns a store without rows: node 0, and nothing in it."""
     arrays = {name: new_array(name, 0) for name in _TYPES}
     arrays["tops"] = np.zeros(TOPS, np.int64)
     arrays["tops"][TOP_NODES] = 1
@@ -124,7 +124,7 @@ def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArra
 
 
 def with_dimensions(store: Store, count: int) -> Store:
-    """The store with room for more dimensions; a new one is a single cell."""
+    """Returns the store with room for more dimensions; a new one is a single cell."""
     known = len(store.presence)
     if count <= known:
         return store
@@ -141,7 +141,7 @@ def with_dimensions(store: Store, count: int) -> Store:
 
 
 def with_rows(store: Store, count: int) -> Store:
-    """The store with room for the places of so many rows."""
+    """Returns the store with room for the places of so many rows."""
     if count <= len(store.places):
         return store
     length = max(count, len(store.places) + len(store.places) // 8, 64)
@@ -161,7 +161,7 @@ def with_nodes(store: Store, more: int) -> Store:
 
 
 def _with_tables(store: Store) -> Store:
-    """The store with tables that are less than half full when all its room is used."""
+    """Returns the store with tables that are less than half full when all its room is used."""
     wanted = {
         "space_table": 1 << (2 * len(store.spaces) + 2).bit_length(),
         "node_table": 1 << (2 * len(store.nodes) + 2).bit_length(),
@@ -174,13 +174,13 @@ def _with_tables(store: Store) -> Store:
 
 
 def with_places(store: Store, more: int) -> Store:
-    """The store with room for the places of rows that are in several segments."""
+    """Returns the store with room for the places of rows that are in several segments."""
     needed = int(store.tops[TOP_MORE]) + more
     return with_arenas(store, {"more": needed + needed // 4}) if more else store
 
 
 def with_arenas(store: Store, sizes: dict[str, int]) -> Store:
-    """The store with arenas of at least these sizes."""
+    """Returns the store with arenas of at least these sizes."""
     changed = {
         name: _grown(name, getattr(store, name), size)
         for name, size in sizes.items()
@@ -226,7 +226,7 @@ def _packed(store: Store, full: Collection[str]) -> Store:
 
 
 def trimmed(store: Store) -> Store:
-    """The store without the room for more spaces and nodes."""
+    """Returns the store without the room for more spaces and nodes."""
     changed = {
         name: getattr(store, name)[: int(store.tops[_IN_USE[name]])].copy()
         for name in (
@@ -245,7 +245,7 @@ def trimmed(store: Store) -> Store:
 
 
 def nbytes(store: Store) -> int:
-    """The memory of all arrays."""
+    """Returns the memory of all arrays."""
     return sum(array.nbytes for array in store)
 
 

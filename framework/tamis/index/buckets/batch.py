@@ -30,7 +30,7 @@ class Batch(NamedTuple):
 
 
 def new_batch(terms: TermColumns) -> Batch:
-    """A batch of which nothing is known yet but the terms."""
+    """Returns a batch of which nothing is known yet but the terms."""
     about = np.zeros((len(terms.rows), ABOUT_FIELDS), np.int64)
     about[:, FIRST], about[:, LAST] = terms.start[:-1], terms.start[1:]
     about[:, ROW], about[:, RECORD] = terms.rows, -1
@@ -39,13 +39,13 @@ def new_batch(terms: TermColumns) -> Batch:
 
 @inlined
 def code_for(dimension: int, exact: int, low: int, width: int) -> int:
-    """The code of a term, but for how many events it lets pass."""
+    """Returns the code of a term, but for how many events it lets pass."""
     return (dimension << 24) | (exact << 16) | (low << 8) | width
 
 
 @inlined
 def passing_code(code: int, share: float) -> int:
-    """The code with the share of events that its term lets pass."""
+    """Returns the code with the share of events that its term lets pass."""
     return code | (np.int64(_MOST_PASSING * share) << 48)
 
 
@@ -57,13 +57,13 @@ def passing_of(code: int) -> int:
 
 @inlined
 def dimension_of(code: int) -> int:
-    """The dimension of a term."""
+    """Returns the dimension of a term."""
     return (code >> 24) & 0xFFFFFF
 
 
 @inlined
 def low_of(code: int) -> int:
-    """The first cell that a term covers."""
+    """Returns the first cell that a term covers."""
     return (code >> 8) & 255
 
 
@@ -88,7 +88,7 @@ def is_skipped(batch: Batch, row: int, term: int) -> bool:
 
 @inlined
 def lanes_end(batch: Batch, row: int) -> int:
-    """The first of a row's terms that gets no lane, because so many before it have one."""
+    """Returns the first of a row's terms that gets no lane, because so many before it have one."""
     if batch.about[row, LAST] - batch.about[row, FIRST] <= MOST_LANES:
         return batch.about[row, LAST]
     term, lanes = batch.about[row, FIRST], 0

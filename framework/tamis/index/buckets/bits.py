@@ -35,7 +35,7 @@ def has_vectors() -> bool:
 
 @intrinsic
 def lowest_bit(typing: Any, mask: Any) -> Any:
-    """The place of the lowest bit that is set; 64 if there is none."""
+    """Returns the place of the lowest bit that is set; 64 if there is none."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], _BIT(0))

@@ -54,7 +54,7 @@ _AHEAD = 16
 
 @kernel
 def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int, keys: Ints) -> Ints:
-    """The replicas sorted by node, recorded or not, lanes, and by keys if there are any."""
+    """Returns the replicas sorted by node, recorded or not, lanes, and by keys if there are any."""
     by_class, ordered = np.empty(len(row_of), np.int64), np.empty(len(row_of), np.int64)
     _sort(
         bare_batch(batch),
@@ -238,7 +238,7 @@ def _read_record(
 def _read_node(
     store: Store, node: int, terms: TermColumns, count: int, members: int, write: bool
 ) -> tuple[int, int]:
-    """The terms that a node implies: its points."""
+    """Returns the terms that a node implies: its points."""
     while node:
         space = store.nodes[node] & 0xFFFFFFFF
         if store.spaces[space, 0] & 1:
@@ -262,7 +262,7 @@ def _read_node(
 def _read_lanes(
     store: Store, segment: int, entry: int, terms: TermColumns, count: int, write: bool
 ) -> int:
-    """The terms that codes decide."""
+    """Returns the terms that codes decide."""
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
     for _ in range(fields[LANES]):

@@ -38,20 +38,20 @@ class Cuts(NamedTuple):
 
 @inlined
 def after(value: float) -> float:
-    """The double that follows a finite one; from the last, infinity."""
+    """Returns the double that follows a finite one; from the last, infinity."""
     bits = np.float64(value + 0.0).view(np.int64)
     return np.int64(bits + 1 if bits >= 0 else bits - 1).view(np.float64) + 0.0
 
 
 @inlined
 def before(value: float) -> float:
-    """The double that precedes one."""
+    """Returns the double that precedes one."""
     return -after(-value)
 
 
 @inlined
 def bounds_of(terms: TermColumns, term: int) -> tuple[float, float]:
-    """The cuts that a term asks for; infinite where it asks for none."""
+    """Returns the cuts that a term asks for; infinite where it asks for none."""
     low, high = -np.inf, np.inf
     if terms.op[term] == RANGE:
         low = terms.low[term] + 0.0
@@ -126,7 +126,7 @@ def bare_cuts(cuts: Cuts) -> Cuts:
 
 @kernel
 def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
-    """The cuts of each dimension."""
+    """Returns the cuts of each dimension."""
     bounds = np.zeros(dimensions, np.int64)
     views = bare_terms(terms)
     _count_bounds(views, bounds)
@@ -179,7 +179,7 @@ def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
 
 @kernel
 def cuts_of(store: Store) -> Cuts:
-    """The cuts that a store has."""
+    """Returns the cuts that a store has."""
     fields, dimensions = store.dimensions, len(store.presence)
     cells, coarse = fields[:, CELLS].copy(), fields[:, COARSE] != 0
     table_start = np.zeros(dimensions + 1, np.int64)
@@ -201,7 +201,7 @@ def cuts_of(store: Store) -> Cuts:
 
 @inlined
 def code_of(store: Store, dimension: int, value: float) -> int:
-    """The number of the cell that holds a value: how many cuts are at or below it."""
+    """Returns the number of the cell that holds a value: how many cuts are at or below it."""
     first = store.dimensions[dimension, CUTS]
     low, count = first, store.dimensions[dimension, CELLS] - 1
     while count > 0:
@@ -213,7 +213,7 @@ def code_of(store: Store, dimension: int, value: float) -> int:
 
 @kernel
 def encode(store: Store, batch: Batch) -> None:
-    """The cells that each term covers, and whether codes decide it."""
+    """Encodes the cells that each term covers, and whether codes decide it."""
     _encode(bare_store(store), bare_batch(batch))
 
 
@@ -225,7 +225,7 @@ def _encode(store: Store, batch: Batch) -> None:
 
 @kernel
 def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
-    """The same, sooner for terms whose bounds are among the cuts."""
+    """Does the same, sooner for terms whose bounds are among the cuts."""
     _encode_all(bare_store(store), bare_batch(batch), bare_cuts(cuts))
 
 
@@ -240,7 +240,7 @@ def _encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
 
 @inlined
 def _known_code(store: Store, terms: TermColumns, term: int, cuts: Cuts) -> int:
-    """The code of a range whose bounds most likely are cuts."""
+    """Returns the code of a range whose bounds most likely are cuts."""
     dimension = np.int64(terms.dimension[term])
     first = cuts.table_start[dimension]
     mask = cuts.table_start[dimension + 1] - first - 1

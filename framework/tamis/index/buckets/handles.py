@@ -50,7 +50,7 @@ def _table(handle: Ints, place: int, fields: int) -> Any:
 
 @inlined
 def opened_store(handle: Ints) -> Store:
-    """The store of a handle."""
+    """Returns the store of a handle."""
     return Store(
         _table(handle, 0, DIMENSION_FIELDS),
         _doubles(handle, 1),
@@ -81,7 +81,7 @@ def opened_store(handle: Ints) -> Store:
 
 @inlined
 def opened_scratch(handle: Ints) -> Scratch:
-    """The scratch of a handle."""
+    """Returns the scratch of a handle."""
     return Scratch(
         _bytes(handle, 0),
         _doubles(handle, 1),

@@ -27,7 +27,7 @@ _WHOLE = 1
 
 @inlined
 def hash_of(first: int, second: int) -> int:
-    """A number from which every bit of both has an influence on the low bits."""
+    """Returns a number from which every bit of both has an influence on the low bits."""
     mixed = (np.uint64(first) * _STIR) ^ np.uint64(second)
     mixed ^= mixed >> np.uint64(32)
     mixed *= _MIX
@@ -37,7 +37,7 @@ def hash_of(first: int, second: int) -> int:
 
 @inlined
 def find_space(store: Store, what: int, where: int) -> int:
-    """The number of a space, -1 if there is none such."""
+    """Returns the number of a space, -1 if there is none such."""
     mask = len(store.space_table) - 1
     place = hash_of(what, where) & mask
     while True:
@@ -51,7 +51,7 @@ def find_space(store: Store, what: int, where: int) -> int:
 
 @inlined
 def find_node(store: Store, node: int, space: int) -> int:
-    """The number of the node that adds a space to a node, -1 if there is none such."""
+    """Returns the number of the node that adds a space to a node, -1 if there is none such."""
     key = (node << 32) | space
     mask = len(store.node_table) - 1
     place = hash_of(node, space) & mask
@@ -66,7 +66,7 @@ def find_node(store: Store, node: int, space: int) -> int:
 
 @inlined
 def space_number(store: Store, what: int, where: int) -> int:
-    """The number of a space, a new one if it is new."""
+    """Returns the number of a space, a new one if it is new."""
     space = find_space(store, what, where)
     if space >= 0:
         return space
@@ -91,7 +91,7 @@ def space_number(store: Store, what: int, where: int) -> int:
 
 @inlined
 def node_number(store: Store, node: int, space: int) -> int:
-    """The number of a node, a new one if it is new."""
+    """Returns the number of a node, a new one if it is new."""
     found = store.space_node[space] if node == 0 else find_node(store, node, space)
     if found >= 0:
         return np.int64(found)
@@ -131,7 +131,7 @@ def begin_chain(store: Store, node: int, segment: int) -> None:
 
 @inlined
 def point(dimension: int, value: float) -> tuple[int, int]:
-    """The space of one value."""
+    """Returns the space of one value."""
     return 2 * dimension + 1, np.float64(value + 0.0).view(np.int64)
 
 

@@ -107,7 +107,7 @@ class BucketIndex(Index):
         self._take(*self._dimensions.terms(entries))
 
     def build_columns(self, rows: Ints, columns: Columns) -> None:
-        """The same for boxes of numbers."""
+        """Builds from boxes of numbers."""
         self._take(*self._dimensions.box_terms(rows, columns))
 
     def _take(self, terms: TermColumns, moved: dict[int, ChangedLabels]) -> None:
@@ -262,7 +262,7 @@ class BucketIndex(Index):
         return terms
 
     def _without_empty(self, terms: TermColumns) -> TermColumns:
-        """The rows that something can match; the others are noted as such."""
+        """Returns the rows that something can match; the others are noted as such."""
         empty = (terms.op == RANGE) & ~(terms.low <= terms.high)
         if not empty.any():
             return terms
@@ -341,7 +341,7 @@ class BucketIndex(Index):
         self._laid_out = len(self)
 
     def _cut(self, cuts: Cuts, terms: TermColumns) -> Store:
-        """The store with cells for these terms."""
+        """Returns the store with cells for these terms."""
         count = len(self._dimensions)
         store = arrays.with_dimensions(self._store, count)
         store.dimensions[:, CUTS] = cuts.start[:-1]
@@ -353,7 +353,7 @@ class BucketIndex(Index):
         return self._informed(store._replace(cuts=np.append(cuts.cuts, np.inf)))
 
     def _assign(self, batch: Batch, accesses: int) -> tuple[Ints, Ints]:
-        """The replicas of rows, and their nodes; what rows need is noted in the batch."""
+        """Returns the replicas of rows, and their nodes; what rows need is noted in the batch."""
         rows = len(batch.terms.rows)
         parts: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64),) * 2]
         row, use = 0, access.new_use()
@@ -413,7 +413,7 @@ class BucketIndex(Index):
     # matching
 
     def match(self, event: Event) -> Rows:
-        """The rows whose predicates the event satisfies, each once, in any order."""
+        """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._match_one(self._dimensions.read((event,))).rows
 
     def search(self, event: Event) -> Found:
@@ -421,16 +421,16 @@ class BucketIndex(Index):
         return self._match_one(self._dimensions.read((event,)))
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
-        """The same for several events."""
+        """Returns the same for several events."""
         return self._match(self._dimensions.read(events))
 
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
-        """The answer to each of some events by its place, until the index changes."""
+        """Returns the answer to each of some events by its place, until the index changes."""
         readings = [self._dimensions.read((event,)) for event in events]
         return lambda place: self._match_one(readings[place]).rows
 
     def _match_one(self, readings: Ints) -> Found:
-        """The rows of a single event, by the shortest way when there is room for it."""
+        """Returns the rows of a single event, by the shortest way when there is room for it."""
         self._matched += 1
         scratch, handle = self._scratch.take(self._store, 1)
         before = scratch.tested[0]

@@ -338,7 +338,7 @@ def match_events(
 def match_signed(
     store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints
 ) -> int:
-    """The same where rows have signatures."""
+    """Returns the same where rows have signatures."""
     opened = opened_store(store), opened_scratch(scratch), opened_readings(readings)
     return _match_events(*opened, first, vectors, ends, opened[1].signature)
 

@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
-    """Scratch for so many dimensions, rows and cells."""
+    """Makes scratch for so many dimensions, rows and cells."""
     return Scratch(
         codes=np.full(dimensions + SLOTS, NOWHERE, np.uint8),
         values=np.zeros(dimensions),
@@ -67,7 +67,7 @@ def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
 
 
 def roomier(scratch: Scratch, readings: Ints, store: Store) -> Scratch:
-    """The scratch with room for events as large as any of these."""
+    """Returns the scratch with room for events as large as any of these."""
     lines, members = most_at_once(readings)
     spaces = MOST_PER_LINE * lines + members
     nodes = min(int(store.tops[TOP_NODES]), spaces * spaces) + 1

@@ -70,7 +70,7 @@ _AHEAD, _SOON = 16, 8
 
 @inlined
 def slot_of(store: Store, segment: int, dimension: int) -> int:
-    """The slot of a dimension in a segment, whose dictionary has room for it."""
+    """Returns the slot of a dimension in a segment, whose dictionary has room for it."""
     if not store.tops[WIDE]:
         return dimension
     at = store.segments[segment, DICTIONARY_AT]
@@ -85,7 +85,7 @@ def slot_of(store: Store, segment: int, dimension: int) -> int:
 
 @inlined
 def line_after(place: int) -> int:
-    """The first place from this one on where a line of the caches begins."""
+    """Returns the first place from this one on where a line of the caches begins."""
     return (place + CHUNK - 1) // CHUNK * CHUNK
 
 
@@ -263,7 +263,7 @@ def _widen_dictionary(store: Store, segment: int, more: int) -> bool:
 
 @inlined
 def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int) -> int:
-    """A segment of the node with a free entry for the row, -1 when space is lacking."""
+    """Returns a segment of the node with a free entry for the row, -1 when space is lacking."""
     best, widened, lanes = -1, -1, batch.about[row, NEEDED]
     segment = np.int64(store.chains[node])
     while segment >= 0:

@@ -65,7 +65,7 @@ def remove(store: Store, rows: Ints) -> None:
 
 @kernel
 def _holding(store: Store, rows: Ints) -> Ints:
-    """The segments where rows are, some of them several times."""
+    """Returns the segments where rows are, some of them several times."""
     found, views = [np.int64(0) for _ in range(0)], bare_store(store)
     for row in rows:
         place = np.int64(views.places[row])

@@ -65,7 +65,7 @@ class Database(ABC):
 
     @abstractmethod
     def _tables(self) -> set[str]:
-        """The names of the tables there are."""
+        """Returns the names of the tables there are."""
 
     @property
     @abstractmethod

@@ -83,7 +83,7 @@ class DatabaseKeeper(Keeper):
 
 
 def _name_of(id: str | int) -> str:
-    """The id as it stands in a table: a number behind a sign, so that it is no string's."""
+    """Returns the id as it stands in a table: a number behind a sign, so that it is no string's."""
     return label(id) if isinstance(id, str) else f"#{id}"
 
 

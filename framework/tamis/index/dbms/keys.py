@@ -44,7 +44,7 @@ def key_of(value: Scalar) -> bytes:
 
 
 def _number_key(value: Any) -> bytes:
-    """A sign, an exponent of two, and the digits behind it, seven bits a byte."""
+    """Returns a sign, an exponent of two, and the digits behind it, seven bits a byte."""
     if value == 0:
         return b"\x01"
     size, parts = abs(value), b""
@@ -104,7 +104,7 @@ def _only(key: bytes) -> tuple[bytes, bytes]:
 
 
 def _after(key: bytes) -> bytes:
-    """The first bytes after a key."""
+    """Returns the first bytes after a key."""
     return key + b"\0"
 
 
@@ -120,13 +120,13 @@ def _between(op: str, constants: tuple[Scalar, ...]) -> tuple[bytes, bytes]:
 
 
 def _others(kind: int, constants: Iterable[Scalar]) -> Iterator[tuple[bytes, bytes]]:
-    """The ranges of a kind without some values."""
+    """Returns the ranges of a kind without some values."""
     keys = sorted(key_of(value) for value in constants if kind_of(value) == kind)
     return _outside(kind, [_only(key) for key in keys])
 
 
 def _outside(kind: int, gone: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """The ranges of a kind without some ranges of it, which ascend."""
+    """Yields the ranges of a kind without some ranges of it, which ascend."""
     low = _FIRST[kind]
     for first, end in gone:
         if low < first:

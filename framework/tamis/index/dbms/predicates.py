@@ -103,7 +103,7 @@ class Predicates:
         return self._held(event, name)
 
     def _held(self, event: Event, name: str) -> list[bytes]:
-        """The keys of the predicates that hold of those that are checked here."""
+        """Returns the keys of the predicates that hold of those that are checked here."""
         asked = [self._known[number].comparison for number in self._checked[name]]
         return [
             checked_key_of(each)

@@ -88,7 +88,7 @@ class OpIndex(Index):
         self._take(wanted_of(terms, disjunction), moved)
 
     def build_columns(self, rows: Ints, columns: Columns) -> None:
-        """The same for boxes of numbers."""
+        """Builds from boxes of numbers."""
         terms, moved = self._dimensions.box_terms(rows, columns)
         self._take(wanted_of(terms, {}), moved)
 
@@ -215,7 +215,7 @@ class OpIndex(Index):
     # matching
 
     def match(self, event: Event) -> Rows:
-        """The rows whose predicates the event satisfies, each once, in any order."""
+        """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._match(self._dimensions.read((event,)), 0).rows
 
     def search(self, event: Event) -> Found:
@@ -223,12 +223,12 @@ class OpIndex(Index):
         return self._match(self._dimensions.read((event,)), 0)
 
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
-        """The same for several events."""
+        """Returns the same for several events."""
         readings = self._dimensions.read(events)
         return [self._match(readings, at).rows for at in range(event_count(readings))]
 
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
-        """The answer to each of some events by its place, until the index changes."""
+        """Returns the answer to each of some events by its place, until the index changes."""
         readings = [self._dimensions.read((event,)) for event in events]
         return lambda place: self._match(readings[place], 0).rows
 

@@ -67,7 +67,7 @@ def is_equal(kind: int) -> bool:
 
 @inlined
 def signature_bit(kind: int, dimension: int, key: float) -> int:
-    """The bit of an entry, or of what is looked for, in a signature."""
+    """Returns the bit of an entry, or of what is looked for, in a signature."""
     mixed = np.uint64(dimension + 1) * _ODD
     if is_equal(kind):
         mixed = (mixed ^ np.uint64(_bits_of(key))) * _ODD
@@ -76,7 +76,7 @@ def signature_bit(kind: int, dimension: int, key: float) -> int:
 
 @inlined
 def _bits_of(value: float) -> int:
-    """The bits of a double, of both zeros the same."""
+    """Returns the bits of a double, of both zeros the same."""
     return np.float64(value + 0.0).view(np.int64)
 
 
@@ -276,7 +276,7 @@ def remove(places: Ints, rows: Ints) -> None:
 
 @inlined
 def _counter(store: OpIndexStore, pivot: int, needed: int, number: int) -> int:
-    """A counter for a row; -1 without room."""
+    """Returns a counter for a row; -1 without room."""
     line = STRETCHES * pivot + COUNTERS
     before = _room(store.stretches, line, 1, store.tops, COUNTER_TOP, len(store.needed))
     if before == -2:
@@ -389,7 +389,7 @@ def _put_all(
 
 @inlined
 def _segment(store: OpIndexStore, pivot: int, kind: int, dimension: int) -> int:
-    """The segment where an entry belongs, -1 where there is no room for a new list."""
+    """Returns the segment where an entry belongs, -1 where there is no room for a new list."""
     line = KINDS * pivot + kind
     if store.lists[line, 0] < 0:
         segment = store.tops[SEGMENT_TOP]

@@ -116,7 +116,7 @@ def _after(
 
 @inlined
 def _at_code(store: OpIndexStore, first: int, last: int, code: int) -> int:
-    """The first entry of a plain segment with this code or a higher one."""
+    """Returns the first entry of a plain segment with this code or a higher one."""
     while last - first > _FEW:
         half = (first + last) >> 1
         if store.code[half] < code:
@@ -133,7 +133,7 @@ def _at_code(store: OpIndexStore, first: int, last: int, code: int) -> int:
 def _range(
     store: OpIndexStore, segment: int, kind: int, use: OpIndexScratch, at: int
 ) -> tuple[int, int]:
-    """The sorted entries that a value may satisfy: by their key, it does."""
+    """Returns the sorted entries that a value may satisfy: by their key, it does."""
     first = store.segments[segment, START]
     last = first + store.segments[segment, SORTED]
     lower = kind in (EQUAL, AT_MOST)
@@ -165,7 +165,7 @@ def _holds(kind: int, key: float, other: float, value: float) -> bool:
 
 @inlined
 def _segment(store: OpIndexStore, pivot: int, kind: int, use: OpIndexScratch, at: int) -> int:
-    """The segment in which a value may find something, -1 if there is none."""
+    """Returns the segment in which a value may find something, -1 if there is none."""
     line = KINDS * pivot + kind
     segment = np.int64(store.lists[line, 0])
     if segment < 0:

@@ -257,7 +257,7 @@ class PBTree(Index):
     # matching
 
     def match(self, event: Event) -> Rows:
-        """The rows whose predicates the event satisfies, each once, in any order."""
+        """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self.search(event).rows
 
     def search(self, event: Event) -> Found:
