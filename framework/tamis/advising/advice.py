@@ -96,7 +96,7 @@ class Advice:
     broken: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain values, ready for JSON."""
+        """Returns the same in plain values, ready for JSON."""
         return asdict(self, dict_factory=_without_records)
 
 
@@ -225,7 +225,7 @@ def advise(
     statistics: Statistics | None = None,
     budget: AdviceBounds | None = None,
 ) -> Advice:
-    """Advice for events at hand.
+    """Advises by events at hand.
 
     >>> found = advise([{"a": at} for at in range(30)], [{"id": "s1", "where": "a < 9 and b = 1"}])
     >>> found.matches, [hint.about for hint in found.hints]
@@ -240,7 +240,7 @@ def advise(
 
 
 def _asked(matcher: Matcher, entries: Sequence[Mapping[str, Any]]) -> list[ResolvedAlternative]:
-    """The alternatives of subscriptions that were accepted already."""
+    """Returns the alternatives of subscriptions that were accepted already."""
     limits = matcher.limits
     intake = Intake(Language(limits), matcher.operators, Catalog(limits.implications))
     with warnings.catch_warnings():
@@ -364,7 +364,7 @@ def best_planner(
 
 
 def _saved(best: PlannerCost, beside: PlannerCost, other_seconds: float) -> float:
-    """The share of a whole run with one planner that another one saves."""
+    """Returns the share of a whole run with one planner that another one saves."""
     return share_saved(best.seconds, beside.seconds, other_seconds)
 
 

@@ -34,7 +34,7 @@ class _Every:
         self._left = list(reversed(invocations.values()))
 
     def next(self, limit: int) -> Sequence[int]:
-        """The next ones."""
+        """Returns the next ones."""
         return self._left.pop() if self._left else ()
 
     def observe(

@@ -56,7 +56,7 @@ class Requirements:
         self._told_test, self._told_call = self._tellers()
 
     def _any(self, edges: Flags) -> Flags:
-        """The alternatives that have one of these edges."""
+        """Returns the alternatives that have one of these edges."""
         problem = self._problem
         return (
             np.bincount(problem.edge_alternative[edges], minlength=problem.alternatives)[
@@ -66,7 +66,7 @@ class Requirements:
         )
 
     def _any_of_owner(self, alternatives: Flags) -> Flags:
-        """The alternatives whose subscription has one of these."""
+        """Returns the alternatives whose subscription has one of these."""
         owners = self._problem.alternative_subscription
         counts = np.bincount(owners[alternatives], minlength=int(owners.max(initial=0)) + 1)
         return counts[owners] > 0
@@ -109,7 +109,7 @@ class Requirements:
         return true & (counts[owners] > 1)
 
     def _covering(self, weight: Floats, charge: Floats, optional: Flags) -> CoverProblem:
-        """The rows over calls, optional alternatives and preparations of some price."""
+        """Returns the rows over calls, optional alternatives and preparations of some price."""
         problem = self._problem
         alternative = problem.edge_alternative
         wanted = ~self._excused & (~self._optional | optional)
@@ -163,11 +163,11 @@ class Requirements:
         return self._covering(self._least_cost, self._problem.group_price, self._optional)
 
     def packing(self) -> float:
-        """A lower bound by rows that have nothing in common; needs no linear program."""
+        """Returns a lower bound by rows that have nothing in common; needs no linear program."""
         return self._clairvoyant.packed()
 
     def clairvoyant(self) -> float:
-        """A lower bound for every method on this event: the linear relaxation."""
+        """Returns a lower bound for every method on this event: the linear relaxation."""
         return self._clairvoyant.at_least()
 
     def clairvoyant_reached(self) -> float:
@@ -198,7 +198,7 @@ class Requirements:
         )
 
     def non_anticipative(self) -> float:
-        """A lower bound in the mean over events, for every adaptive method."""
+        """Returns a lower bound in the mean over events, for every adaptive method."""
         return self._covering(self.charges, self._problem.group_price, self._optional).at_least()
 
     @cached_property
@@ -228,7 +228,7 @@ class Requirements:
         return np.where(plain, cost, charges)
 
     def _related(self) -> Ints:
-        """The calls whose outcomes implications tie together."""
+        """Returns the calls whose outcomes implications tie together."""
         tests = self._problem.implications[:, [0, 2]].ravel()
         return np.unique(self._problem.test_call[tests])
 

@@ -29,7 +29,7 @@ class ReadEvent:
     """That of one that has none."""
 
     def event(self, derived: Mapping[str, DerivedAttribute]) -> Event:
-        """The event, of which nothing was looked at yet."""
+        """Returns the event, of which nothing was looked at yet."""
         return Event.of(self.content, lambda: self.id, derived, self.folder)
 
 

@@ -36,7 +36,7 @@ class CoverProblem:
 
     @classmethod
     def of(cls, weight: Floats, row: Ints, column: Ints, serves: Ints) -> CoverProblem:
-        """The covering whose row `row[i]` has the column `column[i]`, in any order."""
+        """Returns the covering whose row `row[i]` has the column `column[i]`, in any order."""
         columns = max(1, len(weight))
         keys = np.unique(row * columns + column)
         counts = np.bincount(keys // columns, minlength=len(serves))
@@ -80,7 +80,7 @@ class CoverProblem:
             return settled + left._solved()
 
     def _left(self, taken: Flags, live: Flags) -> CoverProblem | None:
-        """The rows that are left, each once, over the columns that they have."""
+        """Returns the rows that are left, each once, over the columns that they have."""
         found = {
             (int(serves) if serves >= 0 and not taken[serves] else SERVES_NONE, *self._row(at))
             for at, serves in zip(
@@ -102,7 +102,7 @@ class CoverProblem:
         )
 
     def _solved(self) -> float:
-        """The optimum by HiGHS."""
+        """Returns the optimum by HiGHS."""
         optimize, sparse = scipy_part("optimize"), scipy_part("sparse")
         serving = np.flatnonzero(self.serves >= 0)
         row = np.repeat(np.arange(self.rows), np.diff(self.start))
@@ -176,7 +176,7 @@ class CoverProblem:
 
 
 def scipy_part(part: str) -> Any:
-    """A module of SciPy, or what to install."""
+    """Returns a module of SciPy, or what to install."""
     import importlib
 
     try:

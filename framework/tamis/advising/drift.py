@@ -90,7 +90,7 @@ class Drift:
     """Operators that are of another version now."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain values, ready for JSON."""
+        """Returns the same in plain values, ready for JSON."""
         return asdict(self)
 
 
@@ -192,7 +192,7 @@ class _Rows:
 
 
 def _on_attribute(text: str, *several: Statistics) -> AttributePredicate | None:
-    """The attribute predicate of a text, where it was learned as one."""
+    """Returns the attribute predicate of a text, where it was learned as one."""
     kinds = {each.predicates[text].kind for each in several if text in each.predicates}
     return attribute_predicate(text) if "attribute" in kinds else None
 
@@ -218,7 +218,7 @@ def _is_running(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 
 def _distinct(row: dict[str, Any]) -> float:
-    """The share of events whose value no other has, about; nothing can be told of few."""
+    """Returns the share of events whose value no other has, about; nothing can be told of few."""
     events: int = row["events"]
     return (row.get("distinct") or 0) / events if events >= _LEAST_TOLD else 0.0
 

@@ -54,7 +54,7 @@ class HintGrounds:
 
 
 def hints(found: HintGrounds) -> list[Hint]:
-    """All that there are, the dearest sort first."""
+    """Lists all hints, the dearest sort first."""
     return [
         *_costs(found.tally),
         *_settings(found),
@@ -205,7 +205,7 @@ def _never_matched(found: HintGrounds) -> Iterator[Hint]:
 
 
 def share_saved(less: float, more: float, other: float) -> float:
-    """The share of a whole run that is saved where its calls and planner take less.
+    """Returns the share of a whole run that is saved where its calls and planner take less.
 
     >>> share_saved(2.0, 4.0, 16.0)
     0.1

@@ -73,7 +73,7 @@ class IndexTrial:
         """As many as the scan answers in the time that there is."""
 
     def costs(self, records: Mapping[str, IndexRecord]) -> list[IndexCost]:
-        """The costs of each, the reference first."""
+        """Returns the costs of each, the reference first."""
         names = sorted(records, key=lambda name: (name != REFERENCE, name))
         return [self._cost_of(records[name]) for name in names]
 
@@ -121,7 +121,7 @@ class IndexTrial:
             index.match(document.event(self._derived))
 
     def _passed(self, index: Index) -> tuple[list[Rows], float]:
-        """The answers, and the seconds of the fastest pass."""
+        """Returns the answers, and the seconds of the fastest pass."""
         least, found = float("inf"), []
         documents = self._documents[: self.events or None]
         begun = time.perf_counter()

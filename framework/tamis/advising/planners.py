@@ -249,11 +249,11 @@ class AnswerRecord:
         self.seconds = 0.0
 
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
-        """The known answer to a call."""
+        """Returns the known answer to a call."""
         return self.call_together([call], event_calls)[0]
 
     def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
-        """The known answers to calls."""
+        """Returns the known answers to calls."""
         self.invocations.append(list(calls))
         answers = self._known.call_together(calls, event_calls)
         self.seconds += sum(each.whole_seconds for each in answers)
@@ -269,7 +269,7 @@ class Rounds:
         self._saved = 0.0
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """The results of the works; each goes to the worker that is free first."""
+        """Returns the results of the works; each goes to the worker that is free first."""
         assert self.caller is not None
         results, busy = [], [0.0] * self.at_once
         for work in works:
@@ -280,7 +280,7 @@ class Rounds:
         return results
 
     def take_saved(self) -> float:
-        """The seconds that were saved since this was asked last."""
+        """Returns the seconds that were saved since this was asked last."""
         saved, self._saved = self._saved, 0.0
         return saved
 

@@ -81,7 +81,7 @@ class Shadow:
         self.left_out |= other.left_out
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in plain values, ready for JSON."""
+        """Returns the same in plain values, ready for JSON."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
@@ -213,11 +213,11 @@ class Known:
             self.whole.take(at, answer, CALLED)
 
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
-        """The known answer to a call."""
+        """Returns the known answer to a call."""
         return self.by_call[call]
 
     def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
-        """The known answers to calls."""
+        """Returns the known answers to calls."""
         return [self.by_call[call] for call in calls]
 
     def contradictions(self) -> list[tuple[int, int]]:
@@ -234,7 +234,7 @@ class Known:
         return wider + list(zip(test[found].tolist(), other[found].tolist(), strict=True))
 
     def replayed(self, following: PlannerHolder, needless: Sequence[int]) -> list[int]:
-        """The calls that a planner makes."""
+        """Returns the calls that a planner makes."""
         known = [(at, self.answers[at], MEMO) for at in self._remembered]
         decider = Decider(self, Inline(), Memo(0), unsaid)
         return self.decided(decider, following.planner, needless, known).made

@@ -79,7 +79,7 @@ def values_differ(
 
 
 def adjusted(chances: Sequence[float]) -> list[float]:
-    """The least share of false alarms at which each difference would be reported.
+    """Returns the least share of false alarms at which each difference would be reported.
 
     >>> [round(share, 3) for share in adjusted([0.01, 0.04, 0.03, 0.5])]
     [0.04, 0.053, 0.053, 0.5]

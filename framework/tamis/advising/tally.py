@@ -96,7 +96,7 @@ class AdviceTally:
         return self.operators.setdefault(name, CallCost(specification.cost_seconds))
 
     def never(self, outcome: int) -> list[tuple[str, int]]:
-        """The tests that never had this outcome, and how often they were true or false."""
+        """Returns the tests that never had this outcome, and how often they were true or false."""
         return sorted(
             (text, seen[TRUE] + seen[FALSE])
             for text, seen in self.outcomes.items()
@@ -104,7 +104,7 @@ class AdviceTally:
         )
 
     def always_failed(self) -> list[tuple[str, int]]:
-        """The tests that were unknown each time."""
+        """Returns the tests that were unknown each time."""
         return sorted(
             (text, seen[UNKNOWN])
             for text, seen in self.outcomes.items()

@@ -57,7 +57,7 @@ def _tamis(
 
 
 def build() -> typer.Typer:
-    """The command line with all its commands."""
+    """Returns the command line with all its commands."""
     app = typer.Typer(
         rich_markup_mode=None,  # plain help: rich would take half of the time that it takes
         context_settings={"help_option_names": ["-h", "--help"]},

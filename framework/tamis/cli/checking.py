@@ -139,7 +139,7 @@ class _Check:
 
 
 def _open_intervals(where: str) -> Iterator[Doubt]:
-    """The intervals of a good text that look like sets."""
+    """Yields the intervals of a good text that look like sets."""
     scanner = Scanner(where, DEFAULT_LIMITS)
     tokens = [scanner.take()]
     while tokens[-1].kind != "end":

@@ -59,7 +59,7 @@ class Command(TyperCommand):
 
 
 def _spread(args: list[str], several: set[str], *, modules_only: bool) -> Iterator[str]:
-    """The arguments with the name of an option repeated before each of its values."""
+    """Yields the arguments with the name of an option repeated before each of its values."""
     option = None
     values = 0
     for at, each in enumerate(args):

@@ -65,7 +65,7 @@ def leaf_doubts(leaf: Leaf, where: str, operators: Operators) -> Iterator[Doubt]
 
 
 def names_of(leaf: Leaf, operators: Operators) -> tuple[str, ...]:
-    """The attributes that an atom reads; of an operator those that it needs."""
+    """Returns the attributes that an atom reads; of an operator those that it needs."""
     atom = leaf.atom
     if isinstance(atom, OperatorPredicate):
         record = operators.records.get(atom.name)

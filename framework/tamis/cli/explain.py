@@ -99,7 +99,7 @@ def explain(
 
 
 def _event(argument: str) -> tuple[Mapping[str, Any], str]:
-    """The event that the argument is or names, and the folder it is in."""
+    """Returns the event that the argument is or names, and the folder it is in."""
     from tamis.errors import EventError
     from tamis.files.reading import ReadingError, read_event_line, read_whole
 
@@ -141,7 +141,7 @@ def _write_graphs(matcher: Matcher, target: str) -> None:
 
 
 def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -> list[str]:
-    """The ids to explain, in the order of the file."""
+    """Returns the ids to explain, in the order of the file."""
     from tamis.nearest import did_you_mean
 
     for id in wanted or ():
@@ -154,7 +154,7 @@ def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -
 
 
 def _account_text(account: Account) -> str:
-    """The account as tables."""
+    """Returns the account as tables."""
     needless = [each for each in ("attempts", "invocations") if account[each] == account.calls]
     facts: list[tuple[str, object]] = [
         (name.replace("_", " "), account[name])

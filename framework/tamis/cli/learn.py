@@ -221,7 +221,7 @@ class _LearnFiles:
         return Input.of(file, self._window, self._names.get(file))
 
     def _sift(self, inputs: dict[str, Input]) -> list[str]:
-        """The files that are to be counted."""
+        """Returns the files that are to be counted."""
         from tamis.learning.inputs import sifted
         from tamis.learning.ledger import group_of
 

@@ -103,7 +103,7 @@ class Setup:
         }
 
     def matcher(self, *, workers: int = 1) -> Matcher:
-        """A matcher without subscriptions."""
+        """Returns a matcher without subscriptions."""
         from tamis.calling.memo import DEFAULT_BYTES
         from tamis.event.types import read_types
         from tamis.matcher import Matcher
@@ -126,7 +126,7 @@ class Setup:
         )
 
     def compiled(self, matcher: Matcher, shards: int) -> CompiledSubscriptions:
-        """The matcher as it travels to the workers of Spark."""
+        """Returns the matcher as it travels to the workers of Spark."""
         from tamis.spark.compiling import CompiledSubscriptions
 
         return CompiledSubscriptions(

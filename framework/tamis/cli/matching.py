@@ -41,7 +41,7 @@ class MatchRun:
     started: float = field(default_factory=time.perf_counter)
 
     def source(self) -> Events | Films:
-        """The events, of files of them or of films."""
+        """Returns the events, of files of them or of films."""
         if self.frames is not None:
             from tamis.files.films import Films
 

@@ -64,7 +64,7 @@ def _one(name: str, found: dict[str, LoadedOperator]) -> LoadedOperator:
 
 
 def _samples(found: LoadedOperator) -> tuple[list[Sample], str]:
-    """Its samples, or why there are none."""
+    """Returns its samples, or why there are none."""
     missing = found.record.specification.missing
     if missing is not None:
         return [], missing
@@ -83,7 +83,7 @@ def _sample_as_dict(sample: Sample) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON holds it, or how Python writes it."""
+    """Returns a value as JSON holds it, or how Python writes it."""
     import json
 
     from tamis.testing.conformance.breach import shown
@@ -135,7 +135,7 @@ def _as_dict(found: LoadedOperator) -> dict[str, Any]:
 
 
 def _kinds(parameter: Parameter) -> list[str] | None:
-    """The kinds of constants that a parameter takes, `None` for any."""
+    """Returns the kinds of constants that a parameter takes, `None` for any."""
     from tamis.language.values import KIND_NAMES
 
     if parameter.kinds is None:
@@ -144,7 +144,7 @@ def _kinds(parameter: Parameter) -> list[str] | None:
 
 
 def _text(found: LoadedOperator) -> str:
-    """An operator as a paragraph."""
+    """Returns an operator as a paragraph."""
     known = found.record.specification
     inputs = "the whole event" if known.inputs is None else ", ".join(known.inputs) or "nothing"
     if inputs == "nothing" and known.preparations:
@@ -192,7 +192,7 @@ def _gives(known: Specification) -> str:
 
 
 def _takes(known: Specification) -> list[str]:
-    """Its places, each with what may stand there."""
+    """Describes its places, each with what may stand there."""
     words = []
     for parameter in known.parameters:
         kinds = _kinds(parameter)

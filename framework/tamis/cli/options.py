@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def option(metavar: str, says: str, *names: str, **more: Any) -> Any:
-    """An option: what stands for its value, and what it is for."""
+    """Returns an option: what stands for its value, and what it is for."""
     return typer.Option(*names, metavar=metavar, help=says, **more)
 
 
@@ -27,12 +27,12 @@ def check_followed(statistics: str | None, *, follows: bool, on: str = "local") 
 
 
 def argument(metavar: str, says: str) -> Any:
-    """An argument, likewise."""
+    """Returns an argument, likewise."""
     return typer.Argument(metavar=metavar, help=says)
 
 
 def _events(what: str, more: str = "") -> Any:
-    """An option for events in files."""
+    """Returns an option for events in files."""
     return option(
         "FILE|DIR|PATTERN…",
         f"{what}: .jsonl (also .gz) or .parquet files, folders of them, patterns{more}; "

@@ -24,7 +24,7 @@ class Policies:
 
     @classmethod
     def of(cls, matcher: Matcher, folder: str | None) -> Policies:
-        """The policies of what is subscribed, as the last run left them in the folder."""
+        """Returns the policies of what is subscribed, as the last run left them in the folder."""
         from pathlib import Path
 
         from tamis.policy import Deliveries
@@ -45,7 +45,7 @@ class Policies:
         return {"deliveries": [each.as_dict() for each in self.deliveries.take(result)]}
 
     def last_line(self) -> dict[str, Any] | None:
-        """The line of what still waits at the end of all events, if anything does."""
+        """Returns the line of what still waits at the end of all events, if anything does."""
         waiting = [] if self.deliveries is None or self.folder else self.deliveries.finish()
         if not waiting:
             return None

@@ -120,7 +120,7 @@ def _run(master: str | None, *places: Any, **settings: Any) -> None:
 
 
 def _trigger(available_now: bool, seconds: float) -> dict[str, Any]:
-    """When batches begin, as Spark says it."""
+    """Returns when batches begin, as Spark says it."""
     if available_now:
         return {"availableNow": True}
     return {"processingTime": f"{round(seconds * 1000)} milliseconds"}

@@ -10,7 +10,7 @@ _NARROWEST = 24
 
 
 def terminal_width() -> int:
-    """The columns that there are; 80 where there is no terminal."""
+    """Returns the columns that there are; 80 where there is no terminal."""
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
@@ -27,7 +27,7 @@ def table(
     rows: Sequence[Sequence[object]],
     shown: Callable[[object], str] = _shown,
 ) -> str:
-    """Rows in columns below their headers, numbers to the right; names are never cut.
+    """Shows rows in columns below their headers, numbers to the right; names are never cut.
 
     `shown` makes texts of values."""
     from rich.cells import cell_len

@@ -70,7 +70,7 @@ class Films:
         self._done = len(self.files)
 
     def _lines(self, file: str) -> Iterator[FileLine]:
-        """The events of one film, and the reason why it ends before it should."""
+        """Yields the events of one film, and the reason why it ends before it should."""
         shown = shown_film(file)
         film = _opened(file, shown)
         number, given = -1, 0
@@ -132,13 +132,13 @@ def is_address(place: str) -> bool:
 
 
 def shown_film(place: str) -> str:
-    """The place without what opens it: names and keys of an address are not shown."""
+    """Returns the place without what opens it: names and keys of an address are not shown."""
     address = _ADDRESS.match(place)
     return place if address is None else f"{address['scheme']}://{address['rest']}"
 
 
 def _films(place: str) -> list[str]:
-    """The films that a place stands for, sorted by name."""
+    """Returns the films that a place stands for, sorted by name."""
     if is_address(place):
         return [place]
     if os.path.isdir(place):
@@ -160,7 +160,7 @@ def _films(place: str) -> list[str]:
 
 
 def _opened(file: str, shown: str) -> Any:
-    """The film, opened; `ReadingError` where it is none."""
+    """Returns the film, opened; `ReadingError` where it is none."""
     try:
         import cv2
     except ImportError:
@@ -184,7 +184,7 @@ def _opened(file: str, shown: str) -> Any:
 
 
 def _too_large(film: Any) -> str | None:
-    """Why no frame of the film is decoded."""
+    """Tells why no frame of the film is decoded."""
     import cv2
 
     width, height = film.get(cv2.CAP_PROP_FRAME_WIDTH), film.get(cv2.CAP_PROP_FRAME_HEIGHT)
@@ -218,7 +218,7 @@ def _moments(film: Any, every_seconds: float, live: bool) -> Iterator[tuple[int,
 
 
 def _reason_of_end(film: Any, live: bool) -> str | None:
-    """Why a film ended before its last frame, `None` where it did not."""
+    """Tells why a film ended before its last frame, `None` where it did not."""
     import cv2
 
     if live:
@@ -230,5 +230,5 @@ def _reason_of_end(film: Any, live: bool) -> str | None:
 
 
 def films_among(places: Iterable[str]) -> list[str]:
-    """The places that are films by their names, as people may read them."""
+    """Returns the places that are films by their names, as people may read them."""
     return [shown_film(place) for place in places if is_film(place)]

@@ -20,7 +20,7 @@ def write_manifest(folder: Path, format_version: int, **fields: object) -> None:
 
 
 def remove_manifest(folder: Path) -> None:
-    """From here on the folder is not whole, until a manifest is written again."""
+    """Removes the manifest: the folder is not whole until one is written again."""
     (folder / NAME).unlink(missing_ok=True)
 
 
@@ -32,7 +32,7 @@ def read_manifest(
     *needed: str,
     older: Container[int] = (),
 ) -> dict[str, Any]:
-    """The manifest of a folder that holds `what`; an error says why it cannot be used."""
+    """Returns the manifest of a folder that holds `what`; an error says why it cannot be used."""
     path = folder / NAME
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

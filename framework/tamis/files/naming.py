@@ -36,7 +36,7 @@ class EventDefaults:
     partitions: tuple[tuple[str, Partition], ...] = ()
 
     def lines(self, lines: Iterable[FileLine]) -> Iterable[FileLine]:
-        """The lines of the file, with what they get."""
+        """Returns the lines of the file, with what they get."""
         if self == UNNAMED:
             return lines
         return (line._replace(document=self.document(line.document)) for line in lines)
@@ -101,7 +101,7 @@ def namings_of(names: Mapping[str, str], renamed: Renamed = ()) -> dict[str, Eve
 
 
 def _in_folders(name: str) -> dict[str, str]:
-    """The keys and values of the folders in which a file lies."""
+    """Returns the keys and values of the folders in which a file lies."""
     from tamis.files.reading import ReadingError
 
     found: dict[str, str] = {}
@@ -118,7 +118,7 @@ def _in_folders(name: str) -> dict[str, str]:
 
 
 def _typed(texts: set[str]) -> dict[str, Partition]:
-    """The values that texts stand for."""
+    """Returns the values that texts stand for."""
     found: dict[str, Partition] = dict.fromkeys(texts & {*_ABSENT})
     there = texts - {*_ABSENT}
     whole = {text: int(text) for text in there if _WHOLE.fullmatch(text)}

@@ -31,7 +31,7 @@ def require_arrow(
 
 
 def rows(file: str) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Each row, and how much of the file has been read with it."""
+    """Yields each row, and how much of the file has been read with it."""
     from tamis.files.reading import ReadingError
 
     arrow = require_arrow()
@@ -66,7 +66,7 @@ def batches_of(table: Any, rows: int, groups: Iterable[int] | None = None) -> It
 
 
 def _in_utc(arrow: Any, kind: Any) -> Any:
-    """A type whose times, as those of 96 bits are read, are in UTC."""
+    """Returns a type whose times, as those of 96 bits are read, are in UTC."""
     if kind == arrow.timestamp("ns"):
         return arrow.timestamp("us", "UTC")
     if arrow.types.is_struct(kind):
@@ -87,7 +87,7 @@ def dicts(batch: Any) -> list[dict[str, Any]]:
 
 
 def _values(arrow: Any, column: Any) -> list[Any]:
-    """The values of a column; those of plain types are what they are."""
+    """Returns the values of a column; those of plain types are what they are."""
     types, kind = arrow.types, column.type
     shorter = _microseconds(arrow, kind)
     if shorter is not None:

@@ -45,7 +45,7 @@ class FileLine(NamedTuple):
     """As it stands in the file; `None` for a row of a table."""
 
     def rejected(self, reason: str) -> dict[str, Any]:
-        """The line for the file of rejects."""
+        """Returns the line for the file of rejects."""
         text = self.text
         if text is None:
             text = json.dumps(self.document, ensure_ascii=False, default=str)
@@ -108,13 +108,13 @@ class Events:
 
 
 def read_lines(file: str) -> Iterator[FileLine]:
-    """The JSON lines of one file, or of standard input (`-`)."""
+    """Yields the JSON lines of one file, or of standard input (`-`)."""
     with opened(file) as (stream, _):
         yield from json_lines(file, stream)
 
 
 def read_whole(file: str) -> str:
-    """The text of a file, or of standard input (`-`)."""
+    """Returns the text of a file, or of standard input (`-`)."""
     with opened(file) as (stream, _), _sentences(file):
         content = stream.read().removeprefix(_BYTE_ORDER_MARK)
     try:
@@ -124,7 +124,7 @@ def read_whole(file: str) -> str:
 
 
 def json_lines(file: str, stream: Iterable[bytes], first: int = 1) -> Iterator[FileLine]:
-    """The lines of an open file that are not blank, by their numbers from the first on."""
+    """Yields the lines of an open file that are not blank, by their numbers from the first on."""
     number = 0
     with _sentences(file, lambda: number):
         for number, raw in enumerate(stream, first):
@@ -135,7 +135,7 @@ def json_lines(file: str, stream: Iterable[bytes], first: int = 1) -> Iterator[F
 
 
 def shown_name(file: str) -> str:
-    """The name of a file for people."""
+    """Returns the name of a file for people."""
     return "standard input" if file == STANDARD_INPUT else file
 
 
@@ -212,7 +212,7 @@ def is_packed(file: str) -> bool:
 
 
 def _files(place: str) -> list[str]:
-    """The files that a place stands for, sorted by name."""
+    """Returns the files that a place stands for, sorted by name."""
     if place == STANDARD_INPUT:
         return [place]
     if os.path.isdir(place):
@@ -229,7 +229,7 @@ def _files(place: str) -> list[str]:
 
 
 def _matching(pattern: str) -> Iterator[str]:
-    """The files that a pattern matches; only those of events where it ends in a wildcard."""
+    """Yields the files that a pattern matches; only those of events where it ends in a wildcard."""
     wildcard = _WILDCARD.search(pattern)
     fixed = len(os.path.dirname(pattern[: wildcard.start()])) if wildcard else 0
     choosy = pattern.endswith(("*", "?", "]"))

@@ -43,7 +43,7 @@ class Track:
 
     @classmethod
     def of(cls, path: str) -> Track:
-        """The track of a file; `ReadingError` says what is wrong with it."""
+        """Returns the track of a file; `ReadingError` says what is wrong with it."""
         try:
             if os.path.getsize(path) > _MOST_BYTES:
                 raise ReadingError(f"the track {path} is larger than {_MOST_BYTES >> 20} MiB")
@@ -132,7 +132,7 @@ def _of_gpx(path: str) -> tuple[list[Point], bool]:
 
 
 def _moment(text: str, where: str) -> float:
-    """Epoch seconds of a time; one without an offset is in UTC."""
+    """Returns the epoch seconds of a time; one without an offset is in UTC."""
     try:
         return _number(text, where)
     except ValueError:

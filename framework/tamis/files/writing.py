@@ -30,7 +30,7 @@ class WritingError(TamisError):
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
-    """The value as JSON; an infinite number as one beyond every double, NaN as null."""
+    """Returns the value as JSON; an infinite number as one beyond every double, NaN as null."""
     try:
         if indent is None:
             return _ENCODER.encode(value)
@@ -41,7 +41,7 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 
 
 def json_bytes(value: object, *, indent: int | None = None) -> bytes:
-    """The value as a line of UTF-8; a lone surrogate, which has none, stays escaped."""
+    """Returns the value as a line of UTF-8; a lone surrogate, which has none, stays escaped."""
     return json_text(value, indent=indent).encode(errors="backslashreplace") + b"\n"
 
 

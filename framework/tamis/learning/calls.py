@@ -62,7 +62,7 @@ class CallCounts:
 
     @classmethod
     def empty(cls, calls: int, tests: int) -> CallCounts:
-        """Nothing counted yet."""
+        """Returns counts of nothing."""
         return cls(
             test_excluded=np.zeros(tests, np.int64),
             call_excluded=np.zeros(calls, np.int64),
@@ -75,7 +75,7 @@ class CallCounts:
         )
 
     def merged(self, other: CallCounts) -> CallCounts:
-        """The counts of both."""
+        """Returns the counts of both."""
         both = CallCounts(
             self.tested + other.tested,
             self.test_excluded + other.test_excluded,
@@ -161,7 +161,7 @@ class Observer:
             counts.observed = sorted(counts.observed)[:MOST_EVENTS]
 
     def finish(self) -> CallCounts:
-        """All that was counted."""
+        """Returns all that was counted."""
         self.counts.observed = sorted(self.counts.observed)[:MOST_EVENTS]
         for answers in self.counts.answers.values():
             answers.settle()
@@ -190,7 +190,7 @@ class Observer:
         return self.counts.answers.setdefault(at, CallAnswers())
 
     def _excluded(self, event: Event) -> Flags:
-        """The tests that are false by what their operators declare necessary."""
+        """Returns the tests that are false by what their operators declare necessary."""
         found = np.zeros(len(self.tests), np.bool_)
         for at in self._declaring:
             found[at] = self.tests[at].necessary.broken(event) is not None

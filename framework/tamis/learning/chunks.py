@@ -49,7 +49,7 @@ class Chunk(NamedTuple):
     naming: EventDefaults = UNNAMED
 
     def elsewhere(self, name: str | None = None) -> Chunk:
-        """The same for a process that may stand in another folder."""
+        """Returns the same for a process that may stand in another folder."""
         folder = os.path.dirname(self.name) if name is None else ""
         return self._replace(
             file=os.path.abspath(self.file),
@@ -61,7 +61,7 @@ class Chunk(NamedTuple):
 def chunks_of(
     files: Iterable[str], most_bytes: int, namings: Mapping[str, EventDefaults] | None = None
 ) -> list[Chunk]:
-    """The parts of files, none much larger than so many bytes where it can be cut."""
+    """Returns the parts of files, none much larger than so many bytes where it can be cut."""
     chunks: list[Chunk] = []
     for file in files:
         cut = _row_groups if is_table(file) else _stretches
@@ -117,7 +117,7 @@ def learn_chunk(learner: Learner, chunk: Chunk) -> Iterator[dict[str, Any]]:
 
 
 def lines_of(chunk: Chunk) -> Iterator[FileLine]:
-    """The lines or rows of a part, numbered as in their file."""
+    """Yields the lines or rows of a part, numbered as in their file."""
     yield from chunk.naming.lines(_as_read(chunk))
 
 
@@ -160,7 +160,7 @@ def _parquet(file: str) -> Iterator[Any]:
 
 
 def _until(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """The lines of the next so many bytes."""
+    """Yields the lines of the next so many bytes."""
     for raw in stream:
         yield raw
         size -= len(raw)
@@ -169,7 +169,7 @@ def _until(stream: IO[bytes], size: int) -> Iterator[bytes]:
 
 
 def _stretches(file: str, most_bytes: int) -> Iterator[Chunk]:
-    """The parts of a file of lines."""
+    """Yields the parts of a file of lines."""
     name, size = shown_name(file), os.path.getsize(file)
     if size <= most_bytes or is_packed(file) or not os.path.isfile(file):
         yield Chunk(file, name, 0, None, 1, size, os.path.dirname(name))
@@ -185,7 +185,7 @@ def _stretches(file: str, most_bytes: int) -> Iterator[Chunk]:
 
 
 def _row_groups(file: str, most_bytes: int) -> Iterator[Chunk]:
-    """The parts of a Parquet file: as many row groups together as fit."""
+    """Yields the parts of a Parquet file: as many row groups together as fit."""
     with _parquet(file) as parquet:
         about = parquet.read_metadata(file)
     start, first, rows, size = 0, 1, 0, 0

@@ -25,7 +25,7 @@ class Counts:
     first_reject: str = ""
 
     def merged(self, other: Counts) -> Counts:
-        """The counts of both."""
+        """Returns the counts of both."""
         attributes = dict(self.attributes)
         for name, spaces in other.attributes.items():
             mine = attributes.get(name)
@@ -43,7 +43,7 @@ class Counts:
         )
 
     def packed(self, marks: Mapping[str, Marks]) -> bytes:
-        """The counts as bytes, without the marks at which they were counted."""
+        """Returns the counts as bytes, without the marks at which they were counted."""
         for name in marks:
             if name in self.attributes:
                 self.attributes[name].marks = _NO_MARKS
@@ -63,11 +63,11 @@ _NO_MARKS = Marks()
 
 
 def merged(several: Iterable[Counts]) -> Counts:
-    """The counts of all."""
+    """Returns the counts of all."""
     return reduce(Counts.merged, several, Counts())
 
 
 def plain_reject(line: dict[str, Any]) -> str:
-    """A rejected line in a sentence."""
+    """Returns a rejected line in a sentence."""
     place = f"{line['file']}:{line['line']}: " if line.get("line") else ""
     return f"{place}{line['reason']}"

@@ -32,7 +32,7 @@ class Input:
 
     @classmethod
     def of(cls, file: str, window: TimeStretch, name: str | None = None) -> Input:
-        """A file as it is; `name` is for one that stands for another."""
+        """Returns a file as it is; `name` is for one that stands for another."""
         status = os.stat(file)
         digest = blake2b(digest_size=16)
         with open(file, "rb") as content:
@@ -65,7 +65,7 @@ class UncountedFiles(NamedTuple):
 def sifted(
     files: Mapping[str, Input], before: Iterable[Mapping[str, Any]], *, grows: bool
 ) -> UncountedFiles:
-    """The files that were not counted before, refusing those that were in part.
+    """Returns the files that were not counted before, refusing those that were in part.
 
     `grows` says that only what came later is counted: then files may be others than before."""
     known: dict[str, list[Input]] = {}

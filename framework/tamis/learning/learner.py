@@ -165,7 +165,7 @@ class Learner:
         return rejected
 
     def finish(self) -> Counts:
-        """All that was counted."""
+        """Returns all that was counted."""
         self._counts.attributes = self.gatherer.finish()
         if self._observer is not None:
             self._counts.calls = self._observer.finish()
@@ -190,7 +190,7 @@ def operators_of(content: bytes) -> Operators:
 
 
 def number_of(event: Event) -> int:
-    """The hash of an event: of its id and time, or of all of it where it has no id."""
+    """Returns the hash of an event: of its id and time, or of all of it where it has no id."""
     text = event.id
     if text:
         text = f"{text}\0{event.content.get('time')}"

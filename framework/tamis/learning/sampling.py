@@ -42,7 +42,7 @@ class SampleSize(NamedTuple):
         return CERTAINTY / 2 / math.sqrt(max(1, self.asked))
 
     def __str__(self) -> str:
-        """The same in a sentence."""
+        """Returns the same in a sentence."""
         return (
             f"operators are asked about some {counted(self.asked, 'event')} of {self.events:,}, "
             f"for about {duration(self.seconds)}: shares are then known to ±{self.accuracy:.1%} "
@@ -87,7 +87,7 @@ def events_in(chunks: Sequence[Chunk]) -> int:
 
 
 def heads(chunks: Sequence[Chunk]) -> list[dict[str, object]]:
-    """The first few events, to try operators on."""
+    """Returns the first few events, to try operators on."""
     found: list[dict[str, object]] = []
     for line in lines_of(chunks[0]) if chunks else ():
         if isinstance(line.document, dict):

@@ -92,7 +92,7 @@ def _one_by_one(
 
 
 def _epochs(learner: Learner, batch: Any) -> Iterator[object]:
-    """The moment of each row, in seconds since 1970."""
+    """Yields the moment of each row, in seconds since 1970."""
     names = [name for name in ("time", "time.epoch") if name in batch.schema.names]
     if not names:
         yield from [None] * batch.num_rows
@@ -138,7 +138,7 @@ def _gather(learner: Learner, batch: Any) -> None:
 
 
 def _values(column: Any) -> Values | None:
-    """The values of a column of plain numbers, strings or booleans; `None` of any other."""
+    """Returns the values of a column of plain numbers, strings or booleans; `None` of any other."""
     arrow = require_arrow()
     types, kind = arrow.types, column.type
     if types.is_null(kind):

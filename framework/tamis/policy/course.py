@@ -30,7 +30,7 @@ class Stage:
     def judged(
         self, items: Iterable[Item], now: Now, *, repeats: bool
     ) -> list[tuple[Key, Item, bool]]:
-        """The items by their keys, and whether the event is newer than the key."""
+        """Returns the items by their keys, and whether the event is newer than the key."""
         newer: dict[Key, bool] = {}
         found = []
         for item in items:

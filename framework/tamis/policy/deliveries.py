@@ -156,7 +156,7 @@ class Deliveries:
     # an event
 
     def _now(self, event: Event, unsure: set[PolicyCourse]) -> Now:
-        """The event with its time: its own, or that of its arrival."""
+        """Returns the event with its time: its own, or that of its arrival."""
         self._turn += 1
         epoch = event.scalar(_TIME)
         if isinstance(epoch, (int, float)):
@@ -221,7 +221,7 @@ class Deliveries:
         return course.seen(now, found.key, bindings, is_own=is_own)
 
     def _alarmed(self, micros: int) -> Iterator[PolicyCourse]:
-        """Those of which a key may have ended before a time."""
+        """Returns those of which a key may have ended before a time."""
         while self._alarms and self._alarms[0][0] < micros:
             end, _, course = heapq.heappop(self._alarms)
             if course.alarm == end and self._courses.get(course.id) is course:

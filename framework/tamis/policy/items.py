@@ -32,7 +32,7 @@ class Delivery(NamedTuple):
     time: int | float
 
     def as_dict(self) -> dict[str, Any]:
-        """The delivery as the command line writes it."""
+        """Returns the delivery as the command line writes it."""
         return {
             "subscription": self.subscription,
             "kind": self.kind,
@@ -79,7 +79,7 @@ class Item(NamedTuple):
     key: Key = ()
 
     def keys(self, policy: Policy) -> list[Key]:
-        """Its keys for a policy, each once."""
+        """Returns its keys for a policy, each once."""
         if not policy.per:
             return [()]
         bindings = (policy.has_bindings and self.bindings) or ({},)
@@ -106,26 +106,26 @@ class Item(NamedTuple):
         return Item(self.kind, self.events, self.event, bindings, known, key)
 
     def named(self, kind: str) -> Item:
-        """The same as another kind; the first one other than `match` stays."""
+        """Returns the same as another kind; the first one other than `match` stays."""
         kind = kind if self.kind == MATCH else self.kind
         return self._replace(kind=kind)
 
 
 def part(value: Scalar | None) -> Part:
-    """A value as part of a key."""
+    """Returns a value as part of a key."""
     return (value,) if type(value) is bool else value
 
 
 def plain(key: Key) -> tuple[Scalar | None, ...]:
-    """The values of a key."""
+    """Returns the values of a key."""
     return tuple(each[0] if isinstance(each, tuple) else each for each in key)
 
 
 def key_of(event: Event, per: tuple[str, ...]) -> Key:
-    """The key that the attributes of an event make."""
+    """Returns the key that the attributes of an event make."""
     return tuple(part(event.scalar(name)) for name in per)
 
 
 def key_from(saved: list[Any]) -> Key:
-    """A key as it was before it was written."""
+    """Returns a key as it was before it was written."""
     return tuple((bool(each[0]),) if isinstance(each, list) else each for each in saved)

@@ -71,7 +71,7 @@ class Every(Machine):
     needs_sights = False
 
     def take(self, key: Key, item: Item | None, now: Now, number: int) -> list[Item]:
-        """The match."""
+        """Returns the match."""
         return [] if item is None else [item.of_key(self.policy, key)]
 
 
@@ -79,7 +79,7 @@ class Cooldown(Machine):
     """Delivers a match, then none for a while; keeps when it last did."""
 
     def take(self, key: Key, item: Item | None, now: Now, number: int) -> list[Item]:
-        """The match, unless it is too soon."""
+        """Returns the match, unless it is too soon."""
         last = self.kept.get(key)
         if item is None or (last is not None and now.micros - last < self.policy.micros):
             return []
@@ -95,7 +95,7 @@ class Once(Machine):
         self.needs_sights = not only_matches  # before its first match, a key was not seen
 
     def take(self, key: Key, item: Item | None, now: Now, number: int) -> list[Item]:
-        """The match, if it is the first one."""
+        """Returns the match, if it is the first one."""
         if item is None or key in self.kept:
             return []
         self.kept[key] = 1
@@ -106,7 +106,7 @@ class Of(Machine):
     """Delivers a match that makes so many of the last events matches; keeps these as bits."""
 
     def take(self, key: Key, item: Item | None, now: Now, number: int) -> list[Item]:
-        """The match, if it makes enough."""
+        """Returns the match, if it makes enough."""
         before, bits = self.kept.pop(key, (number, 0))
         passed = number - before if self.only_matches else 1
         among = self.policy.among
@@ -202,7 +202,7 @@ class For(Runs):
     """Delivers the first match at which matching has held for so long."""
 
     def held(self, item: Item, micros: int, *, is_first: bool, done: bool) -> list[Item]:
-        """The match, if it is long enough and the first one."""
+        """Returns the match, if it is long enough and the first one."""
         return [] if done or micros < self.policy.micros else [item]
 
 
@@ -210,7 +210,7 @@ class On(Runs):
     """Delivers when matching begins, ends, or both."""
 
     def held(self, item: Item, micros: int, *, is_first: bool, done: bool) -> list[Item]:
-        """The first match."""
+        """Returns the first match."""
         return (
             [item.named(said.ENTER)]
             if is_first and self.policy.edge in (said.ENTER, said.BOTH)
@@ -218,7 +218,7 @@ class On(Runs):
         )
 
     def left(self, item: Item) -> list[Item]:
-        """The event that tells that matching has ended."""
+        """Returns the event that tells that matching has ended."""
         return [item.named(said.EXIT)] if self.policy.edge in (said.EXIT, said.BOTH) else []
 
 
@@ -268,5 +268,5 @@ _MACHINES: dict[str, type[Machine]] = {
 
 
 def machine_of(policy: Policy, *, only_matches: bool) -> Machine:
-    """The machine of a policy."""
+    """Returns the machine of a policy."""
     return _MACHINES[policy.kind](policy, only_matches=only_matches)

@@ -112,7 +112,7 @@ def _template(name: str) -> str:
 
 
 def _tests(edge: str) -> str:
-    """The tests of every operator, and before the last of them those of a domain."""
+    """Returns the tests of every operator, and before the last of them those of a domain."""
     imports, _, tests = edge.partition("\n\n\n")
     head, last, tail = _template("tests.py").partition("def test_tamis_finds_it")
     if "import pytest" in imports:
@@ -153,13 +153,13 @@ def _check_free(name: str, distribution: str, package: str) -> None:
 
 
 def _snake(name: str) -> str:
-    """The name as a module is named: `boatCount` is `boat_count`."""
+    """Returns the name as a module is named: `boatCount` is `boat_count`."""
     words: str = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return words.lower().strip("_")
 
 
 def _camel(name: str) -> str:
-    """The nearest name that can be: `boat-count` is `boatCount`."""
+    """Returns the nearest name that can be: `boat-count` is `boatCount`."""
     words: list[str] = re.findall(r"[A-Za-z0-9]+", name)
     while words and words[0][0].isdigit():
         words[0] = words[0].lstrip("0123456789")

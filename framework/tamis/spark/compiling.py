@@ -104,7 +104,7 @@ class CompiledSubscriptions:
         return found
 
     def sent(self, spark: SparkSession) -> Callable[[], Holder]:
-        """A function by which workers of a session come to what they hold."""
+        """Returns a function by which workers of a session come to what they hold."""
         return partial(holder_of, self.key, self.parcel.sent(spark))
 
 
@@ -143,7 +143,7 @@ def _check_no_policies(matcher: Matcher) -> None:
 
 
 def _called(matcher: Matcher, records: Sequence[OperatorRecord]) -> list[OperatorRecord]:
-    """The operators that are called: others need not be able to travel."""
+    """Returns the operators that are called: others need not be able to travel."""
     called = {call.specification.name for call in matcher._catalog.calls}
     return [record for record in records if record.specification.name in called]
 

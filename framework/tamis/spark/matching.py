@@ -56,7 +56,7 @@ def match(
     tidy: bool = False,
     **settings: Any,
 ) -> DataFrame:
-    """The rows of a data frame, an event each, matched against subscriptions.
+    """Returns the rows of a data frame, an event each, matched against subscriptions.
 
     A row an event: `event` (its id), `matches` with `bindings` and `data` as JSON, `undetermined`
     with reasons; of a row that is no event, `rejected` has the reason and `text` the row as JSON.
@@ -85,7 +85,7 @@ def matched(
     keep: Sequence[str] = (),
     tidy: bool = False,
 ) -> DataFrame:
-    """The same for what is compiled, as long as somebody keeps that."""
+    """Yields the same for what is compiled, as long as somebody keeps that."""
     kept = _kept(events, keep)
     held = compiled.sent(events.sparkSession)
 
@@ -110,7 +110,7 @@ _TIDY = """inline(concat(
 
 
 def _kept(events: DataFrame, keep: Sequence[str]) -> dict[str, str]:
-    """The columns that come along, with their types."""
+    """Returns the columns that come along, with their types."""
     types = {each.name: each.dataType.simpleString() for each in events.schema}
     taken = {each.split()[0] for each in SCHEMA.split(", ")}
     for name in keep:

@@ -40,7 +40,7 @@ _SETTINGS = {
 
 
 def require_spark() -> Any:
-    """pyspark, or a sentence on how to get it."""
+    """Returns pyspark, or raises a sentence on how to get it."""
     try:
         import pyspark
         import pyspark.sql
@@ -55,7 +55,7 @@ def session(
     name: str = "tamis",
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """The Spark session there is; else a new one, with Java found for it.
+    """Returns the Spark session there is; else a new one, with Java found for it.
 
     `master` is `local[*]` when not given, `settings` are Spark's own. Under `spark-submit` both
     come from there, and what is given here is left alone where that says otherwise."""

@@ -76,7 +76,7 @@ class Versions:
         return {**vars(self), "_seen": None, "version": "", "_compiled": None, "_say": unheard}
 
     def now(self) -> tuple[str, CompiledSubscriptions]:
-        """The version, and what is compiled of it."""
+        """Returns the version, and what is compiled of it."""
         try:
             status = os.stat(self._file)
             generation = self._statistics and generation_of(Path(self._statistics))
@@ -186,7 +186,7 @@ class Sink:
         return self.place(MATCHES, batch).exists()
 
     def staged(self, batch: int) -> Path:
-        """An empty folder beside the places."""
+        """Returns an empty folder beside the places."""
         folder = self._staging / f"batch-{batch}-{uuid.uuid4().hex[:8]}"
         folder.mkdir(parents=True)
         return folder
@@ -217,7 +217,7 @@ class Stream:
         return {**vars(self), "trouble": None, "query": None, "_say": unheard}
 
     def once(self, work: Callable[[Any, int], None]) -> Callable[[Any, int], None]:
-        """The work on a batch, done unless it was."""
+        """Returns the work on a batch, done unless it was."""
 
         def do(frame: Any, batch: int) -> None:
             self._sink.prepare()
@@ -236,7 +236,7 @@ class Stream:
     def files(
         self, given: str, renamed: Renamed, keep: tuple[str, ...]
     ) -> Callable[[Any, int], None]:
-        """The work on a batch of names of files."""
+        """Returns the work on a batch of names of files."""
         top = os.path.realpath(given)
 
         def work(frame: Any, batch: int) -> None:
@@ -276,7 +276,7 @@ class Stream:
                 path.unlink()
 
     def rows(self, keep: Sequence[str], frame: Any, batch: int) -> None:
-        """The work on a batch of events, of which some columns come along."""
+        """Does the work on a batch of events, of which some columns come along."""
         from pyspark.sql import functions
 
         version, compiled = self._now()
@@ -354,7 +354,7 @@ def stream_files(
     keep: tuple[str, ...] = (),
     say: Say = lambda words: None,
 ) -> Stream:
-    """The same for the files that come into a folder, by the rules of `tamis match`.
+    """Returns the same for the files that come into a folder, by the rules of `tamis match`.
 
     A file has to come whole, by renaming, and stay as it is."""
     if not os.path.isdir(folder):
@@ -386,7 +386,7 @@ class FixedVersion:
         return {**vars(self), "_compiled": None}
 
     def now(self) -> tuple[str, CompiledSubscriptions]:
-        """The version, and what is compiled of it."""
+        """Returns the version, and what is compiled of it."""
         if self._compiled is None:
             self._compiled = self._compile()
         digest = hashlib.sha256("".join(self._compiled.fingerprints).encode()).hexdigest()
@@ -429,7 +429,7 @@ def _started(
 
 
 def _path(uri: str) -> str:
-    """The path of a local file as Spark names it."""
+    """Returns the path of a local file as Spark names it."""
     return "/" + uri.removeprefix("file:").lstrip("/")
 
 

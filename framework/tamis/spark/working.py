@@ -54,7 +54,7 @@ class Parcel:
             self._remove()
 
     def sent(self, spark: SparkSession) -> Callable[[], str]:
-        """A function by which workers of a session find the folder, once it is filled."""
+        """Returns a function by which workers of a session find the folder, once it is filled."""
         master = "" if is_connected(spark) else str(spark.conf.get("spark.master"))
         if master.split("[")[0] == "local":
             folder = str(self.folder)
@@ -117,7 +117,7 @@ def checked_frame(events: object) -> None:
 def checked_entries(
     subscriptions: Iterable[Mapping[str, Any] | str],
 ) -> list[Mapping[str, Any] | str]:
-    """The subscriptions as a list, refusing what only looks like several."""
+    """Returns the subscriptions as a list, refusing what only looks like several."""
     if isinstance(subscriptions, (str, bytes, os.PathLike, Mapping)):
         raise SparkError(
             "subscriptions are a list of texts, or of mappings with where, not "

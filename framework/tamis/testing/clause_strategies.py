@@ -42,7 +42,7 @@ def _clauses(draw: DrawFn, most: int) -> list[Clause]:
 
 
 def draw_scalar(draw: DrawFn) -> Scalar:
-    """A scalar of any kind, infinite ones among them."""
+    """Returns a scalar of any kind, infinite ones among them."""
     return one_of(draw, one_of(draw, _CONSTANTS))
 
 
@@ -92,7 +92,7 @@ def _array_edges(attribute: str, value: list[Any]) -> list[Clause]:
 
 
 def neighbors(value: Scalar | None) -> list[Scalar]:
-    """The value, and values that are nearly it.
+    """Returns the value, and values that are nearly it.
 
     >>> neighbors(3)
     [3, 2, 4, 3.0, True, '3']

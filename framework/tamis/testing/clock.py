@@ -22,7 +22,7 @@ class FakeClock:
         self.now = now
 
     def __call__(self) -> float:
-        """The time."""
+        """Returns the time."""
         return self.now
 
     def advance(self, seconds: float) -> None:

@@ -86,7 +86,7 @@ def conditions(*, attributes: bool = True) -> SearchStrategy[str]:
 def subscriptions(
     *, attributes: bool = True, most: int = 6
 ) -> SearchStrategy[list[dict[str, Any]]]:
-    """A handful of subscriptions with ids of their own, some with other keys.
+    """Returns a handful of subscriptions with ids of their own, some with other keys.
 
     >>> from hypothesis import given
     >>> @given(subscriptions(attributes=False))
@@ -118,7 +118,7 @@ def _condition(draw: DrawFn, attributes: bool) -> str:
 
 
 def _either(draw: DrawFn, terms: Sequence[tuple[str, bool]]) -> str:
-    """The terms as an `or`; those with a comma in parentheses, others at times."""
+    """Returns the terms as an `or`; those with a comma in parentheses, others at times."""
     if len(terms) == 1:
         return terms[0][0]
     return one_of(draw, _ORS).join(
@@ -128,7 +128,7 @@ def _either(draw: DrawFn, terms: Sequence[tuple[str, bool]]) -> str:
 
 
 def _conjunction(draw: DrawFn, attributes: bool) -> tuple[str, bool]:
-    """A conjunction, and whether its parts stand without brackets around them."""
+    """Returns a conjunction, and whether its parts stand without brackets around them."""
     groups = _EVERYTHING if attributes else _ASKING
     parts = [_filled(draw, part) for _ in several(draw, 1, 3) for part in one_of(draw, groups)]
     if one_of(draw, (False, False, False, True)):
@@ -137,7 +137,7 @@ def _conjunction(draw: DrawFn, attributes: bool) -> tuple[str, bool]:
 
 
 def _filled(draw: DrawFn, template: str) -> str:
-    """The template with something in each blank."""
+    """Returns the template with something in each blank."""
 
     def fill(blank: re.Match[str]) -> str:
         if blank.group(1) == "attribute":
@@ -148,7 +148,7 @@ def _filled(draw: DrawFn, template: str) -> str:
 
 
 def _writable(draw: DrawFn) -> Clause:
-    """A clause that a text can say: infinite numbers cannot be written."""
+    """Returns a clause that a text can say: infinite numbers cannot be written."""
     attribute, op, value = draw_clause(draw)
     if any(isinstance(each, float) and math.isinf(each) for each in _constants(value)):
         return attribute, "exists", None
@@ -160,7 +160,7 @@ def _constants(value: Any) -> tuple[Any, ...]:
 
 
 def clause_text(clause: Clause) -> str:
-    """A clause as a subscription writes it.
+    """Returns a clause as a subscription writes it.
 
     >>> clause_text(("Camera ID", "in [)", (3, 2.5)))
     '`Camera ID` in [3, 2.5)'

@@ -43,7 +43,7 @@ def _satisfies(event: Mapping[str, Any], attribute: str, op: str, value: Any) ->
 
 
 def _kind(value: object) -> str | None:
-    """The kind of a scalar; none of what is absent, or no scalar."""
+    """Returns the kind of a scalar; none of what is absent, or no scalar."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):
@@ -56,7 +56,7 @@ def _is_number(value: object) -> bool:
 
 
 def _number(value: int | float) -> int | float:
-    """A number, infinite where it is too large."""
+    """Returns a number, infinite where it is too large."""
     if isinstance(value, int) and abs(value) >= _TOO_LARGE:
         return math.inf if value > 0 else -math.inf
     return value
@@ -74,7 +74,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def look_up(event: Mapping[str, Any], name: str) -> object:
-    """The key of that name, else the path, else what is derived from `time`.
+    """Returns the key of that name, else the path, else what is derived from `time`.
 
     What is derived is read itself, whatever the keys, where that is asked."""
     if is_itself(name):
@@ -185,7 +185,7 @@ def _moment(text: object) -> tuple[int | float, int, int] | None:
 
 
 def _counted(seconds: int | float) -> tuple[int | float, int, int] | None:
-    """The same of seconds since 1970, or of milliseconds where there are very many."""
+    """Returns the same of seconds since 1970, or of milliseconds where there are very many."""
     if not -62135596800000 <= seconds < 253402300800000:
         return None
     epoch = seconds / 1000 if abs(seconds) >= 1e11 else seconds
@@ -194,7 +194,7 @@ def _counted(seconds: int | float) -> tuple[int | float, int, int] | None:
 
 
 def _offset(tail: str) -> tuple[int | None, float]:
-    """The seconds of an offset, and those of the fraction before it."""
+    """Returns the seconds of an offset, and those of the fraction before it."""
     fraction = 0.0
     if tail.startswith("."):
         digits = len(tail[1:]) - len(tail[1:].lstrip("0123456789"))

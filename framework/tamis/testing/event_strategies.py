@@ -46,7 +46,7 @@ def _event(draw: DrawFn, operators: bool) -> dict[str, Any]:
 
 
 def draw_value(draw: DrawFn) -> Any:
-    """A scalar, or an array of scalars."""
+    """Returns a scalar, or an array of scalars."""
     return _array(draw) if one_of(draw, (False, False, True)) else draw_scalar(draw)
 
 

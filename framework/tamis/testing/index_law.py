@@ -63,40 +63,40 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
 
         @rule(place=st.integers(0, _LAST_ROW), asked=asking)
         def insert(self, place: int, asked: list[Clause]) -> None:
-            """A row with any predicates."""
+            """Inserts a row with any predicates."""
             self.trial.insert(place, asked, [])
 
         @rule(place=st.integers(0, _LAST_ROW), asked=asking, others=st.lists(several, max_size=3))
         def insert_clauses(
             self, place: int, asked: list[Clause], others: list[list[Clause]]
         ) -> None:
-            """A row with any predicates, and of each of some lists at least one."""
+            """Inserts a row with any predicates, and of each of some lists at least one."""
             self.trial.insert(place, asked, others)
 
         @rule(attribute=st.sampled_from(_EDGES), value=values)
         def match_at_the_edge(self, attribute: str, value: Any) -> None:
-            """An event with one value, and rows about that very value and its neighbors."""
+            """Matches an event with one value, and rows about that very value and its neighbors."""
             self.trial.match_at_the_edge({attribute: value}, attribute, value)
             self.trial.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
 
         @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES), own=values)
         def match_at_a_time(self, time: str, attribute: str, own: Any) -> None:
-            """The same for what is derived from the time, by name, and itself beside a key."""
+            """Does the same for what is derived from the time, by name, and itself beside a key."""
             self.trial.match_derived({"time": time}, attribute, own)
 
         @rule(many=st.lists(asking, max_size=12))
         def build(self, many: list[list[Clause]]) -> None:
-            """Many rows at once, beside those that are there."""
+            """Builds many rows at once, beside those that are there."""
             self.trial.build(many)
 
         @rule(place=st.integers(0, _LAST_ROW))
         def delete(self, place: int) -> None:
-            """A row that is there."""
+            """Deletes a row that is there."""
             self.trial.delete(place)
 
         @rule(several=st.lists(documents, max_size=4))
         def match(self, several: list[dict[str, Any]]) -> None:
-            """Several events, at once and one by one."""
+            """Matches several events, at once and one by one."""
             self.trial.match_many(several)
 
         @rule()
@@ -106,7 +106,7 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
 
         @stateful.invariant()
         def size(self) -> None:
-            """It knows how many rows it has, and what it holds."""
+            """Checks that it knows how many rows it has, and what it holds."""
             self.trial.check_size()
 
     return IndexMachine
@@ -178,7 +178,7 @@ class Trial:
         self.match_at_the_edge(event, derived, look_up(event, derived))
 
     def match_many(self, documents: Sequence[dict[str, Any]]) -> None:
-        """The same, asked at once."""
+        """Asks the same at once."""
         taken = [Event(document, "", self.derived) for document in documents]
         answers = self.index.match_many(taken)
         assert len(answers) == len(taken), (

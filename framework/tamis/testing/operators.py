@@ -114,7 +114,7 @@ class CountingOperator(StandIn):
 
 
 def counting(operator: object) -> CountingOperator:
-    """The operator (or its class, or its record), counting its calls.
+    """Returns the operator (or its class, or its record), counting its calls.
 
     >>> counting(truth_table("seen"))
     <0 calls of seen(key)>
@@ -161,7 +161,7 @@ class TableOperator(Operator):
         )
 
     def solve(self, event: Any, key: Any, *asked: Any) -> Any:
-        """The answer of the event's table."""
+        """Returns the answer of the event's table."""
         answers: Mapping[str, object] = event[self.specification.name]
         letters = key if isinstance(key, str) else constant_text(key)
         answer = answers.get(letters, [] if asked else False)
@@ -171,7 +171,7 @@ class TableOperator(Operator):
 
 
 def truth_table(name: str, *, cost_seconds: float | None = None) -> TableOperator:
-    """A boolean operator `name(key)` whose answers stand in the event.
+    """Returns a boolean operator `name(key)` whose answers stand in the event.
 
     >>> truth_table("seen").solve({"seen": {"boat": True}}, "boat")
     True
@@ -195,7 +195,7 @@ class SlowOperator(Operator):
 
 
 def raising(name: str = "broken", problem: BaseException | None = None) -> Operator:
-    """An operator that raises, whatever it is asked.
+    """Returns an operator that raises, whatever it is asked.
 
     >>> from tamis import Matcher
     >>> matcher = Matcher(operators=[raising("broken", ValueError("no model"))])
@@ -212,7 +212,7 @@ def raising(name: str = "broken", problem: BaseException | None = None) -> Opera
 
 
 def nonsense(name: str = "odd", answer: object = "yes") -> Operator:
-    """An operator that always gives an answer that is none.
+    """Returns an operator that always gives an answer that is none.
 
     >>> from tamis import Matcher
     >>> matcher = Matcher(operators=[nonsense("odd", answer=[float("nan")])])
@@ -230,7 +230,7 @@ def nonsense(name: str = "odd", answer: object = "yes") -> Operator:
 def slow(
     name: str = "late", *, seconds: float = 5.0, timeout: float = 0.02, answer: object = True
 ) -> SlowOperator:
-    """An operator that answers after its timeout; `released.set()` lets it go.
+    """Returns an operator that answers after its timeout; `released.set()` lets it go.
 
     >>> from tamis import Matcher
     >>> matcher = Matcher(operators=[slow("late", timeout=0.01)])

@@ -90,7 +90,7 @@ def check_planner(planner: PlannerForm, *, examples: int | None = None) -> None:
 
 
 def made_planner(planner: PlannerForm) -> Planner:
-    """A planner, in whatever form it is given; a new one where that can be."""
+    """Returns a planner, in whatever form it is given; a new one where that can be."""
     if isinstance(planner, str):
         return installed().planner(planner).factory()
     if not isinstance(planner, type) and hasattr(planner, "begin"):

@@ -7,7 +7,7 @@ import tamis
 
 @tamis.hookimpl
 def tamis_operators() -> list[tamis.Operator]:
-    """The operators of this package; they are imported when tamis asks for them."""
+    """Returns the operators of this package; they are imported when tamis asks for them."""
     from tamis.scaffold.templates.measure import newOperator
 
     return [newOperator]

@@ -77,7 +77,7 @@ class OperatorConformance:
 
     @classmethod
     def subject(cls) -> LawSubject:
-        """The operator as the laws see it, made once a class."""
+        """Returns the operator as the laws see it, made once a class."""
         if "_subject" not in cls.__dict__:
             if not hasattr(cls, "operator"):
                 raise TamisError(f"{cls.__name__} names no operator: operator = myOperator")

@@ -33,7 +33,7 @@ def arguments(subject: LawSubject) -> None:
 
 
 def _bound(instance: Instance, predicate: str) -> Test | None:
-    """The predicate bound, `None` where it is refused as it has to be."""
+    """Returns the predicate bound, `None` where it is refused as it has to be."""
     instance.notes.refusals.clear()
     got: BaseException | None = None
     try:

@@ -36,7 +36,7 @@ class Breach(AssertionError):
         self.operator = self.law = self.says = ""
 
     def of(self, operator: str, law: str, says: str) -> Breach:
-        """The same, naming the operator and the law."""
+        """Returns the same, naming the operator and the law."""
         self.operator, self.law, self.says = operator, law, says
         return self
 
@@ -62,12 +62,12 @@ class Breach(AssertionError):
 
 
 def event_text(content: Mapping[str, Any]) -> str:
-    """An event on a line, long values cut."""
+    """Returns an event on a line, long values cut."""
     return "{" + ", ".join(f"{name!r}: {shown(value)}" for name, value in content.items()) + "}"
 
 
 def shown(value: object, most: int = _ITEM) -> str:
-    """A value as Python writes it, cut where it is long."""
+    """Returns a value as Python writes it, cut where it is long."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"<array of {value.dtype}, {' x '.join(map(str, value.shape))}>"
     try:

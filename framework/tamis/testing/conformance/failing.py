@@ -58,7 +58,7 @@ def _check(subject: LawSubject, case: Case, content: Mapping[str, Any]) -> None:
 
 
 def _damaged(subject: LawSubject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The event with one of the inputs replaced by something else, or cut short."""
+    """Yields the event with one of the inputs replaced by something else, or cut short."""
     known = subject.specification
     declared = [*known.needed, *subject.optional_inputs]
     whole = known.inputs is None or any(each.inputs is None for each in known.preparations)
@@ -70,7 +70,7 @@ def _damaged(subject: LawSubject, content: Mapping[str, Any]) -> Iterator[Mappin
 
 
 def _cut(value: object) -> Iterator[object]:
-    """The value with a part missing."""
+    """Yields the value with a part missing."""
     if isinstance(value, (str, bytes, list)) and value:
         yield value[: len(value) // 2]
         yield value[:-1]

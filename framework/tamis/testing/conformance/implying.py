@@ -89,7 +89,7 @@ def wider(subject: LawSubject) -> None:
 
 
 def _narrowed(subject: LawSubject) -> Iterator[str]:
-    """The predicates of the samples, and those with a value of a solution as a constant."""
+    """Yields the predicates of the samples, and those with a value of a solution as a constant."""
     for case in subject.all_cases[:_MOST_LISTS]:
         yield case.predicate
         for solution in (subject.instance.ask(case.predicate, case.content).solutions or ())[:3]:
@@ -105,7 +105,7 @@ def _narrowed(subject: LawSubject) -> Iterator[str]:
 
 
 def _calls(subject: LawSubject) -> dict[str, Test]:
-    """The tests of the samples' calls without variables, by the text of the call."""
+    """Returns the tests of the samples' calls without variables, by the text of the call."""
     calls: dict[str, Test] = {}
     for case in subject.all_cases:
         test = subject.instance.bind(case.predicate)

@@ -74,7 +74,7 @@ def alike(one: LawOutcome, other: LawOutcome, tolerance: float = 0.0) -> bool:
 
 
 def expected_outcome(answer: object) -> LawOutcome | None:
-    """The answer that a sample states; `None` where it is no answer."""
+    """Returns the answer that a sample states; `None` where it is no answer."""
     if isinstance(answer, bool):
         return LawOutcome(answer)
     if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Sequence):

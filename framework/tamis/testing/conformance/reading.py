@@ -74,7 +74,7 @@ _SLIPS = tuple(f"{each}:" for each in ("KeyError", "TypeError", "AttributeError"
 
 
 def _thinned(subject: LawSubject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The event without each set of its optional inputs, the empty set too."""
+    """Yields the event without each set of its optional inputs, the empty set too."""
     names = [name for name in subject.optional_inputs if name in content]
     subsets = itertools.chain.from_iterable(
         itertools.combinations(names, count) for count in range(len(names) + 1)

@@ -77,7 +77,7 @@ class Instance:
         self._bound: dict[str, Test] = {}
 
     def read(self, predicate: str) -> OperatorPredicate:
-        """The one operator predicate of a text."""
+        """Returns the one operator predicate of a text."""
         leaves = self._leaves(predicate)
         atoms = [leaf for leaf in leaves if isinstance(leaf.atom, OperatorPredicate)]
         if len(atoms) != 1 or atoms[0].negated:
@@ -186,7 +186,7 @@ class LawSubject:
             return False
 
     def made(self) -> Instance:
-        """A new one, as its factory makes it."""
+        """Returns a new one, as its factory makes it."""
         try:
             operator = self.record.factory()
         except Exception as failure:
@@ -312,7 +312,7 @@ class LawSubject:
 
 
 def _record(operator: object) -> OperatorRecord:
-    """An operator in any of its forms, or the installed one of a name."""
+    """Returns an operator in any of its forms, or the installed one of a name."""
     if not isinstance(operator, str):
         return record_of(operator)
     known = installed().operators
@@ -341,12 +341,12 @@ def does_not_end(predicate: str, content: Mapping[str, Any], late: LateError) ->
 
 
 def event_of(content: Mapping[str, Any]) -> Event:
-    """The event that a sample describes."""
+    """Returns the event that a sample describes."""
     return Event.of(content, lambda: "sample", installed().attributes)
 
 
 def silently(work: Callable[[], T]) -> tuple[T, str]:
-    """The result of work, and what it printed."""
+    """Returns the result of work, and what it printed."""
     printed = StringIO()
     with redirect_stdout(printed):
         result = work()

@@ -121,7 +121,7 @@ class WatchedOperator(StandIn):
             raise
 
     def solve(self, event: Any, *arguments: Any) -> Any:
-        """The operator's answer."""
+        """Returns the operator's answer."""
         with self._watching(event) as view:
             return self._all_of(self.inner.solve(view, *arguments))
 
@@ -130,7 +130,7 @@ class WatchedOperator(StandIn):
             return self._all_of(await self.inner.solve(view, *arguments))
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Any:
-        """The operator's answers."""
+        """Returns the operator's answers."""
         with self._watching(event) as view:
             return self.inner.solve_many(view, lists)
 
@@ -140,7 +140,7 @@ class WatchedOperator(StandIn):
             return await answers
 
     def solve_events(self, events: Sequence[Any], lists: Sequence[Sequence[Any]]) -> Any:
-        """The operator's answers."""
+        """Returns the operator's answers."""
         with contextlib.ExitStack() as stack:
             views = [stack.enter_context(self._watching(event)) for event in events]
             return self.inner.solve_events(views, lists)
@@ -154,7 +154,7 @@ class WatchedOperator(StandIn):
             return await answers
 
     def _all_of(self, raw: Any) -> Any:
-        """The answer; a generator is seen to its end, for that is where its code runs."""
+        """Returns the answer; a generator is seen to its end, for that is where its code runs."""
         return _first_of(raw) if inspect.isgenerator(raw) else raw
 
     @contextlib.contextmanager
@@ -168,7 +168,7 @@ class WatchedOperator(StandIn):
 
 
 def watched_preparation(preparation: Preparation | None, notes: Notes) -> Preparation | None:
-    """A preparation, and those that it builds on, under observation."""
+    """Returns a preparation, and those that it builds on, under observation."""
     if preparation is None:
         return None
     return replace(
@@ -212,7 +212,7 @@ def _first_of(generator: Iterator[Any]) -> list[Any]:
 
 
 def _copied(value: object) -> tuple[object] | None:
-    """A copy to compare with, `None` of what cannot be copied."""
+    """Returns a copy to compare with, `None` of what cannot be copied."""
     copied: Callable[[object], object] = copy.deepcopy
     try:
         return (copied(value),)
