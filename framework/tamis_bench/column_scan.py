@@ -37,7 +37,7 @@ _BYTES = ir.VectorType(ir.IntType(8), _LANES)
 
 @intrinsic
 def _held(typing: Any, table: Any, wild: Any, block: Any) -> Any:
-    """A bit for each of 64 subscriptions whose predicate holds; takes addresses."""
+    """Returns a bit for each of 64 subscriptions whose predicate holds; takes addresses."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not has_vectors():

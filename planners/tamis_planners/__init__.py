@@ -33,7 +33,7 @@ def _compile_suborder() -> None:
 
 @hookimpl
 def tamis_planners() -> list[PlannerRecord]:
-    """The planners of this package."""
+    """Returns the planners of this package."""
     return [
         _record(
             "savings",

@@ -60,7 +60,7 @@ _SMALL = 1e-12
 
 @portable
 def certain_call(state: WorthState) -> int:
-    """A call that every planner must make, -1 when none is known."""
+    """Returns a call that every planner must make, -1 when none is known."""
     while state.numbers[CERTAIN] > 0:
         state.numbers[CERTAIN] -= 1
         alternative = state.alternatives[state.numbers[CERTAIN], IN_CERTAIN]
@@ -80,7 +80,7 @@ def certain_call(state: WorthState) -> int:
 
 @portable
 def best_call(state: WorthState) -> int:
-    """The best call of the best unit, -1 when nobody needs any."""
+    """Returns the best call of the best unit, -1 when nobody needs any."""
     unit = best_unit(state)
     if unit < len(state.calls):
         return int(unit)
@@ -96,7 +96,7 @@ def best_call(state: WorthState) -> int:
 
 @portable
 def needless_chance(state: WorthState, call: int) -> float:
-    """The chance that what is asked already ends every open alternative that needs a call.
+    """Returns the chance that what is asked already ends every open alternative that needs a call.
 
     Alternatives that the same call is likeliest to end are taken to end together."""
     chance, listed = 1.0, 0

@@ -70,7 +70,7 @@ class PreparedProblem:
         return state, handle
 
     def run(self) -> AdaptiveRun:
-        """A run for one event."""
+        """Returns a run for one event."""
         try:
             state, handle = self._first.pop()
         except IndexError:
@@ -78,7 +78,7 @@ class PreparedProblem:
         return AdaptiveRun(state, handle, self._likelihood, self._form)
 
     def _copy(self) -> tuple[WorthState, Any]:
-        """The state before anything is known of an event, once more."""
+        """Returns the state before anything is known of an event, once more."""
         before, handle = self._copied = self._copied or self._opened()
         arrays: list[Any] = [*before]
         for at in CHANGING:

@@ -99,7 +99,7 @@ def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
 
 
 def _implied(problem: Problem) -> SmallInts:
-    """The outcomes that each outcome decides."""
+    """Returns the outcomes that each outcome decides."""
     if not len(problem.implications):
         return _empty_lists(2 * problem.tests)
     test, outcome, other, conclusion = problem.implications.T
@@ -109,7 +109,7 @@ def _implied(problem: Problem) -> SmallInts:
 
 
 def _calls_of_units(problem: Problem, first_group: int, units: int) -> SmallInts:
-    """The calls of batches and preparations, those of a preparation by batch."""
+    """Returns the calls of batches and preparations, those of a preparation by batch."""
     calls, batch, group = problem.calls, problem.call_batch, problem.call_group
     if units == calls:
         return _empty_lists(units)
@@ -121,7 +121,7 @@ def _calls_of_units(problem: Problem, first_group: int, units: int) -> SmallInts
 
 
 def _empty_lists(count: int) -> SmallInts:
-    """So many lists with nothing in them."""
+    """Makes so many empty lists."""
     return np.full(count + 1, count + 1, np.int32)
 
 

@@ -129,7 +129,7 @@ def share(state: WorthState, alternative: int, sign: float) -> None:
 
 @portable
 def put_in_order(state: WorthState, items: int, expense: float, passes: float) -> None:
-    """One more thing to pay for, before those that end less for their expense."""
+    """Puts one more thing to pay for before those that end less for their expense."""
     ratio = expense / (1.0 - passes + _SMALL)
     at = items
     if items < SORTED_AT_MOST:
@@ -195,7 +195,7 @@ def weigh(state: WorthState, alternative: int) -> None:
 
 @portable
 def temper(state: WorthState, alternative: int) -> None:
-    """The weight of an open alternative among its siblings.
+    """Weighs an open alternative among its siblings.
 
     It counts with the chance that none of them makes it needless; that it is true itself is worth
     what it and they weigh, and all its calls share that by their costs."""
@@ -279,7 +279,7 @@ def close(state: WorthState, alternative: int) -> None:
 
 @portable
 def move_on(state: WorthState, need: int, stage: int) -> None:
-    """An open alternative's need is asked now, or settled without ending it."""
+    """Moves on an open alternative whose need is asked now, or settled without ending it."""
     alternative = state.needs[need, ALTERNATIVE]
     if state.stage[need] == IS_OPEN:
         state.alternatives[alternative, LEFT] -= 1
@@ -330,7 +330,7 @@ def learn(state: WorthState, test: int, outcome: int) -> None:
 
 @portable
 def await_answer(state: WorthState, call: int) -> None:
-    """Whoever needs a call that is asked counts from now on with the chance to survive it."""
+    """Lets those that need an asked call count with the chance to survive it."""
     for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
         is_open = state.alternatives[state.needs[need, ALTERNATIVE], OPEN]
@@ -340,7 +340,7 @@ def await_answer(state: WorthState, call: int) -> None:
 
 @portable
 def split_up(state: WorthState, unit: int) -> None:
-    """A preparation is paid: its calls are units of their own now, or batches."""
+    """Splits up a paid preparation: its calls are units of their own now, or batches."""
     touch(state, unit)
     singles = len(state.calls)
     for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
@@ -374,7 +374,7 @@ def score(state: WorthState, call: int) -> float:
 
 @portable
 def benefit(state: WorthState, call: int) -> float:
-    """The score of a call with what its outcomes end by what they imply."""
+    """Returns the score of a call with what its outcomes end by what they imply."""
     found = max(0.0, score(state, call))
     if state.numbers[IMPLYING]:
         answers = 1.0 - state.worth[call, FAILURE]

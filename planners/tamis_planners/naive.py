@@ -40,7 +40,7 @@ class _NaiveRun:
         return []
 
     def _next_of(self, end: int) -> int | None:
-        """The next call of the alternative at hand, `None` when it is decided."""
+        """Returns the next call of the alternative at hand, `None` when it is decided."""
         while self._edge < end:
             test = self._tests[self._edge]
             outcome = self._outcome.get(test)

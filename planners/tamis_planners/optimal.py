@@ -74,11 +74,11 @@ class Solver:
         self._steps = 0
 
     def expected_cost(self, state: OpenTests) -> float:
-        """The expected cost of deciding all that is open, at best."""
+        """Returns the expected cost of deciding all that is open, at best."""
         return sum(self._best(part)[0] for part in self._parts(state))
 
     def first(self, state: OpenTests) -> tuple[int, ...]:
-        """The calls of the first invocation of a best policy; none when nothing is open."""
+        """Returns the calls of the first invocation of a best policy; none when nothing is open."""
         try:
             return next((self._best(part)[1] for part in self._parts(state)), ())
         except _TooLargeError:
@@ -240,7 +240,7 @@ def settled(alternatives: Iterator[Left] | Sequence[Left]) -> frozenset[Left]:
 
 
 def calls_of(state: OpenTests) -> set[int]:
-    """The calls that are left to ask."""
+    """Returns the calls that are left to ask."""
     return {call for left in state.open for call, _ in left.needs}
 
 
@@ -264,7 +264,7 @@ class _OptimalRun:
         return calls
 
     def _unasked(self, left: Left) -> Left:
-        """The alternative without what was asked for and never answered."""
+        """Returns the alternative without what was asked for and never answered."""
         needs = tuple(need for need in left.needs if need[0] not in self._asked)
         return left if len(needs) == len(left.needs) else left._replace(needs=needs)
 
@@ -288,7 +288,7 @@ class _OptimalRun:
 
 
 def alternatives_of(problem: Problem) -> list[Left]:
-    """The alternatives of a problem, in order."""
+    """Returns the alternatives of a problem, in order."""
     tests, signs = problem.edge_test.tolist(), problem.edge_sign.tolist()
     test_call, starts = problem.test_call.tolist(), problem.alternative_start.tolist()
     found = []

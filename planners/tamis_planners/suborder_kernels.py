@@ -23,7 +23,7 @@ _ready: set[object] = set()
 def saving(
     start: Ints, length: Ints, nodes: Ints, passes: Floats, costs: Floats, first: int, second: int
 ) -> float:
-    """The expected cost saved by `first` before `second` over the other way round (§4.2.4).
+    """Returns the expected cost saved by `first` before `second` over the other way round (§4.2.4).
 
     Sum over shared nodes of (1-p)·[P_first·C'_second - P_second·C'_first], P the probability to get
     to the node, C' the expected cost above it without the shared nodes before it."""

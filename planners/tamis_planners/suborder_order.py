@@ -70,7 +70,7 @@ class ChainOrder:
         return self._neighborly / max(1, len(self._slots))
 
     def keys(self) -> list[int]:
-        """The keys of all chains in order."""
+        """Returns the keys of all chains in order."""
         with self._lock:
             return sorted(self._slots, key=lambda key: float(self.rank[key]))
 
@@ -207,7 +207,7 @@ class ChainOrder:
             self._last = before
 
     def _partners(self, slot: int) -> Ints:
-        """Sampled chains that share a node with this one and are in the order."""
+        """Returns the sampled chains that share a node with this one and are in the order."""
         start = int(self._start[slot])
         found: set[int] = set()
         for node in self._chain[start : start + int(self._length[slot])].tolist():
@@ -282,7 +282,7 @@ class ChainOrder:
             self._rebuilding.start()
 
     def _compacted(self, live: list[int]) -> Chains:
-        """The live chains as arrays of their own."""
+        """Returns the live chains as arrays of their own."""
         slots = np.array(live, np.int64)
         length = self._length.view[slots]
         ends = np.cumsum(length)

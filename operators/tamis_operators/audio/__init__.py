@@ -15,11 +15,11 @@ __all__ = ["SOUND", "Sound", "SoundError", "operators"]
 
 
 def operators() -> list[OperatorRecord]:
-    """The operators on the sound of an event."""
+    """Returns the operators on the sound of an event."""
     return [OperatorRecord(each.specification, each) for each in (Loudness, Speech, Says)]
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
-    """The same."""
+    """Returns the same."""
     return operators()

@@ -46,7 +46,7 @@ class Listener:
 
 @functools.cache
 def listener() -> Listener:
-    """The recognizer."""
+    """Returns the recognizer."""
     return Listener()
 
 
@@ -63,5 +63,5 @@ def speech_seconds(sound: Sound) -> float:
 
 
 def transcript(event: Any) -> tuple[str, ...]:
-    """The words of the prepared sound."""
+    """Returns the words of the prepared sound."""
     return listener().words(event.prepared)

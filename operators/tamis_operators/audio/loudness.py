@@ -34,7 +34,7 @@ class Loudness(Operator):
     )
 
     def solve(self, event: Any, *arguments: Any) -> list[float]:
-        """The decibels, to a tenth."""
+        """Returns the decibels, to a tenth."""
         import numpy as np
 
         sound: Sound = event.prepared
@@ -44,7 +44,7 @@ class Loudness(Operator):
         return [round(10 * math.log10(power), 1)]
 
     def samples(self) -> Iterable[Sample]:
-        """A tone, and nothing."""
+        """Yields a tone, and nothing."""
         import numpy as np
 
         tone = np.sin(np.arange(16_000) / 8).astype(np.float32)

@@ -69,7 +69,7 @@ class Says(Operator):
                 yield Implication(True, place, True)
 
     def samples(self) -> Iterable[Sample]:
-        """Silence: a voice would need a recording."""
+        """Returns silence: a voice would need a recording."""
         import numpy as np
 
         yield Sample("says(help)", {"sound": np.zeros(8_000, np.int16)}, False)

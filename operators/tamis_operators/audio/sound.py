@@ -52,7 +52,7 @@ class Sound(NamedTuple):
 
 
 def sound_of(sound: object, rate: int | None = None) -> Sound:
-    """The sound of a path, bytes, a `data:` URI, or an array with its rate."""
+    """Returns the sound of a path, bytes, a `data:` URI, or an array with its rate."""
     if hasattr(sound, "__array_interface__") and not isinstance(sound, (str, bytes)):
         return _of_array(sound, SPOKEN_RATE if rate is None else rate)
     content = _content(sound)
@@ -101,7 +101,7 @@ def _of_array(array: object, rate: int) -> Sound:
 
 
 def _content(sound: object) -> bytes:
-    """The bytes of a path, of bytes or of a `data:` URI."""
+    """Returns the bytes of a path, of bytes or of a `data:` URI."""
     if isinstance(sound, (bytes, bytearray, memoryview)):
         content = bytes(sound)
     elif isinstance(sound, str) and sound[:5].lower() == "data:":

@@ -30,13 +30,13 @@ class Speech(Operator):
     )
 
     def solve(self, event: Any, *arguments: Any) -> list[float]:
-        """The seconds, to a hundredth."""
+        """Returns the seconds, to a hundredth."""
         from tamis_operators.audio.listening import speech_seconds
 
         return [round(speech_seconds(event.prepared), 2)]
 
     def samples(self) -> Iterable[Sample]:
-        """Silence, and too little to tell."""
+        """Returns silence, and too little to tell."""
         import numpy as np
 
         yield Sample("speech(?seconds)", {"sound": np.zeros(16_000, np.int16)}, [0])

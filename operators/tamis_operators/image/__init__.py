@@ -40,7 +40,7 @@ __all__ = [
 def operators(
     detector: str | DetectorConfiguration | None = None, references: str | None = None
 ) -> list[OperatorRecord]:
-    """The operators on frames.
+    """Returns the operators on frames.
 
     The detector is that of TAMIS_DETECTOR, the references are those of TAMIS_REFERENCES, when
     none are given."""
@@ -49,11 +49,11 @@ def operators(
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
-    """The operators as the environment sets them up."""
+    """Returns the operators as the environment sets them up."""
     return operators()
 
 
 @hookimpl
 def tamis_models() -> list[ModelRecord]:
-    """The models that they can use."""
+    """Returns the models that they can use."""
     return list(MODELS)

@@ -46,7 +46,7 @@ def specified(
 def lacking(
     configuration: DetectorConfiguration, labels: Sequence[str], *, directions: bool = False
 ) -> str | None:
-    """Why the detector is none for these labels, and how to name another; `None` where it is."""
+    """Tells why the detector cannot serve these labels, and how to name another; else `None`."""
     if configuration.told.isdisjoint(labels):
         told = ", ".join(sorted(configuration.told)) or "nothing"
         wanted = ", ".join([*labels[:3], *(["…"] if len(labels) > 3 else [])])
@@ -69,7 +69,7 @@ def check_told(
     *,
     directions: bool = False,
 ) -> None:
-    """`ArgumentError` where the detector is none for these labels."""
+    """Raises `ArgumentError` where the detector cannot serve these labels."""
     problem = lacking(configuration, labels, directions=directions)
     if problem is not None:
         raise ArgumentError(f"{name}: {problem}")

@@ -30,7 +30,7 @@ _PIXELS_AT_ONCE = 1 << 20
 
 
 def brightness_of(frame: Bytes) -> float:
-    """The mean lightness of a frame, from 0 to 1."""
+    """Returns the mean lightness of a frame, from 0 to 1."""
     cv2 = opencv()
     luminance, lightness = _tables()
     rows = max(1, _PIXELS_AT_ONCE // frame.shape[1])
@@ -74,11 +74,11 @@ class Brightness(Operator):
     )
 
     def solve(self, event: Any, *arguments: Any) -> list[float]:
-        """The lightness of the frame."""
+        """Returns the lightness of the frame."""
         return [brightness_of(event.prepared)]
 
     def samples(self) -> Iterable[Sample]:
-        """Black, white, and middle gray."""
+        """Returns black, white, and middle gray."""
         import numpy
 
         for value, bright in ((0, 0.0), (255, 1.0), (119, 0.5)):

@@ -59,7 +59,7 @@ class ChasePattern(Operator):
         self._configuration = configuration
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
-        """The labels that each name stands for; refuses what the detector cannot tell."""
+        """Returns the labels that each name stands for; refuses what the detector cannot tell."""
         told = self._configuration.told
         meant = [labels_of(name, told, at) for at, name in enumerate(arguments)]
         for labels in meant:
@@ -80,7 +80,7 @@ class ChasePattern(Operator):
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """A chase of a car is a chase of any car."""
+        """Implies for a chase of a car a chase of any car."""
         for place, other in enumerate(others):
             if all(mine <= its for mine, its in zip(arguments, other, strict=True)):
                 yield Implication(True, place, True)

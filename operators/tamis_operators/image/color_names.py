@@ -42,7 +42,7 @@ def lightness_chroma_hue(red_green_blue: Floats) -> tuple[Floats, Floats, Floats
 
 
 def names_of(red_green_blue: Floats) -> Bytes:
-    """The place in `NAMES` of each color."""
+    """Returns the place in `NAMES` of each color."""
     light, chroma, hue = lightness_chroma_hue(red_green_blue)
     place = {name: NAMES.index(name) for name in NAMES}
     rules = (
@@ -73,7 +73,7 @@ def _between(hue: Floats, low: float, high: float) -> Flags:
 
 @functools.cache
 def table() -> Bytes:
-    """The name of every color, by the first bits of blue, green and red."""
+    """Returns the name of every color, by the first bits of blue, green and red."""
     step = 1 << (8 - BITS)
     middles = numpy.arange(1 << BITS) * step + step / 2 - 0.5
     middles[0], middles[-1] = 0, 255  # black and white are what they are

@@ -76,7 +76,7 @@ class DetectorConfiguration:
 
     @classmethod
     def of(cls, text: str) -> DetectorConfiguration:
-        """The configuration that a text names; `ConfigurationError` where it names none."""
+        """Returns the configuration that a text names; `ConfigurationError` where it names none."""
         text = text.strip()
         if text in KINDS:
             return cls(_AUTO if text == "auto" else text)
@@ -97,7 +97,7 @@ class DetectorConfiguration:
 
     @classmethod
     def from_environment(cls) -> DetectorConfiguration:
-        """That of TAMIS_DETECTOR."""
+        """Reads TAMIS_DETECTOR."""
         try:
             return cls.of(os.environ.get(VARIABLE, "").strip() or "auto")
         except ConfigurationError as problem:
@@ -163,7 +163,7 @@ def _engine(*, onnx: bool = True) -> str:
 
 
 def _of_known(known: KnownDetector) -> DetectorConfiguration:
-    """A detector that was fetched by name; its answers are the same wherever it is kept."""
+    """Returns a detector that was fetched by name; its answers are the same wherever it is kept."""
     record = known.record
     if not record.fetched:
         raise ConfigurationError(f"{record.name} is not fetched: {record.how}")
@@ -184,7 +184,7 @@ def _of_known(known: KnownDetector) -> DetectorConfiguration:
 
 
 def _of_module(source: str) -> DetectorConfiguration:
-    """A detector of your own, which is imported when it is first needed."""
+    """Returns a detector of your own, which is imported when it is first needed."""
     module = source.partition(":")[0]
     try:
         spec = importlib.util.find_spec(module)
@@ -208,7 +208,7 @@ _SETTINGS = tuple(
 
 
 def _of_document(path: Path) -> DetectorConfiguration:
-    """The settings of a JSON file."""
+    """Returns the settings of a JSON file."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -229,7 +229,7 @@ def _of_document(path: Path) -> DetectorConfiguration:
 
 
 def _typed(given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a document as a configuration has them."""
+    """Returns the settings of a document as a configuration has them."""
     settings = dict(given)
     if settings.get("size") is not None:
         wide, high = (int(each) for each in settings["size"])
@@ -240,7 +240,7 @@ def _typed(given: dict[str, Any]) -> dict[str, Any]:
 def _of_model(
     model: Path, given: dict[str, Any], folder: Path | None = None
 ) -> DetectorConfiguration:
-    """A model, with the files beside it where the settings name none."""
+    """Returns a model, with the files beside it where the settings name none."""
     settings = _typed(given)
     names = settings.pop("names", None)
     if isinstance(names, list):
@@ -269,7 +269,7 @@ def _of_model(
 
 
 def _read_names(model: Path, places: list[Path]) -> tuple[str, ...]:
-    """The names of the classes, one a line."""
+    """Returns the names of the classes, one a line."""
     for place in places:
         if place.is_file():
             lines = place.read_text(encoding="utf-8").splitlines()

@@ -30,7 +30,7 @@ def _all(found: Detections, things: list[Detection]) -> list[Detection]:
 
 
 def on_foot(found: Detections, people: list[Detection]) -> list[Detection]:
-    """The people who are neither in a vehicle or boat nor on a bicycle."""
+    """Returns the people who are neither in a vehicle or boat nor on a bicycle."""
     carriers = [thing for thing in found.things if thing.label in labels.CARRIERS]
     return [one for one in people if not any(_carries(each, one) for each in carriers)]
 
@@ -83,19 +83,19 @@ class CountOperator(Operator):
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
-        """The number of things on the frame."""
+        """Returns the number of things on the frame."""
         found: Detections = event.prepared
         return [len(self._count.counted(found, found.of(self._count.labels)))]
 
     def samples(self) -> Iterable[Sample]:
-        """An empty frame."""
+        """Yields an empty frame."""
         if not self._configuration.told.isdisjoint(self._count.labels):
             for event in samples_of(self._configuration):
                 yield Sample(f"{self.specification.name}(?n)", event, [0])
 
 
 def specification(name: str, configuration: DetectorConfiguration) -> Specification:
-    """The specification of one of them."""
+    """Returns the specification of one of them."""
     return specified(
         name,
         COUNTS[name].description,

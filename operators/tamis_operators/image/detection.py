@@ -39,13 +39,13 @@ class Box(NamedTuple):
         return self.width * self.height
 
     def common(self, other: Box) -> float:
-        """The area that both cover."""
+        """Returns the area that both cover."""
         wide = min(self.x + self.width, other.x + other.width) - max(self.x, other.x)
         high = min(self.y + self.height, other.y + other.height) - max(self.y, other.y)
         return max(0.0, wide) * max(0.0, high)
 
     def overlap(self, other: Box) -> float:
-        """The common area over that of both together."""
+        """Returns the common area over that of both together."""
         common = self.common(other)
         return common / (self.area + other.area - common) if common else 0.0
 
@@ -126,12 +126,12 @@ class Detector(ABC):
     """Whether it is made for frames that were taken straight down, whose altitude says a scale."""
 
     def told(self, meters_per_pixel: float | None) -> frozenset[str]:
-        """The labels it can tell on a frame of such a scale."""
+        """Returns the labels it can tell on a frame of such a scale."""
         return self.labels
 
     @abstractmethod
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
-        """The things on the frame, whose scale on the ground may be known."""
+        """Returns the things on the frame, whose scale on the ground may be known."""
 
 
 def suppressed(

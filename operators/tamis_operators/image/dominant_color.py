@@ -21,7 +21,7 @@ _PIXELS_AT_ONCE = 1 << 20
 
 
 def shares_of(frame: Bytes) -> dict[str, float]:
-    """The share of the frame that each name covers, the names in order."""
+    """Returns the share of the frame that each name covers, the names in order."""
     import numpy
 
     from tamis_operators.image.color_names import BITS, NAMES, table
@@ -54,12 +54,12 @@ class DominantColor(Operator):
     )
 
     def solve(self, event: Any, *arguments: Any) -> list[str]:
-        """The name that covers most."""
+        """Returns the name that covers most."""
         shares = shares_of(event.prepared)
         return [max(shares, key=shares.__getitem__)]
 
     def samples(self) -> Iterable[Sample]:
-        """Plain frames, and one of two colors."""
+        """Returns plain frames, and one of two colors."""
         import numpy
 
         image = numpy.zeros((24, 32, 3), numpy.uint8)

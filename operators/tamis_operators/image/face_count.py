@@ -65,7 +65,7 @@ _making = threading.Lock()
 
 
 def faces_of(gray: Bytes) -> list[Face]:
-    """The faces of a gray picture, each once, the surest first."""
+    """Returns the faces of a gray picture, each once, the surest first."""
     from tamis_operators.image.features import shrunk
 
     global _cascades
@@ -116,7 +116,7 @@ class FaceCount(Operator):
         self.specification = specification(yunet)
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
-        """The number of faces."""
+        """Returns the number of faces."""
         if self._yunet is None:
             return [len(faces_of(event.prepared))]
         found: Detections = event.prepared
@@ -150,6 +150,6 @@ def specification(yunet: DetectorConfiguration | None) -> Specification:
 
 
 def record() -> OperatorRecord:
-    """The operator, by the best of what is there."""
+    """Returns the operator, by the best of what is there."""
     yunet = DetectorConfiguration.of(YUNET.name) if YUNET.fetched else None
     return OperatorRecord(specification(yunet), functools.partial(FaceCount, yunet))

@@ -41,7 +41,7 @@ class Features(NamedTuple):
 
 
 def features_of(gray: Bytes) -> Features:
-    """The features of a gray picture."""
+    """Returns the features of a gray picture."""
     height, width = gray.shape
     if min(height, width) < LEAST_SIDE:
         return _nothing(width, height)
@@ -76,7 +76,7 @@ def shrunk(picture: Bytes, long_side: int) -> tuple[Bytes, float]:
 
 
 def stretched(gray: Bytes) -> Bytes:
-    """The picture over the whole range of light, so that dark frames have features too.
+    """Returns the picture over the whole range of light, so that dark frames have features too.
 
     The gain is bounded: in a picture of nothing, noise stays small."""
     low, high = numpy.percentile(gray, (_PERCENT, 100 - _PERCENT))

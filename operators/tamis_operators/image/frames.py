@@ -50,7 +50,7 @@ class FrameLimits:
 
     @classmethod
     def from_environment(cls) -> FrameLimits:
-        """Those of TAMIS_IMAGE_FORMATS, TAMIS_IMAGE_MEGAPIXELS and TAMIS_IMAGE_BYTES."""
+        """Reads TAMIS_IMAGE_FORMATS, TAMIS_IMAGE_MEGAPIXELS and TAMIS_IMAGE_BYTES."""
         return _limits(*(os.environ.get(name, "").strip() for name in _SETTINGS))
 
 
@@ -84,7 +84,7 @@ def is_array(image: object) -> bool:
 
 
 def content_of(image: object, limits: FrameLimits) -> bytes:
-    """The bytes of a path, of bytes or of a `data:` URI, not yet decoded."""
+    """Returns the bytes of a path, of bytes or of a `data:` URI, not yet decoded."""
     if isinstance(image, (str, os.PathLike)):
         text = os.fspath(image)
         if isinstance(text, str) and text[:5].lower() == "data:":
@@ -108,7 +108,7 @@ FRAME = Preparation("frame", _prepared, inputs=("image",), cost_seconds=0.01)
 
 
 def _of_file(path: str | bytes, limits: FrameLimits) -> bytes:
-    """The content of a plain file, known to be one before it is opened and after."""
+    """Returns the content of a plain file, known to be one before it is opened and after."""
     if isinstance(path, str) and is_address(path):
         scheme = path.partition(":")[0]
         raise FrameError(f"an image is a path or a data: URI: nothing is fetched by {scheme}:")
@@ -148,7 +148,7 @@ def _check_bytes(count: int, limits: FrameLimits) -> None:
 
 
 def _of_uri(uri: str, limits: FrameLimits) -> bytes:
-    """The data of a `data:` URI, in base64 or with percent signs."""
+    """Returns the data of a `data:` URI, in base64 or with percent signs."""
     kind, comma, data = uri[5:].partition(",")
     if not comma:
         raise FrameError("the data: URI of the image has no comma before its data")
@@ -166,7 +166,7 @@ def _of_uri(uri: str, limits: FrameLimits) -> bytes:
 
 
 def _decoded(content: bytes, limits: FrameLimits) -> Frame:
-    """The pixels, turned as EXIF says; transparency is left out."""
+    """Returns the pixels, turned as EXIF says; transparency is left out."""
     import numpy as np
 
     header = header_of(content)

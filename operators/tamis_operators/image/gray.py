@@ -19,7 +19,7 @@ __all__ = ["FEATURES", "GRAY", "gray_of"]
 
 
 def gray_of(frame: Bytes) -> Bytes:
-    """The luma of a frame (ITU-R BT.601, as JPEG has it), read-only."""
+    """Returns the luma of a frame (ITU-R BT.601, as JPEG has it), read-only."""
     cv2 = opencv()
     gray: Bytes = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
     gray.setflags(write=False)

@@ -95,7 +95,7 @@ class LooksLike(Operator):
         return self.solve_many(event, [arguments])[0]
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
-        """The same for several references; they are paired in one product."""
+        """Returns the same for several references; they are paired in one product."""
         from tamis_operators.image.verification import agreeing, paired
 
         frame, asked = event.prepared, [each for (each,) in lists]
@@ -113,11 +113,11 @@ class LooksLike(Operator):
         return [shown[each.name] if isinstance(each, Reference) else all_shown for each in asked]
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The name of the picture."""
+        """Returns the name of the picture."""
         return tuple(each.name if isinstance(each, Reference) else None for each in arguments)
 
     def samples(self) -> Iterable[Sample]:
-        """Each picture shows itself, upside down too, and not the plain wall."""
+        """Yields each picture, upright and upside down, and the plain wall."""
         import numpy
 
         wall = numpy.full((120, 160, 3), 90, numpy.uint8)

@@ -26,7 +26,7 @@ _MOST_UNLIKE = 1.6
 
 
 def mobs(people: Sequence[Detection], meters_per_pixel: float | None) -> list[list[int]]:
-    """The dense clusters, largest first, as places in the list."""
+    """Returns the dense clusters, largest first, as places in the list."""
     near = _near(people, meters_per_pixel)
     core = [len(each) >= NEIGHBORS for each in near]
     cluster: dict[int, int] = {}
@@ -47,7 +47,7 @@ def mobs(people: Sequence[Detection], meters_per_pixel: float | None) -> list[li
 
 
 def _near(people: Sequence[Detection], meters_per_pixel: float | None) -> list[list[int]]:
-    """The neighbors of each."""
+    """Returns the neighbors of each."""
     import numpy as np
 
     x, y = np.array([each.center for each in people]).reshape(-1, 2).T
@@ -86,7 +86,7 @@ class MobPattern(Operator):
         return sorted(sizes, reverse=True)
 
     def samples(self) -> Iterable[Sample]:
-        """An empty frame."""
+        """Yields an empty frame."""
         if PERSON in self._configuration.told:
             for event in samples_of(self._configuration):
                 yield Sample("mobPattern(?people)", event, [])

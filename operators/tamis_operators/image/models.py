@@ -25,7 +25,7 @@ _NOT_NAMED = (12, 26, 29, 30, 45, 66, 68, 69, 71, 83)
 
 
 def _coco_90() -> tuple[str, ...]:
-    """The same as COCO numbers them itself, with nothing where it skips a number."""
+    """Returns the same as COCO numbers them itself, with nothing where it skips a number."""
     names = iter(COCO)
     return tuple("" if number in _NOT_NAMED else next(names) for number in range(1, 91))
 

@@ -36,7 +36,7 @@ class NamedPicture(NamedTuple):
 
 
 def listed(references: References | None = None) -> tuple[NamedPicture, ...]:
-    """The pictures of folders and files, those of the environment when none are given.
+    """Returns the pictures of folders and files, those of the environment when none are given.
 
     A place that is wrong stays in the list as it is: reading it says what is wrong."""
     if references is None:
@@ -67,7 +67,7 @@ def _digest(path: Path) -> str:
 
 
 def digest_of(pictures: Iterable[NamedPicture]) -> str:
-    """A few letters that change when any name or content does."""
+    """Returns a few letters that change when any name or content does."""
     words = sorted((each.name, each.digest) for each in pictures)
     return hashlib.sha256(repr(words).encode()).hexdigest()[:8]
 
@@ -87,7 +87,7 @@ class Gallery:
             self.frames[TEST_CARD] = drawn_card()
 
     def gray(self, name: str) -> Frame:
-        """The gray picture of that name; `ArgumentError` where there is none."""
+        """Returns the gray picture of that name; `ArgumentError` where there is none."""
         frame = self.frames.get(name)
         if frame is None:
             problem = ArgumentError.unknown("picture", name, self.frames)
@@ -100,7 +100,7 @@ class Gallery:
 
 
 def _read(picture: NamedPicture) -> Frame:
-    """The picture; `OperatorError` names the file that cannot be one."""
+    """Returns the picture; `OperatorError` names the file that cannot be one."""
     try:
         frame = frame_of(picture.path)
     except FrameError as problem:
@@ -113,7 +113,7 @@ def _read(picture: NamedPicture) -> Frame:
 
 
 def drawn_card() -> Frame:
-    """A drawn picture with plenty to recognize: rings, bars and blocks of known places."""
+    """Returns a drawn picture with plenty to recognize: rings, bars and blocks of known places."""
     import numpy
 
     random = numpy.random.default_rng(1897)

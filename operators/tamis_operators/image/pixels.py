@@ -17,7 +17,7 @@ from tamis_operators.image.qr_code import QrCode
 
 
 def pixel_operators(references: References | None = None) -> list[OperatorRecord]:
-    """The operators on pixels, over the pictures of these folders and files.
+    """Returns the operators on pixels, over the pictures of these folders and files.
 
     Without any, those of TAMIS_REFERENCES (places with `os.pathsep` between them)."""
     pictures = listed(references)

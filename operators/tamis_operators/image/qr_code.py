@@ -29,7 +29,7 @@ _SAMPLE = "tamis: événement 7"
 
 
 def texts_of(gray: Bytes) -> list[str]:
-    """The texts of the codes in a gray picture, sorted."""
+    """Returns the texts of the codes in a gray picture, sorted."""
     from tamis_operators.image.features import shrunk
 
     if min(gray.shape) < _LEAST_SIDE:
@@ -77,11 +77,11 @@ class QrCode(Operator):
     )
 
     def solve(self, event: Any, *arguments: Any) -> list[str]:
-        """The texts, sorted."""
+        """Returns the texts, sorted."""
         return texts_of(event.prepared)
 
     def samples(self) -> Iterable[Sample]:
-        """A code, and a frame without one."""
+        """Yields a code, and a frame without one."""
         import numpy
 
         cv2 = opencv()

@@ -42,12 +42,12 @@ class Reader:
         self._alphabet = ["", *known, " "]
 
     def texts(self, frame: Bytes) -> list[str]:
-        """The texts of the lines, each once, sorted."""
+        """Returns the texts of the lines, each once, sorted."""
         found = {self._text(_cut(frame, corners)) for corners in self._corners(frame)}
         return sorted(found - {""})
 
     def _corners(self, frame: Bytes) -> list[Corners]:
-        """The rectangles of lines, the largest first, in pixels of the frame."""
+        """Returns the rectangles of lines, the largest first, in pixels of the frame."""
         cv2 = opencv()
         height, width = frame.shape[:2]
         zoom = min(SHORT_SIDE / min(height, width), LONG_SIDE / max(height, width))
@@ -87,7 +87,7 @@ class Reader:
 
 @functools.lru_cache(maxsize=2)
 def reader_of(lines: str, letters: str) -> Reader:
-    """The networks of two files, read once a process."""
+    """Returns the networks of two files, read once a process."""
     return Reader(lines, letters)
 
 
@@ -107,7 +107,7 @@ def _mean(marked: SmallFloats, outline: Any) -> float:
 
 
 def _ordered(corners: Corners) -> Corners:
-    """The corners from the upper left one on, clockwise."""
+    """Returns the corners from the upper left one on, clockwise."""
     by_x = corners[np.argsort(corners[:, 0], kind="stable")]
     left, right = by_x[:2], by_x[2:]
     left = left[np.argsort(left[:, 1], kind="stable")]
@@ -116,7 +116,7 @@ def _ordered(corners: Corners) -> Corners:
 
 
 def _cut(frame: Bytes, corners: Corners) -> Bytes:
-    """The rectangle of a line, level."""
+    """Returns the rectangle of a line, level."""
     cv2 = opencv()
     top, right, bottom, left = (
         float(np.linalg.norm(corners[at] - corners[at - 3])) for at in range(4)

@@ -27,13 +27,13 @@ class ReadsText(Operator):
         self._files = lines, letters
 
     def solve(self, event: Any, *arguments: Any) -> list[str]:
-        """The texts, sorted."""
+        """Returns the texts, sorted."""
         from tamis_operators.image.reading import reader_of
 
         return reader_of(*self._files).texts(event.prepared)
 
     def samples(self) -> Iterable[Sample]:
-        """A sign, and a frame without one."""
+        """Yields a sign, and a frame without one."""
         if self.specification.lacking is not None:
             return
         import numpy
@@ -66,6 +66,6 @@ def specification() -> Specification:
 
 
 def record() -> OperatorRecord:
-    """The operator, with its models where they are."""
+    """Returns the operator, with its models where they are."""
     places = (str(PP_OCR.path("lines.onnx")), str(PP_OCR.path("letters.onnx")))
     return OperatorRecord(specification(), partial(ReadsText, *places))

@@ -19,7 +19,7 @@ FIELD_OF_VIEW = 60.0
 
 
 def meters_per_pixel_of(event: Mapping[str, Any], width: int, looks_down: bool) -> float | None:
-    """The scale of a frame of that width; `None` where the event does not tell.
+    """Returns the scale of a frame of that width; `None` where the event does not tell.
 
     A height says nothing of the scale of a frame that was not taken straight down."""
     given = event.get("meters_per_pixel")

@@ -63,7 +63,7 @@ def _detected(configuration: DetectorConfiguration, event: Any) -> Detections:
 def _detected_together(
     configuration: DetectorConfiguration, events: Sequence[Any]
 ) -> list[Detections | Exception]:
-    """The same for several events: a bad frame or scale is the failure of its own event."""
+    """Returns the same for several events: a bad frame or scale is the failure of its own event."""
     from tamis_operators.image.detectors import detector_of
     from tamis_operators.image.detectors.network import NetworkDetector
 

@@ -44,7 +44,7 @@ class ShowsTemplate(Operator):
         self._templates: dict[str, Template] = {}
 
     def check(self, *arguments: Any) -> Sequence[object]:
-        """The template; refused when there is no such picture, or when it is too plain."""
+        """Returns the template; refused when there is no such picture, or when it is too plain."""
         from tamis_operators.image.templates import template_of
 
         (name,) = arguments
@@ -65,7 +65,7 @@ class ShowsTemplate(Operator):
         return shows(event.prepared, template)
 
     def samples(self) -> Iterable[Sample]:
-        """Each picture on a plain wall, and the wall alone."""
+        """Yields each picture on a plain wall, and the wall alone."""
         import numpy
 
         for name, frame in list(self._gallery.frames.items())[:3]:

@@ -63,7 +63,7 @@ class _Candidate(NamedTuple):
 
 
 def template_of(gray: Bytes) -> Template:
-    """A gray picture as a template; `ValueError` says why it cannot be one."""
+    """Returns a gray picture as a template; `ValueError` says why it cannot be one."""
     height, width = gray.shape
     if min(height, width) < LEAST_SIDE:
         raise ValueError(f"has {width} by {height} pixels: a template has {LEAST_SIDE} a side")
@@ -83,7 +83,7 @@ def template_of(gray: Bytes) -> Template:
 
 
 def _resized(gray: Bytes, side: float) -> Bytes:
-    """The picture with about side² pixels, and no side shorter than half of that."""
+    """Returns the picture with about side² pixels, and no side shorter than half of that."""
     height, width = gray.shape
     factor = max(side / math.sqrt(height * width), 0.45 * side / min(height, width))
     size = max(2, round(width * factor)), max(2, round(height * factor))
@@ -108,7 +108,7 @@ def shows(frame: Bytes, template: Template) -> bool:
 def _candidates(
     frame: Bytes, template: Template, size: tuple[float, float], number: int
 ) -> list[_Candidate]:
-    """The best places of one scale, at all turns."""
+    """Returns the best places of one scale, at all turns."""
     rows, columns = template.coarse.shape
     factors = columns / size[0], rows / size[1]
     width, height = (
@@ -145,7 +145,7 @@ def _candidates(
 
 
 def _apart(candidates: list[_Candidate]) -> list[_Candidate]:
-    """The candidates without those that a better one stands for: same place, next scale."""
+    """Returns the candidates without those that a better one stands for: same place, next scale."""
     kept: list[_Candidate] = []
     for each in candidates:
         size = math.hypot(*each.place[:2, 0]) * _COARSE

@@ -31,12 +31,12 @@ class ThingCount(Operator):
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
-        """The number of things on the frame."""
+        """Returns the number of things on the frame."""
         found: Detections = event.prepared
         return [len(found.of(self._labels(arguments[0])))]
 
     def samples(self) -> Iterable[Sample]:
-        """An empty frame."""
+        """Yields an empty frame."""
         for label in sorted(self._configuration.told)[:1]:
             for event in samples_of(self._configuration):
                 yield Sample(f'thingCount("{label}", ?n)', event, [0])

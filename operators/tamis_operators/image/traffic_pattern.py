@@ -149,7 +149,7 @@ class TrafficPattern(Operator):
         return is_accident(vehicles, found.width, found.height, scale)
 
     def samples(self) -> Iterable[Sample]:
-        """An empty frame."""
+        """Yields an empty frame."""
         if not self._configuration.told.isdisjoint(VEHICLES):
             for event in samples_of(self._configuration):
                 yield Sample("trafficPattern(congestion)", event, False)

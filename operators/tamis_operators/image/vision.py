@@ -15,7 +15,7 @@ from types import ModuleType
 
 @functools.cache
 def opencv() -> ModuleType:
-    """The module cv2; `ImportError` where the extra is not installed."""
+    """Returns the module cv2; `ImportError` where the extra is not installed."""
     import cv2
 
     if cv2.getNumThreads() == cv2.getNumberOfCPUs():

@@ -50,7 +50,7 @@ def operators(
     version: str = "",
     **settings: Any,
 ) -> list[OperatorRecord]:
-    """The operators over an event's picture and the text under a name.
+    """Returns the operators over an event's picture and the text under a name.
 
     Where no address, key or name is given, those of TAMIS_MODEL_URL, TAMIS_MODEL_KEY and
     TAMIS_MODEL_NAME. `prompt_tokens` are what an event is expected to take; `attempt_seconds`,
@@ -118,7 +118,7 @@ def operators(
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
-    """The operators as the environment sets them up."""
+    """Returns the operators as the environment sets them up."""
     try:
         return operators()
     except OperatorError as problem:

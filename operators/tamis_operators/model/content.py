@@ -20,7 +20,7 @@ _FORMATS = ("jpeg", "png", "webp")
 
 
 def prepared_content(endpoint: Endpoint, attribute: str, event: Any) -> list[Any]:
-    """The parts of a message that show an event."""
+    """Returns the parts of a message that show an event."""
     parts: list[Any] = []
     text, image = event.get(attribute), event.get("image")
     if text is not None:
@@ -40,7 +40,7 @@ def prepared_content(endpoint: Endpoint, attribute: str, event: Any) -> list[Any
 
 
 def _uri(image: object, most_bytes: int) -> str:
-    """The picture as a `data:` URI."""
+    """Returns the picture as a `data:` URI."""
     limits = FrameLimits(_FORMATS, file_bytes=most_bytes)
     if is_array(image):
         content = _png(frame_of(image, limits))
@@ -55,7 +55,7 @@ def _uri(image: object, most_bytes: int) -> str:
 
 
 def _png(frame: Any) -> bytes:
-    """A frame as a PNG, its colors in that order."""
+    """Returns a frame as a PNG, its colors in that order."""
     height, width = frame.shape[:2]
     lines = b"".join(b"\0" + line.tobytes() for line in frame[:, :, ::-1])
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

@@ -37,14 +37,14 @@ class Key:
         self.read()
 
     def read(self) -> str:
-        """The key itself, for the header of a request; empty where there is none."""
+        """Returns the key itself, for the header of a request; empty where there is none."""
         key = (os.environ.get(KEY, "") if self._given is None else self._given).strip()
         if any(not "!" <= letter <= "~" for letter in key):
             raise OperatorError("the key of the model has letters that no header takes")
         return key
 
     def hidden(self, text: str) -> str:
-        """A text without the key."""
+        """Returns a text without the key."""
         key = self.read()
         return text.replace(key, "…") if key else text
 

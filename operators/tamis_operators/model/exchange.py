@@ -28,7 +28,7 @@ _LATER = (408, 425, 429)
 
 
 def exchanged(endpoint: Endpoint, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply to a request, as an object; it is counted whatever comes of it."""
+    """Returns the reply to a request, as an object; it is counted whatever comes of it."""
     reply = None
     try:
         reply = _reply(endpoint, json.dumps(body).encode())
@@ -127,7 +127,7 @@ def _break(endpoint: Endpoint, problem: Exception) -> NoReturn:
 
 
 def _seconds(given: str | None) -> float | None:
-    """The seconds of a `Retry-After`: a number, or the moment of a date."""
+    """Returns the seconds of a `Retry-After`: a number, or the moment of a date."""
     if given is None:
         return None
     try:

@@ -43,7 +43,7 @@ class AnswerForm:
 def request(
     endpoint: Endpoint, form: AnswerForm, content: Sequence[Any], questions: Sequence[str]
 ) -> dict[str, Any]:
-    """The body of a request with some questions about an event."""
+    """Returns the body of a request with some questions about an event."""
     numbers = [str(number) for number in range(1, len(questions) + 1)]
     asked = json.dumps(dict(zip(numbers, questions, strict=True)), ensure_ascii=False)
     parts = [*content, {"type": "text", "text": f"The questions by number: {asked}"}]
@@ -91,7 +91,7 @@ def _answer(form: AnswerForm, given: Mapping[str, Any], number: str) -> Any:
 
 
 def _given(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """The object of answers in a reply."""
+    """Returns the object of answers in a reply."""
     try:
         (choice, *_) = reply["choices"]
         message, reason = choice["message"], choice.get("finish_reason")

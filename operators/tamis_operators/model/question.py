@@ -66,7 +66,7 @@ class Question(Operator):
         self._sample = sample
 
     def check(self, question: object, *outputs: object) -> Sequence[object]:
-        """The question, its white space as single ones."""
+        """Returns the question, its white space as single ones."""
         if isinstance(question, Variable):
             raise ArgumentError("a question is a text, not a variable")
         text = " ".join(str(question).split())
@@ -79,14 +79,14 @@ class Question(Operator):
         return (text, *outputs)
 
     def solve(self, event: Any, *arguments: Any) -> Any:
-        """The answer to one question."""
+        """Returns the answer to one question."""
         (found,) = self.solve_many(event, [arguments])
         if isinstance(found, Exception):
             raise found
         return found
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[Any]:
-        """The answers to several, a request for as many as may stand in one."""
+        """Returns the answers to several, a request for as many as may stand in one."""
         questions = list(dict.fromkeys(arguments[0] for arguments in lists))
         most = self._endpoint.most_questions
         found: dict[str, Any] = {}
@@ -98,7 +98,7 @@ class Question(Operator):
         return [found[arguments[0]] for arguments in lists]
 
     def samples(self) -> Iterable[Sample]:
-        """One question about a text."""
+        """Returns one question about a text."""
         return (self._sample,)
 
     def _asked(self, content: Sequence[Any], questions: Sequence[str]) -> list[Any]:
@@ -120,7 +120,7 @@ class Question(Operator):
 
 
 def _hidden(endpoint: Endpoint, answer: Any) -> Any:
-    """An answer, or a failure in its place where the key is in it."""
+    """Returns an answer, or a failure in its place where the key is in it."""
     told = str(answer)
     if endpoint.key.hidden(told) != told:
         return UnansweredError("the model's answer holds the key, and is not told")

@@ -132,5 +132,5 @@ def _infers(settings: ReasonerSettings, rules: Rules) -> OperatorRecord:
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
-    """The operators as the environment sets them up."""
+    """Returns the operators as the environment sets them up."""
     return [*operators(), *instance_of.instance_records()]

@@ -20,7 +20,7 @@ class Ask(Operator):
         self.specification = specification
 
     def check(self, *arguments: Any) -> None:
-        """The query is read, and refused if it reads more than the facts and the ontology."""
+        """Checks the query, which may read no more than the facts and the ontology."""
         (query,) = arguments
         if isinstance(query, Variable):
             raise ArgumentError("a query is a string, not a variable")
@@ -32,11 +32,11 @@ class Ask(Operator):
         return bool(facts.dataset.query(arguments[0]))
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """All from one graph."""
+        """Answers all from one graph."""
         return [self.solve(event, *arguments) for arguments in lists]
 
     def samples(self) -> Iterable[Sample]:
-        """Of the bundled ontology."""
+        """Returns samples of the bundled ontology."""
         if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 a :Van ."}

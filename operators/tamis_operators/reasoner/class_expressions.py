@@ -63,7 +63,7 @@ IsData = Callable[[Name], bool]
 
 
 def read(text: str, is_data: IsData) -> Any:
-    """The tree of an expression; `is_data` says which properties take literals."""
+    """Returns the tree of an expression; `is_data` says which properties take literals."""
     if len(text) > _MOST:
         raise ExpressionError(f"a class expression has at most {_MOST:,} characters")
     reader = _ExpressionReader(text, is_data)
@@ -103,7 +103,7 @@ class _ExpressionReader:
         return ExpressionError(f"class expression: expected {wanted} {place}")
 
     def take(self, *tokens: str) -> str | None:
-        """The token, if it is one of these."""
+        """Returns the token, if it is one of these."""
         token = self.token
         if token in tokens and self.kind in ("sign", "name"):
             self.step()

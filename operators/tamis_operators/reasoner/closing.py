@@ -120,11 +120,11 @@ class Closure:
         return (subject for subject, object in self.pairs(predicate) if subject == object)
 
     def predicates(self) -> set[int]:
-        """The predicates of all triples."""
+        """Returns the predicates of all triples."""
         return {predicate for layer in self._layers() for predicate in layer.by_predicate}
 
     def own(self) -> Iterator[Triple]:
-        """The triples of this closure alone."""
+        """Yields the triples of this closure alone."""
         for predicate, objects_of in self.by_predicate.items():
             if predicate not in INTERNAL:
                 for subject, objects in objects_of.items():
@@ -246,7 +246,7 @@ class Closure:
                     self.add((subject, other, object))
 
     def _touched(self, term: int) -> Iterable[Triple]:
-        """The triples of this layer that a term stands in."""
+        """Returns the triples of this layer that a term stands in."""
         if self._touching is None:
             with self._lock:
                 if self._touching is None:

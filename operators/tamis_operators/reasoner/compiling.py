@@ -45,7 +45,7 @@ class RuleSet:
 
 
 def compiled(rules: Sequence[Rule]) -> RuleSet:
-    """The rules as functions, by what triggers them."""
+    """Returns the rules as functions, by what triggers them."""
     program = RuleSet()
     for rule in rules:
         for place, (_, predicate, object) in enumerate(rule.body):
@@ -77,7 +77,7 @@ def _guard(program: RuleSet, rule: Rule, place: int, name: str, of_class: bool, 
 
 
 def _function(rule: Rule, place: int) -> Fire:
-    """The function of a rule that a new triple in this place of its body triggers."""
+    """Returns the function of a rule that a new triple in this place of its body triggers."""
     writer = _Writer(rule)
     writer.match(rule.body[place])
     rest = [pattern for at, pattern in enumerate(rule.body) if at != place]
@@ -116,7 +116,7 @@ class _Writer:
         return str(part) if isinstance(part, int) else f"v_{part}"
 
     def match(self, pattern: Pattern) -> None:
-        """The new triple: its terms are the first that are known."""
+        """Matches the new triple: its terms are the first that are known."""
         for part, given in zip(pattern, ("s", "p", "o"), strict=True):
             if self._is_known(part):
                 self.write(f"if {given} != {self._word(part)}: return")
@@ -126,7 +126,7 @@ class _Writer:
         self._unequal()
 
     def join(self, pattern: Pattern) -> None:
-        """A place that is looked up."""
+        """Writes the lookup of a place."""
         subject, predicate, object = (self._word(part) for part in pattern)
         has_subject, has_object = self._is_known(pattern[0]), self._is_known(pattern[2])
         assert self._is_known(pattern[1]), self.rule.name

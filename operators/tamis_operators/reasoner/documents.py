@@ -45,7 +45,7 @@ class RdfDocument:
 
 
 def read_file(path: str, most_bytes: int | None = None) -> tuple[str, str]:
-    """The text of a file and its format; only of plain files of a known ending."""
+    """Returns the text of a file and its format; only of plain files of a known ending."""
     if is_address(path):
         raise DocumentError(f"{path:.80} is an address, and nothing is fetched: give a file")
     format = FORMATS.get(os.path.splitext(path)[1].lower())
@@ -74,7 +74,7 @@ def _open_plain(path: str, flags: int) -> int:
 
 
 def files_in(path: str) -> list[str]:
-    """The file itself, or the RDF files of a folder and those below, sorted."""
+    """Returns the file itself, or the RDF files of a folder and those below, sorted."""
     if not os.path.isdir(path):
         return [path]
     return sorted(str(each) for each in Path(path).rglob("*") if each.suffix.lower() in FORMATS)
@@ -120,7 +120,7 @@ def parsed(
 def converted(
     graph: rdflib.Graph, what: str, most: int, rename: Callable[[str], str] = str
 ) -> Iterator[tuple[Term, ox.NamedNode, Term]]:
-    """The triples of a graph of rdflib, blank nodes by their labels."""
+    """Yields the triples of a graph of rdflib, blank nodes by their labels."""
     known: dict[object, Term] = {}
     for number, triple in enumerate(triples_in(graph), 1):
         if number > most:
@@ -140,7 +140,7 @@ def converted(
 
 
 def _converted(term: Any, rename: Callable[[str], str]) -> Term:
-    """A term of rdflib as one of pyoxigraph."""
+    """Returns a term of rdflib as one of pyoxigraph."""
     from rdflib import BNode, Literal, URIRef
 
     if isinstance(term, URIRef):
@@ -186,7 +186,7 @@ def _declared(prefixes: dict[str, str]) -> str:
 
 
 def _told(failure: SyntaxError, what: str, shift: int) -> str:
-    """A parser's error with its line and column, without the declarations before them."""
+    """Returns a parser's error with its line and column, without the declarations before them."""
     line, column = failure.lineno, failure.offset
     words = str(failure.msg)
     if line is None:
@@ -204,11 +204,11 @@ def _told(failure: SyntaxError, what: str, shift: int) -> str:
 
 
 def _take(text: str, what: str) -> None:
-    """Nothing in the format reaches out."""
+    """Accepts any text: nothing in the format reaches out."""
 
 
 def _refuse_entities(text: str, what: str) -> None:
-    """XML with a document type: read by a real parser, up to the first element."""
+    """Refuses XML with a document type, as a real parser reads it up to the first element."""
 
     def refuse(*_: object) -> NoReturn:
         line = parser.CurrentLineNumber
@@ -226,7 +226,7 @@ def _refuse_entities(text: str, what: str) -> None:
 
 
 def _refuse_contexts(text: str, what: str) -> None:
-    """JSON-LD whose contexts are addresses, wherever they stand."""
+    """Refuses JSON-LD whose contexts are addresses, wherever they stand."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as failure:
@@ -260,7 +260,7 @@ _KINDS = {
 
 
 def documents_of(settings: ReasonerSettings, reserved: str) -> Iterator[RdfDocument]:
-    """The documents of an ontology; labels of blank nodes are told apart by document."""
+    """Yields the documents of an ontology; labels of blank nodes are told apart by document."""
     for place, (text, format, what) in enumerate(_told_documents(settings), 1):
         yield parsed(text, format, what, rename=f"{reserved}{place}.{{}}".format)
 

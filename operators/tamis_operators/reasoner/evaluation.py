@@ -63,7 +63,7 @@ class Relation:
                 index.setdefault(tuple(row[at] for at in places), []).append(row)
 
     def at(self, places: tuple[int, ...], values: Row) -> Iterable[Row]:
-        """The facts with these values at these places."""
+        """Returns the facts with these values at these places."""
         if not places:
             return self.rows
         index = self._indexes.get(places)
@@ -186,7 +186,7 @@ class ProgramRun:
 
 
 def _plan(rule: ProgramRule, new: int | None) -> list[_Step]:
-    """The parts of a body in the order in which they are looked at: what is new first, each
+    """Returns the parts of a body in the order in which they are looked at: what is new first, each
     comparison and negation once it is bound, then what has most places bound."""
     bound: set[RuleVariable] = set()
     atoms = dict(enumerate(rule.positive))
@@ -247,7 +247,7 @@ def _kind(value: Any) -> type:
 
 
 def _value(term: Any, bound: Bound) -> Any:
-    """The value of a term; an error where it has none."""
+    """Returns the value of a term; an error where it has none."""
     if isinstance(term, RuleVariable):
         return bound[term]
     if not isinstance(term, Sum):
@@ -262,7 +262,7 @@ def _value(term: Any, bound: Bound) -> Any:
 
 
 def _divided(left: Any, right: Any) -> Any:
-    """A whole number where there is one."""
+    """Returns a whole number where there is one."""
     if isinstance(left, int) and isinstance(right, int) and right and left % right == 0:
         return left // right
     return left / right

@@ -59,14 +59,14 @@ class Facts:
             return self._dataset
 
     def number(self, node: Node) -> int | None:
-        """The number of a node, `None` where nothing says anything of it."""
+        """Returns the number of a node, `None` where nothing says anything of it."""
         known = self.terms.known(node)
         if known is None and isinstance(node, ox.BlankNode) and node.value.startswith(RESERVED):
             return self.knowledge.terms.known(node)
         return known
 
     def scalar(self, number: int) -> Scalar | None:
-        """A term in a solution; `None` of what queries do not see."""
+        """Returns a term in a solution; `None` of what queries do not see."""
         term = self.terms.term(number)
         return None if term is None else self.knowledge.names.scalar(term)
 
@@ -79,7 +79,7 @@ class Facts:
         return isinstance(self.terms.term(number), ox.NamedNode)
 
     def literals(self, value: Scalar) -> Iterable[int]:
-        """The literals that are a scalar in solutions."""
+        """Returns the literals that are a scalar in solutions."""
         with self._lock:
             if self._literals is None:
                 self._literals = literals_by_value(self.terms)
@@ -88,7 +88,7 @@ class Facts:
 
 
 def prepared_facts(settings: ReasonerSettings, event: Mapping[str, Any]) -> Facts:
-    """The preparation of every operator of the reasoner."""
+    """Returns the preparation of every operator of the reasoner."""
     known = knowledge(settings)
     return closed(known, _triples(known, event["facts"]))
 
@@ -115,7 +115,7 @@ def closed(known: Knowledge, triples: Iterable[tuple[Term, Term, Term]]) -> Fact
 
 
 def _triples(known: Knowledge, facts: object) -> Iterator[tuple[Term, Term, Term]]:
-    """The triples of an event's facts."""
+    """Yields the triples of an event's facts."""
     settings = known.settings
     what = "the facts"
     try:

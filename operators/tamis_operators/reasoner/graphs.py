@@ -26,7 +26,7 @@ def is_graph(value: object) -> TypeGuard[rdflib.Graph]:
 
 
 def triples_in(graph: rdflib.Graph) -> Iterator[Triple]:
-    """The triples of a graph, or of all graphs of a dataset."""
+    """Yields the triples of a graph, or of all graphs of a dataset."""
     quads = getattr(graph, "quads", None)
     if quads is None:
         yield from graph

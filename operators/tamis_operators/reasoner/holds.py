@@ -46,7 +46,7 @@ class Holds(Operator):
         )
 
     def solve(self, event: Any, *arguments: Any) -> Any:
-        """A bool, or solutions."""
+        """Returns a bool, or solutions."""
         facts: Facts = event.prepared
         asked = [place for place, each in enumerate(arguments) if isinstance(each, Variable)]
         found = _found(facts, *arguments)
@@ -58,7 +58,7 @@ class Holds(Operator):
         return (tuple(facts.scalar(triple[place]) for place in asked) for triple in found)
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """All from one closure."""
+        """Answers all from one closure."""
         return [self.solve(event, *arguments) for arguments in lists]
 
     def implications(
@@ -73,7 +73,7 @@ class Holds(Operator):
                 yield Implication(True, place, True)
 
     def samples(self) -> Iterable[Sample]:
-        """Of the bundled ontology."""
+        """Returns samples of the bundled ontology."""
         if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 ; :speed 31.5 . :van3 :speed 30 ."}
@@ -89,7 +89,7 @@ class Holds(Operator):
 def _found(
     facts: Facts, subject: Any, property: Any, object: Any
 ) -> Iterator[tuple[int, int, int]]:
-    """The triples that fit, with a node as subject and an IRI between."""
+    """Yields the triples that fit, with a node as subject and an IRI between."""
     if isinstance(property, Variable):
         properties: Iterable[int] = [
             each for each in facts.closure.predicates() if facts.is_iri(each)

@@ -41,7 +41,7 @@ class Inference:
             raise OperatorError(f"the rules are refused: {problem}") from None
 
     def _told_by_facts(self, known: Knowledge) -> Iterator[tuple[Key, ox.NamedNode]]:
-        """The predicates that facts may tell, and the term of each."""
+        """Yields the predicates that facts may tell, and the term of each."""
         heads = self.program.heads
         for (name, places), place in self.program.used.items():
             if (name, places) == ATTRIBUTE:
@@ -61,7 +61,7 @@ class Inference:
                 )
 
     def evaluated(self, event: Mapping[str, Any]) -> ProgramRun:
-        """All that follows from an event."""
+        """Returns all that follows from an event."""
         if event.get("facts") is None:
             facts = closed(self._known, ())
         else:
@@ -95,7 +95,7 @@ def _rows(facts: Facts, places: int, term: ox.NamedNode) -> Iterator[Row]:
 
 
 def _plain(value: Any) -> Scalar | None:
-    """An attribute as a plain scalar; `None` where it is none."""
+    """Returns an attribute as a plain scalar; `None` where it is none."""
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
     for kind in (bool, str, int, float):
@@ -109,7 +109,7 @@ def _places(count: int) -> str:
 
 
 def inference(settings: ReasonerSettings, rules: Rules) -> Inference:
-    """The rules over the ontology, loaded once a process."""
+    """Returns the rules over the ontology, loaded once a process."""
     with _LOCK:
         found = _LOADED.get((settings, rules))
         if found is None:
@@ -120,7 +120,7 @@ def inference(settings: ReasonerSettings, rules: Rules) -> Inference:
 def prepared_inference(
     settings: ReasonerSettings, rules: Rules, event: Mapping[str, Any]
 ) -> ProgramRun:
-    """The preparation of `infers`."""
+    """Returns the preparation of `infers`."""
     return inference(settings, rules).evaluated(event)
 
 
@@ -135,7 +135,7 @@ class Infers(Operator):
         self._rules = rules
 
     def check(self, *arguments: Any) -> Sequence[object]:
-        """The head is one of the rules, and has as many places as are asked for."""
+        """Checks that the head is one of the rules, and has as many places as are asked for."""
         head, *asked = arguments
         known = inference(self._settings, self._rules).program.heads
         if not isinstance(head, str):
@@ -151,7 +151,7 @@ class Infers(Operator):
         return (head, *(each if isinstance(each, Variable) else encoded(each) for each in asked))
 
     def solve(self, event: Any, *arguments: Any) -> Any:
-        """A bool, or solutions."""
+        """Returns a bool, or solutions."""
         head, *asked = arguments
         evaluation: ProgramRun = event.prepared
         rows = evaluation.rows((head, len(asked)))
@@ -167,11 +167,11 @@ class Infers(Operator):
         return sorted(found, key=lambda row: [(kind_of(each), each) for each in row])
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """All from one evaluation."""
+        """Answers all from one evaluation."""
         return [self.solve(event, *arguments) for arguments in lists]
 
     def samples(self) -> Iterable[Sample]:
-        """Each head, of an event without facts."""
+        """Yields each head, of an event without facts."""
         for name, places in sorted(inference(self._settings, self._rules).program.heads):
             variables = "".join(f", ?v{place}" for place in range(places))
             yield Sample(f'infers("{name}"{variables})', {"facts": ""})

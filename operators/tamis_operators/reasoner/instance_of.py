@@ -71,7 +71,7 @@ class InstanceOf(Operator):
         self._reasoning = reasoning
 
     def check(self, entity: object, expression: object) -> Sequence[object]:
-        """The expression as it is asked."""
+        """Returns the expression as it is asked."""
         if not isinstance(expression, str):
             raise ArgumentError("the class expression is a text: instanceOf(?x, 'A and B')", 1)
         ontology = self._reasoning.ontology
@@ -89,7 +89,7 @@ class InstanceOf(Operator):
         return answer
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[object]:
-        """The answers to several; expressions not known before make one run."""
+        """Returns the answers to several; expressions not known before make one run."""
         ontology, instances = self._reasoning.ontology, event.prepared
         for _, expression in lists:
             ontology.expect(expression)
@@ -104,7 +104,7 @@ class InstanceOf(Operator):
         return entity in found
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The word of the entity, which alone may be a variable."""
+        """Returns the word of the entity, which alone may be a variable."""
         entity, _ = arguments
         return (
             None if isinstance(entity, Variable) else self._reasoning.ontology.shown(entity),

@@ -61,18 +61,18 @@ class Ontology:
         self._lock = threading.Lock()
 
     def entity(self, word: str, place: int = 0) -> str:
-        """The IRI that a word names; `ArgumentError` where it cannot name one."""
+        """Returns the IRI that a word names; `ArgumentError` where it cannot name one."""
         node = self._ontology.names.entity_of(word, place)
         if not isinstance(node, ox.NamedNode):
             raise ArgumentError(f"{word} is a blank node, which HermiT does not name", place)
         return node.value
 
     def shown(self, iri: str) -> str:
-        """The word that names an entity."""
+        """Returns the word that names an entity."""
         return self._ontology.names.shown(iri)
 
     def expression(self, text: str) -> Tree:
-        """The tree of an expression, its names as IRIs; the next events are asked.
+        """Returns the tree of an expression, its names as IRIs; the next events are asked.
 
         `ArgumentError` says what is wrong with it."""
         try:
@@ -148,7 +148,7 @@ class Ontology:
         return Name(self.entity(name.letters, _PLACE))
 
     def read(self, event: Any) -> Instances:
-        """The instances of all expressions that are asked, among an event's facts."""
+        """Returns the instances of all expressions that are asked, among an event's facts."""
         facts = triples_of_facts(self._ontology, event["facts"])
         with self._lock:
             expressions = list(itertools.islice(self._expressions, _TOGETHER))
@@ -168,7 +168,7 @@ class Instances:
         self._lock = threading.Lock()
 
     def __getitem__(self, tree: Tree) -> frozenset[str] | Exception:
-        """The IRIs of the individuals that are instances of an expression; or why not."""
+        """Returns the IRIs of the individuals that are instances of an expression; or why not."""
         return self._known[tree]
 
     def __contains__(self, tree: Tree) -> bool:
@@ -232,7 +232,7 @@ class _Definitions:
         self.vocabulary.individuals = set(known.individuals)
 
     def term(self, tree: Tree) -> str:
-        """The written term of a class expression."""
+        """Returns the written term of a class expression."""
         if isinstance(tree, Name):
             if tree.letters not in (THING, NOTHING):
                 self.vocabulary.classes.add(tree.letters)

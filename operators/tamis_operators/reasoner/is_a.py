@@ -35,7 +35,7 @@ class IsA(Operator):
         )
 
     def solve(self, event: Any, *arguments: Any) -> Any:
-        """A bool, or solutions."""
+        """Returns a bool, or solutions."""
         entity, kind = arguments
         facts: Facts = event.prepared
         number = None if isinstance(entity, Variable) else facts.number(entity)
@@ -50,7 +50,7 @@ class IsA(Operator):
         return _solutions(facts, number, of)
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """All from one closure."""
+        """Answers all from one closure."""
         return [self.solve(event, *arguments) for arguments in lists]
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
@@ -63,7 +63,7 @@ class IsA(Operator):
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterator[Implication]:
-        """In a class: in every class above, and in none that is disjoint with one of those."""
+        """Implies every class above, and excludes those that are disjoint with one of these."""
         entity, kind = arguments
         known = knowledge(self.settings)
         above = known.superclasses(kind)
@@ -77,7 +77,7 @@ class IsA(Operator):
                     yield Implication(True, place, False)
 
     def samples(self) -> Iterable[Sample]:
-        """Of the bundled ontology."""
+        """Returns samples of the bundled ontology."""
         if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :follows :van3 . :van3 a :Van ."}

@@ -68,15 +68,15 @@ class Knowledge:
         self.datasets = Datasets(lambda: visible(self.closure, self.terms), self.prefixes)
 
     def superclasses(self, term: ox.NamedNode) -> set[int]:
-        """The classes that whatever is in a class is in too, itself among them."""
+        """Returns the classes that whatever is in a class is in too, itself among them."""
         return self._above(term, v.SUBCLASS)
 
     def superproperties(self, term: ox.NamedNode) -> set[int]:
-        """The properties that hold wherever a property holds, itself among them."""
+        """Returns the properties that hold wherever a property holds, itself among them."""
         return self._above(term, v.SUBPROPERTY)
 
     def disjoint(self, classes: set[int]) -> set[int]:
-        """The classes that nothing can be in that is in any of these."""
+        """Returns the classes that nothing can be in that is in any of these."""
         found: set[int] = set()
         if self.settings.regime == "owl-rl":
             for each in classes:
@@ -168,7 +168,7 @@ _ALL = frozenset(v.DATATYPES.values())
 
 
 def told(contradiction: TripleContradictionError, terms: Terms, names: TermNames) -> str:
-    """A contradiction in words."""
+    """Returns a contradiction in words."""
     words = {}
     for variable, number in contradiction.terms.items():
         term = terms.term(number)
@@ -177,7 +177,7 @@ def told(contradiction: TripleContradictionError, terms: Terms, names: TermNames
 
 
 def visible(closure: Closure, terms: Terms) -> Visible:
-    """The triples that are RDF: no literal as subject, an IRI as predicate."""
+    """Yields the triples that are RDF: no literal as subject, an IRI as predicate."""
     for subject, predicate, object in closure.own():
         first, second, third = terms.term(subject), terms.term(predicate), terms.term(object)
         if first is None or third is None or isinstance(first, ox.Literal):

@@ -51,7 +51,7 @@ class ListAxioms:
         self._dirty = False
 
     def note(self, subject: int, predicate: int, object: int) -> None:
-        """A triple that may be part of a list or of an axiom with one."""
+        """Notes a triple that may be part of a list or of an axiom with one."""
         if predicate in _TRIGGERS or (predicate == TYPE and object in _PAIRWISE):
             self._dirty = True
 
@@ -99,7 +99,7 @@ class ListAxioms:
                         closure.add((left, head, right))
 
     def _places(self, closure: Closure, node: int) -> Iterator[tuple[int, ...]]:
-        """The values of each place of a list; a list that bites its tail ends there."""
+        """Yields the values of each place of a list; a list that bites its tail ends there."""
         passed: set[int] = set()
         while node != v.NIL and node not in passed:
             passed.add(node)

@@ -87,11 +87,11 @@ class TermNames:
     # from words to terms
 
     def class_of(self, word: Scalar, place: int) -> ox.NamedNode:
-        """The class that a word names; `ArgumentError` where it names none."""
+        """Returns the class that a word names; `ArgumentError` where it names none."""
         return self._term("class", word, self._class_names, self._classes, place)
 
     def property_of(self, word: Scalar, place: int) -> ox.NamedNode:
-        """The property that a word names; `ArgumentError` where it names none."""
+        """Returns the property that a word names; `ArgumentError` where it names none."""
         return self._term("property", word, self._property_names, self._properties, place)
 
     def _term(
@@ -126,7 +126,7 @@ class TermNames:
         return _node(iri, word, place)
 
     def entity_of(self, word: Scalar, place: int) -> Node:
-        """The entity that a word names: events may bring their own, so any name is one."""
+        """Returns the entity that a word names: events may bring their own, so any name is one."""
         if not isinstance(word, str):
             raise ArgumentError(f"an entity is a name, not {word!r}", place)
         if word.startswith("_:"):
@@ -149,7 +149,7 @@ class TermNames:
         return _node(iri, word, place)
 
     def object_of(self, word: Scalar, place: int) -> Node | None:
-        """The entity that a word may name beside the literals of its text."""
+        """Returns the entity that a word may name beside the literals of its text."""
         if not isinstance(word, str):
             return None
         named = _LOCAL.fullmatch(word) or word.startswith("_:")
@@ -163,7 +163,7 @@ class TermNames:
             return None
 
     def _iri(self, word: str, place: int) -> str | None:
-        """The IRI that a word is or stands for; `None` of a bare name."""
+        """Returns the IRI that a word is or stands for; `None` of a bare name."""
         iri = self._expanded(word)
         if iri is not None or ":" not in word:
             return iri
@@ -196,7 +196,7 @@ class TermNames:
     # from terms to words
 
     def scalar(self, term: Term) -> Scalar:
-        """A term in a solution."""
+        """Returns a term in a solution."""
         if isinstance(term, ox.Literal):
             return literal_value(term)
         if isinstance(term, ox.BlankNode):
@@ -204,7 +204,7 @@ class TermNames:
         return self.shown(term.value)
 
     def shown(self, iri: str) -> str:
-        """The shortest word that names an IRI."""
+        """Returns the shortest word that names an IRI."""
         known = self._shown.get(iri)
         if known is None:
             known = self._short(iri)
@@ -240,14 +240,14 @@ def _node(iri: str, word: str, place: int) -> ox.NamedNode:
 
 
 def _split(iri: str) -> tuple[str, str]:
-    """An IRI's namespace and local name."""
+    """Returns an IRI's namespace and local name."""
     at = max(iri.rfind("#"), iri.rfind("/"))
     at = at if at >= 0 else iri.rfind(":")
     return iri[: at + 1], iri[at + 1 :]
 
 
 def _placed(closure: Closure, places: Mapping[int, str], types: Iterable[int]) -> set[int]:
-    """The terms in some places of an ontology's triples, or of some types."""
+    """Returns the terms in some places of an ontology's triples, or of some types."""
     found = {term for kind in types for term in closure.subjects(v.TYPE, kind)}
     for predicate, sides in places.items():
         for subject, object in closure.pairs(predicate):
@@ -257,7 +257,7 @@ def _placed(closure: Closure, places: Mapping[int, str], types: Iterable[int]) -
 
 
 def _own(terms: Terms, numbers: Iterable[int]) -> set[str]:
-    """The IRIs of terms that are not of RDF, RDFS, OWL or XML Schema."""
+    """Returns the IRIs of terms that are not of RDF, RDFS, OWL or XML Schema."""
     found = (terms.term(number) for number in numbers)
     iris = {term.value for term in found if isinstance(term, ox.NamedNode)}
     return {iri for iri in iris if not iri.startswith(tuple(BUILT_IN.values()))}

@@ -253,7 +253,7 @@ class Vocabulary:
 
 
 def _declared(triples: Iterable[Triple], kind: str) -> set[str]:
-    """The IRIs of a type; what others mean depends on these."""
+    """Returns the IRIs of a type; what others mean depends on these."""
     return {
         subject.value
         for subject, predicate, object in triples
@@ -284,18 +284,18 @@ class TripleWriter:
         return f"<urn:n:{number}>"
 
     def iri(self, written: str) -> str:
-        """The IRI that was written so."""
+        """Returns the IRI that was written so."""
         if not written.startswith("urn:n:"):
             return written
         return self._iris[int(written.removeprefix("urn:n:"))]
 
     def node(self) -> str:
-        """A new blank node."""
+        """Returns a new blank node."""
         self._nodes += 1
         return f"_:tamis{self._nodes}"
 
     def say(self, subject: str, predicate: str, object: str) -> None:
-        """A triple of terms as they are written."""
+        """Writes a triple of terms as they are written."""
         self.lines.append(f"{subject} {predicate} {object} .\n")
 
     def take(self, triples: Iterable[Triple], remarks: set[str]) -> None:
@@ -321,12 +321,12 @@ class TripleWriter:
 
 
 def literal(value: str, datatype: str) -> str:
-    """A literal as it is written."""
+    """Returns a literal as it is written."""
     return f"{quoted(value)}^^<{datatype}>"
 
 
 def quoted(value: str) -> str:
-    """A text in ASCII."""
+    """Returns a text in ASCII."""
     letters = []
     for letter in value:
         code = ord(letter)

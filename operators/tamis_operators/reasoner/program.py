@@ -100,19 +100,19 @@ class RuleTruth(NamedTuple):
 
 
 def encoded(value: Any) -> Any:
-    """A scalar as a value of rules: booleans are none of 0 and 1."""
+    """Returns a scalar as a value of rules: booleans are none of 0 and 1."""
     return RuleTruth(value) if type(value) is bool else value
 
 
 def decoded(value: Any) -> Any:
-    """A value of rules as a scalar."""
+    """Returns a value of rules as a scalar."""
     if isinstance(value, RuleTruth):
         return value.value
     return str(value) if isinstance(value, _Name) else value
 
 
 def program_of(texts: Iterable[tuple[str, str]]) -> Program:
-    """The program of some named texts; `RulesError` says what is wrong and where."""
+    """Returns the program of some named texts; `RulesError` says what is wrong and where."""
     rules = [rule for text, what in texts for rule in _ProgramReader(text, what).rules()]
     for rule in rules:
         _check_bound(rule)
@@ -284,7 +284,7 @@ def _refuse_atoms(terms: Iterable[Any], fail: Any) -> None:
 
 
 def variables_in(term: Term) -> set[RuleVariable]:
-    """The variables of a term."""
+    """Returns the variables of a term."""
     if isinstance(term, Sum):
         return {each for part in term.terms for each in variables_in(part)}
     return {term} if isinstance(term, RuleVariable) else set()
@@ -293,7 +293,7 @@ def variables_in(term: Term) -> set[RuleVariable]:
 def assigned(
     comparison: RuleComparison, bound: set[RuleVariable]
 ) -> tuple[RuleVariable, Term] | None:
-    """The variable that an equation binds, and to what, where the others are bound."""
+    """Returns the variable that an equation binds, and to what, where the others are bound."""
     if comparison.sign in ("=", "=="):
         for one, other in ((1, 2), (2, 1)):
             name: Term = comparison[one]

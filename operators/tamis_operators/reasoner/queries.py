@@ -58,7 +58,7 @@ _STRUCTURE = frozenset("\"'\\<>{}#\r\n")
 
 
 def words_of(query: str) -> Iterator[tuple[str, int]]:
-    """The bare words of a query in upper case, and where they stand."""
+    """Yields the bare words of a query in upper case, and where they stand."""
     at = 0
     while at < len(query):
         found = _TOKENS.match(query, at)

@@ -35,7 +35,7 @@ class Rules:
 def rules_of(
     rules: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None, seconds: float | None
 ) -> Rules:
-    """The rules of some files, those of the environment where none are given."""
+    """Returns the rules of some files, those of the environment where none are given."""
     if rules is None:
         told = os.environ.get(ENVIRONMENT, "")
         rules = [path for path in told.split(os.pathsep) if path]
@@ -61,7 +61,7 @@ def _text(path: str) -> str:
 
 
 def texts_in(rules: Rules) -> list[tuple[str, str]]:
-    """The text and the name of each file; `OperatorError` where one cannot be read."""
+    """Returns the text and the name of each file; `OperatorError` where one cannot be read."""
     try:
         return [(Path(path).read_text(encoding="utf-8"), path) for path in rules.paths]
     except (OSError, ValueError) as problem:

@@ -28,7 +28,7 @@ class Select(Operator):
         self.specification = specification
 
     def check(self, *arguments: Any) -> Sequence[object]:
-        """The query is read, and has as many variables as are asked for."""
+        """Checks the query, which needs as many variables as are asked for."""
         query, *wanted = arguments
         if isinstance(query, Variable):
             raise ArgumentError("a query is a string, not a variable")
@@ -51,7 +51,7 @@ class Select(Operator):
         )
 
     def solve(self, event: Any, *arguments: Any) -> Any:
-        """A bool, or solutions."""
+        """Returns a bool, or solutions."""
         query, *wanted = arguments
         facts: Facts = event.prepared
         found = facts.dataset.query(query)
@@ -62,7 +62,7 @@ class Select(Operator):
         return next(solutions, None) is not None
 
     def samples(self) -> Iterable[Sample]:
-        """Of the bundled ontology."""
+        """Returns samples of the bundled ontology."""
         if not self.settings.is_bundled:
             return ()
         event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 :speed 30 ."}

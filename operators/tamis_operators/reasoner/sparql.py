@@ -37,7 +37,7 @@ class Datasets:
         self._numbers = itertools.count()
 
     def dataset(self, triples: Visible, owner: object) -> Dataset:
-        """A graph for what an event adds, removed with its owner."""
+        """Returns a graph for what an event adds, removed with its owner."""
         graph = ox.NamedNode(f"urn:tamis:event:{next(self._numbers)}")
         quads = [
             ox.Quad(subject, predicate, object, graph) for subject, predicate, object in triples

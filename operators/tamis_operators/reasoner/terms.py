@@ -89,7 +89,7 @@ class Terms:
         return self.first + len(self._terms)
 
     def number(self, term: Term) -> int:
-        """The number of a term; a new one where it has none."""
+        """Returns the number of a term; a new one where it has none."""
         found = self.known(term)
         if found is None:
             found = self._numbers[term] = len(self)
@@ -106,7 +106,7 @@ class Terms:
         return found
 
     def term(self, number: int) -> Term | None:
-        """The term of a number, `None` of an internal one."""
+        """Returns the term of a number, `None` of an internal one."""
         if number < self.first:
             assert self.base is not None
             return self.base.term(number)
@@ -117,11 +117,11 @@ class Terms:
         return number in self._literals or (self.base is not None and self.base.is_literal(number))
 
     def literals(self) -> list[int]:
-        """The literals of this table alone."""
+        """Returns the literals of this table alone."""
         return sorted(self._literals)
 
     def cardinality(self, number: int) -> int:
-        """The number that a literal says, -1 where it says none."""
+        """Returns the number that a literal says, -1 where it says none."""
         term = self.term(number)
         value = literal_value(term) if isinstance(term, ox.Literal) else None
         return value if isinstance(value, int) and not isinstance(value, bool) else -1
@@ -145,7 +145,7 @@ def flaw(literal: ox.Literal) -> str | None:
 
 
 def shown_datatype(datatype: str) -> str:
-    """A datatype in words."""
+    """Returns a datatype in words."""
     return f"xsd:{datatype[len(XSD) :]}" if datatype.startswith(XSD) else datatype
 
 
@@ -181,7 +181,7 @@ def datatype_numbers(literal: ox.Literal) -> tuple[int, ...]:
 
 
 def literals_by_value(terms: Terms) -> dict[tuple[int, Scalar], list[int]]:
-    """The literals of a table alone by kind and value."""
+    """Returns the literals of a table alone by kind and value."""
     found: dict[tuple[int, Scalar], list[int]] = {}
     for number in terms.literals():
         literal = terms.term(number)

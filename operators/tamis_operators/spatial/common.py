@@ -51,7 +51,7 @@ def specification(
     cost_seconds: float,
     marginal_cost_seconds: float | None = None,
 ) -> Specification:
-    """The specification of a spatial operator."""
+    """Returns the specification of a spatial operator."""
     return Specification(
         name=name,
         version=f"1-{configuration.digest}",
@@ -74,7 +74,7 @@ def answered(
     lists: Sequence[Sequence[Any]],
     decided: Callable[[Any, list[int]], list[bool]],
 ) -> list[Any]:
-    """The answers to lists of one place: those of numbers by one query."""
+    """Returns the answers to lists of one place: those of numbers by one query."""
     numbers = [place for (place,) in lists if not isinstance(place, Variable)]
     truths = iter(decided(event.prepared, numbers))
     return [
@@ -103,7 +103,7 @@ class SpatialOperator(Operator):
         return None if isinstance(place, Variable) else self.gazetteer.places[place].name
 
     def bounds(self, place: Any, *dimensions: int) -> tuple[float, float, float, float]:
-        """The bounds of a place; for a variable, of all places of these dimensions."""
+        """Returns the bounds of a place; for a variable, of all places of these dimensions."""
         if isinstance(place, Variable):
             return self.gazetteer.bounds_of(*dimensions)
         known: Place = self.gazetteer.places[place]

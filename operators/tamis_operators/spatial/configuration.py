@@ -87,7 +87,7 @@ class Configuration:
 
 
 def crs_of_pairs() -> str:
-    """The coordinate system of a pair as the environment says it; none for degrees."""
+    """Returns the coordinate system of a pair as the environment says it; none for degrees."""
     return os.environ.get(CRS_VARIABLE, "")
 
 
@@ -98,7 +98,7 @@ def configured(
     max_vertices: int = MOST_VERTICES,
     crs: str | None = None,
 ) -> Configuration:
-    """The configuration of these settings; without sources, of the environment."""
+    """Returns the configuration of these settings; without sources, of the environment."""
     if gazetteer is None:
         gazetteer = [each for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
     elif isinstance(gazetteer, (str, os.PathLike, PlaceSource)):
@@ -145,7 +145,7 @@ def _parts(source: Path | PlaceSource) -> Iterator[bytes]:
 
 
 def rows_of(source: PlaceSource) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns and rows that a query gives now."""
+    """Returns the columns and rows that a query gives now."""
     assert source.connect is not None
     with closing(source.connect()) as connection, closing(connection.cursor()) as cursor:
         cursor.execute(source.query)

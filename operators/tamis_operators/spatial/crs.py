@@ -31,7 +31,7 @@ formulas give numbers that mean nothing."""
 
 
 def code_of(said: object) -> str:
-    """The code that a system is named by, as text or as GeoJSON once had it."""
+    """Returns the code that a system is named by, as text or as GeoJSON once had it."""
     if isinstance(said, Mapping):
         properties = said.get("properties")
         said = properties.get("name") if isinstance(properties, Mapping) else None
@@ -103,7 +103,7 @@ def _is_vertex(value: Sequence[Any]) -> bool:
 
 
 def _vertices(value: object, depth: int) -> Iterator[tuple[float, float]]:
-    """The vertices of a geometry, of its coordinates, or of a pair."""
+    """Yields the vertices of a geometry, of its coordinates, or of a pair."""
     if depth > DEEPEST:
         raise GeometryError(f"it is nested deeper than {DEEPEST}")
     if isinstance(value, Mapping):
@@ -127,7 +127,7 @@ def _vertices(value: object, depth: int) -> Iterator[tuple[float, float]]:
 
 
 def _rebuilt(value: Any, moved: Iterator[list[float]]) -> Any:
-    """The same with other vertices, in their order."""
+    """Returns the same with other vertices, in their order."""
     if isinstance(value, Mapping):
         if value.get("geometries"):
             inner = [_rebuilt(each, moved) for each in value["geometries"]]

@@ -43,7 +43,7 @@ _ROUNDS = 60
 
 @functools.cache
 def geod() -> Geod:
-    """The ellipsoid."""
+    """Returns the ellipsoid."""
     return Geod(ellps="WGS84")
 
 
@@ -71,7 +71,7 @@ class Pieces(NamedTuple):
 
 
 def pieces_of(geometries: Iterable[Any], step_degrees: float = _PIECE_DEGREES) -> Pieces:
-    """The points and edges of geometries; `GeometryError` where these are far too long."""
+    """Returns the points and edges of geometries; `GeometryError` where these are far too long."""
     starts, ends = [], []
     for geometry in geometries:
         if shapely.get_dimensions(geometry) == 0:
@@ -123,12 +123,12 @@ def _in_space(x: Floats, y: Floats) -> Floats:
 
 
 def between_points(x1: float, y1: float, x2: float, y2: float) -> float:
-    """The geodesic distance of two points."""
+    """Returns the geodesic distance of two points."""
     return float(geod().inv(x1, y1, x2, y2)[2])
 
 
 def apart(here: Pieces, there: Pieces) -> float:
-    """The least distance of two sets of pieces."""
+    """Returns the least distance of two sets of pieces."""
     pointwise = bool(here.are_points.all() or there.are_points.all())
     if not pointwise:
         here, there = _straightened(here), _straightened(there)
@@ -164,7 +164,7 @@ def _least_chord(one: Pieces, other: Pieces) -> Floats:
 
 
 def _near_pairs(here: Pieces, there: Pieces) -> tuple[Ints, Ints]:
-    """The pairs of pieces that can be the nearest ones, by blocks of neighbors."""
+    """Returns the pairs of pieces that can be the nearest ones, by blocks of neighbors."""
     found = []
     best = math.inf
     for low, left, right in _block_pairs(here, there):
@@ -201,7 +201,7 @@ def _chords(one: Floats, other: Floats) -> Floats:
 
 
 def _ends_apart(here: Pieces, one: int, there: Pieces, other: int) -> float:
-    """The distance of the ends of two pieces that are nearest: one that there is."""
+    """Returns the distance of the ends of two pieces that are nearest: one that there is."""
     x1, y1 = [here.x1[one], here.x2[one]] * 2, [here.y1[one], here.y2[one]] * 2
     x2 = [there.x1[other], there.x1[other], there.x2[other], there.x2[other]]
     y2 = [there.y1[other], there.y1[other], there.y2[other], there.y2[other]]
@@ -239,7 +239,7 @@ def _straightened(pieces: Pieces) -> Pieces:
 
 
 def _feet_of_ends(one: Pieces, other: Pieces) -> float:
-    """The least distance of pairs of straight pieces: from an end of one to the other."""
+    """Returns the least distance of pairs of straight pieces: from an end of one to the other."""
     ends = [each.at(slice(None)) for each in (one, other)]
     least = math.inf
     for piece, target in ((ends[0], other), (ends[1], one)):
@@ -249,7 +249,7 @@ def _feet_of_ends(one: Pieces, other: Pieces) -> float:
 
 
 def _feet(one: Pieces, other: Pieces) -> float:
-    """The least distance of pairs of which one is a point."""
+    """Returns the least distance of pairs of which one is a point."""
     points = one.are_points
     least = math.inf
     for mask, point, edge in ((points, one, other), (~points, other, one)):

@@ -17,7 +17,7 @@ from tamis_operators.spatial.configuration import Configuration
 
 
 def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Its specification."""
+    """Specifies the operator."""
     return specification(
         "distanceFrom",
         "How far the position is from a place, in metres along the ground.",
@@ -33,19 +33,19 @@ class DistanceFrom(SpatialOperator):
     """Measures the distance of the position from a place."""
 
     def check(self, place: Any, metres: Any) -> Sequence[object]:
-        """The number of the place."""
+        """Returns the number of the place."""
         if isinstance(place, Variable):
             return place, metres
         return self.gazetteer.place(place).number, metres
 
     def solve(self, event: Any, place: Any, metres: Any) -> Iterable[float | tuple[str, float]]:
-        """The one distance, or all places with theirs."""
+        """Returns the one distance, or all places with theirs."""
         if isinstance(place, Variable):
             return self.gazetteer.by_distance(event.prepared, math.inf)
         return [self.gazetteer.distance_m(event.prepared, place)]
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box meets one around the place, where the distance has a bound."""
+        """Declares that the position's box meets one around the place, if it is bounded."""
         if not self.is_boxed:
             return []
         place, metres = arguments
@@ -53,11 +53,11 @@ class DistanceFrom(SpatialOperator):
         return near(self.bounds(place), most)
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The name of the place; the distance as it is."""
+        """Returns the name of the place; the distance as it is."""
         return self.name_of(arguments[0]), arguments[1]
 
     def samples(self) -> Iterable[Sample]:
-        """Some of New York, where it is known."""
+        """Returns some samples of New York, where it is known."""
         if self.built_in:
             here = {"position": [-73.897, 40.8448]}
             yield Sample("distanceFrom(StatueOfLiberty, ?metres)", here)

@@ -37,7 +37,7 @@ _YOURS = (
 
 @functools.lru_cache(maxsize=16)
 def gazetteer_of(configuration: Configuration) -> Gazetteer:
-    """The gazetteer of a configuration; `GazetteerError` says what is wrong with it."""
+    """Returns the gazetteer of a configuration; `GazetteerError` says what is wrong with it."""
     try:
         files = configuration.files
     except OSError as failure:
@@ -80,18 +80,18 @@ class Gazetteer:
         return sum(each.dimension == AREA for each in self._regions)
 
     def place(self, name: object) -> Place:
-        """The place of a name; `ArgumentError` with the nearest name for an unknown one."""
+        """Returns the place of a name; `ArgumentError` with the nearest name for an unknown one."""
         found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
             raise ArgumentError.unknown("place", name, self._named, otherwise=_YOURS)
         return found
 
     def region(self, name: object) -> Place:
-        """The area of a name, ready to be asked."""
+        """Returns the area of a name, ready to be asked."""
         return self._of(name, "region", lambda each: each.dimension == AREA, "an area")
 
     def extended(self, name: object) -> Place:
-        """The line or area of a name, ready to be asked."""
+        """Returns the line or area of a name, ready to be asked."""
         return self._of(name, "region", lambda each: each.dimension != POINT, "a line or an area")
 
     def _of(self, name: object, what: str, fits: Callable[[Place], bool], wanted: str) -> Place:
@@ -107,7 +107,7 @@ class Gazetteer:
         return found.prepare()
 
     def kind(self, name: object) -> str:
-        """A kind that some place has."""
+        """Returns a kind that some place has."""
         if not isinstance(name, str) or name not in self._by_kind:
             raise ArgumentError.unknown("kind", name, self._by_kind)
         return name
@@ -121,11 +121,11 @@ class Gazetteer:
         return self._answers(position, numbers, Place.meets)
 
     def names_holding(self, position: Position) -> list[str]:
-        """The names of all areas that hold the position."""
+        """Returns the names of all areas that hold the position."""
         return self._names(position, (AREA,), Place.holds)
 
     def names_meeting(self, position: Position) -> list[str]:
-        """The names of all lines and areas that meet the position."""
+        """Returns the names of all lines and areas that meet the position."""
         return self._names(position, (LINE, AREA), Place.meets)
 
     def _names(
@@ -230,7 +230,7 @@ class Gazetteer:
         self._boxes = boxes
 
     def distance_m(self, position: Position, number: int) -> float:
-        """The least distance from a place, to the millimetre; 0 within an area."""
+        """Returns the least distance from a place, to the millimetre; 0 within an area."""
         known = position.distances.get(number)
         if known is None:
             known = position.distances[number] = self._distance(position, self.places[number])

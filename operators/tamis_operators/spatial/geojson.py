@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 def members_of(value: object, most_vertices: int | None = None) -> list[Member]:
-    """The geometries that a value consists of; `GeometryError` where it is none."""
+    """Returns the geometries that a value consists of; `GeometryError` where it is none."""
     return list(_members(value, _Budget(most_vertices), 0))
 
 
@@ -118,7 +118,7 @@ def _vertices(coordinates: object, what: str, budget: _Budget) -> list[Vertex]:
 
 
 def _filled(value: object, what: str) -> Sequence[object]:
-    """A list that is not empty."""
+    """Returns a list that is not empty."""
     if hasattr(value, "tolist") and getattr(value, "ndim", None):
         value = _listed(value)
     if not isinstance(value, (list, tuple)):
@@ -129,12 +129,12 @@ def _filled(value: object, what: str) -> Sequence[object]:
 
 
 def _listed(array: object) -> object:
-    """An array of NumPy: rows are taken one by one, so that the limit comes first."""
+    """Returns an array of NumPy: rows are taken one by one, so that the limit comes first."""
     return list(array)  # type: ignore[call-overload]
 
 
 def vertex(value: object) -> Vertex:
-    """A longitude and a latitude."""
+    """Returns a longitude and a latitude."""
     if type(value) is not list and hasattr(value, "tolist"):
         if getattr(value, "size", 0) > 3:
             raise GeometryError("a position has two or three numbers")
@@ -155,7 +155,7 @@ def vertex(value: object) -> Vertex:
 
 
 def home(x: float) -> float:
-    """The longitude from -180 to 180; never rounded."""
+    """Returns the longitude from -180 to 180; never rounded."""
     if x > 180:
         return x - 360
     return x + 360 if x < -180 else x

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Its specification."""
+    """Specifies the operator."""
     return specification(
         "intersects",
         "Whether the position (a point, line or area) has a point in common with a line or area.",
@@ -36,22 +36,22 @@ class Intersects(SpatialOperator):
     """Decides whether the position meets a line or an area; with a variable, finds those."""
 
     def check(self, region: Any) -> Sequence[object]:
-        """The number of the line or area."""
+        """Returns the number of the line or area."""
         return (region if isinstance(region, Variable) else self.gazetteer.extended(region).number,)
 
     def solve(self, event: Any, region: Any) -> bool | list[str]:
-        """One of them, or the names of all that the position meets."""
+        """Returns whether it meets one of them, or the names of all that the position meets."""
         if isinstance(region, Variable):
             return self.gazetteer.names_meeting(event.prepared)
         place: Place = self.gazetteer.places[region]
         return place.meets(event.prepared)
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
-        """All of them by one query."""
+        """Answers all of them by one query."""
         return answered(self, event, lists, self.gazetteer.meeting)
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The name of the line or area."""
+        """Returns the name of the line or area."""
         return (self.name_of(arguments[0]),)
 
     def implications(
@@ -64,13 +64,13 @@ class Intersects(SpatialOperator):
                 yield Implication(True, at, True)
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box meets that of the region, or of all regions."""
+        """Declares that the position's box meets that of the region, or of all regions."""
         if not self.is_boxed:
             return []
         return meeting(self.bounds(arguments[0], LINE, AREA))
 
     def samples(self) -> Iterable[Sample]:
-        """Some of New York, where it is known."""
+        """Returns some samples of New York, where it is known."""
         if self.built_in:
             line = {"type": "LineString", "coordinates": [[-73.897, 40.8448], [-73.9855, 40.758]]}
             yield Sample("intersects(Bronx)", {"position": line}, True)

@@ -25,7 +25,7 @@ to weigh them costs more than the one query that answers all of them anyway."""
 
 
 def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Its specification."""
+    """Specifies the operator."""
     return specification(
         "locIn",
         "Whether the position lies in a region (all of it; the border belongs to the region).",
@@ -41,28 +41,28 @@ class LocIn(SpatialOperator):
     """Decides whether the position lies in a region; with a variable, finds those."""
 
     def check(self, region: Any) -> Sequence[object]:
-        """The number of the region."""
+        """Returns the number of the region."""
         return (region if isinstance(region, Variable) else self.gazetteer.region(region).number,)
 
     def solve(self, event: Any, region: Any) -> bool | list[str]:
-        """One region, or the names of all that hold the position."""
+        """Returns whether one region holds the position, or the names of all that do."""
         if isinstance(region, Variable):
             return self.gazetteer.names_holding(event.prepared)
         place: Place = self.gazetteer.places[region]
         return place.holds(event.prepared)
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
-        """All regions by one query."""
+        """Answers all regions by one query."""
         return answered(self, event, lists, self.gazetteer.holding)
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The name of the region."""
+        """Returns the name of the region."""
         return (self.name_of(arguments[0]),)
 
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """Inside of this one: inside of those around it, outside of those away from it."""
+        """Implies the regions around this one, and excludes those away from it."""
         numbers = [number for (number,) in others]
         few = self.gazetteer.areas <= _MOST_EXCLUDED
         for at, around, away in self.gazetteer.related(arguments[0], numbers):
@@ -72,13 +72,13 @@ class LocIn(SpatialOperator):
                 yield Implication(True, at, False)
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box lies in that of the region, or of all regions."""
+        """Declares that the position's box lies in that of the region, or of all regions."""
         if not self.is_boxed:
             return []
         return lying_in(self.bounds(arguments[0], AREA))
 
     def samples(self) -> Iterable[Sample]:
-        """Some of New York, where it is known."""
+        """Returns some samples of New York, where it is known."""
         if self.built_in:
             yield Sample("locIn(Bronx)", {"position": [-73.897, 40.8448]}, True)
             yield Sample("locIn(Manhattan)", {"position": [-73.897, 40.8448]}, False)

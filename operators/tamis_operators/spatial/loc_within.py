@@ -24,7 +24,7 @@ from tamis_operators.spatial.configuration import Configuration
 
 
 def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Its specification."""
+    """Specifies the operator."""
     return specification(
         "locWithin",
         "Whether the position is within a distance of a place, in metres along the ground.",
@@ -39,7 +39,7 @@ class LocWithin(SpatialOperator):
     """Decides whether the position is within a distance of a place."""
 
     def check(self, place: Any, distance: Any) -> Sequence[object]:
-        """The number of the place, and the distance."""
+        """Returns the number of the place, and the distance."""
         if not isinstance(place, Variable):
             place = self.gazetteer.place(place).number
         if distance < 0:
@@ -47,14 +47,14 @@ class LocWithin(SpatialOperator):
         return place, distance
 
     def solve(self, event: Any, place: Any, distance: float) -> bool | Iterable[str]:
-        """One place and distance, or the names of all that are so near."""
+        """Returns whether one place is so near, or the names of all that are."""
         if isinstance(place, Variable):
             near = self.gazetteer.by_distance(event.prepared, distance)
             return (name for name, _ in near)
         return self.gazetteer.distance_m(event.prepared, place) <= distance
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[object]:
-        """The distance from each place once; it is kept with the position."""
+        """Returns the distance from each place once; it is kept with the position."""
         answers: list[object] = []
         for place, distance in lists:
             try:
@@ -66,25 +66,25 @@ class LocWithin(SpatialOperator):
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:
-        """Within this distance: within all longer ones."""
+        """Implies all longer distances."""
         place, distance = arguments
         for at, (other, longer) in enumerate(others):
             if other == place and longer >= distance:
                 yield Implication(True, at, True)
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box meets one around the place."""
+        """Declares that the position's box meets one around the place."""
         if not self.is_boxed:
             return []
         place, distance = arguments
         return near(self.bounds(place), distance)
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The name of the place; the distance as it is."""
+        """Returns the name of the place; the distance as it is."""
         return self.name_of(arguments[0]), arguments[1]
 
     def samples(self) -> Iterable[Sample]:
-        """Some of New York, where it is known."""
+        """Returns some samples of New York, where it is known."""
         if self.built_in:
             bronx = {"position": [-73.897, 40.8448]}
             yield Sample("locWithin(TimesSquare, 5000m)", bronx, False)

@@ -16,7 +16,7 @@ from tamis_operators.spatial.configuration import Configuration
 
 
 def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Its specification."""
+    """Specifies the operator."""
     return specification(
         "nearest",
         "Which place of a kind (airport, bridge, park …) is nearest, and how far it is.",
@@ -36,11 +36,11 @@ class NearestPlace(SpatialOperator):
     """Finds the nearest place of a kind."""
 
     def check(self, kind: Any, name: Any, metres: Any) -> Sequence[object]:
-        """The kind is that of some place."""
+        """Checks that the kind is that of some place."""
         return kind if isinstance(kind, Variable) else self.gazetteer.kind(kind), name, metres
 
     def solve(self, event: Any, kind: Any, *asked: Any) -> Iterable[tuple[Any, ...]]:
-        """The nearest one, or those that are equally near; of one kind or of each."""
+        """Returns the nearest one, or those that are equally near; of one kind or of each."""
         if isinstance(kind, Variable):
             return (
                 (each, *found)
@@ -67,7 +67,7 @@ class NearestPlace(SpatialOperator):
         return arguments
 
     def samples(self) -> Iterable[Sample]:
-        """Some of New York, where it is known."""
+        """Returns some samples of New York, where it is known."""
         if self.built_in:
             here = {"position": [-73.7789, 40.6398]}
             yield Sample("nearest(airport, ?name, ?metres)", here, [("JFKAirport", 0.0)])

@@ -46,7 +46,7 @@ def _placed(simple: Simple) -> list[Any]:
 
 
 def unwrapped(vertices: Sequence[Vertex]) -> list[Vertex]:
-    """The vertices with longitudes that do not jump at the antimeridian."""
+    """Returns the vertices with longitudes that do not jump at the antimeridian."""
     found = [vertices[0]]
     shift, before = 0.0, vertices[0][0]
     for x, y in vertices[1:]:
@@ -97,14 +97,14 @@ def _area(rings: list[list[Vertex]]) -> list[Any]:
 
 
 def _beside(hole: list[Vertex], low: float) -> list[Vertex]:
-    """The hole as many turns away as bring it into the shell that starts at a longitude."""
+    """Returns the hole as many turns away as bring it into the shell that starts at a longitude."""
     least = min(x for x, _ in hole)
     shift = 360.0 * math.ceil((low - least) / 360)
     return hole if shift == 0 else [(x + shift, y) for x, y in hole]
 
 
 def _around_pole(ring: list[Vertex]) -> list[Vertex]:
-    """A ring that goes around the Earth, closed along the pole that it holds.
+    """Returns a ring that goes around the Earth, closed along the pole that it holds.
 
     It starts at the antimeridian, at its place nearest to the pole, so that no edge lies elsewhere
     that was not drawn."""
@@ -139,7 +139,7 @@ def _crossings(ring: list[Vertex], pole: float) -> list[tuple[float, int, float,
 
 
 def _cut(geometry: Any, dimension: int) -> list[Any]:
-    """The parts of a geometry, cut where the antimeridian is and brought home."""
+    """Returns the parts of a geometry, cut where the antimeridian is and brought home."""
     low, _, high, _ = shapely.bounds(geometry).tolist()
     if low >= -180 and high <= 180:
         return _of_dimension(geometry, dimension)

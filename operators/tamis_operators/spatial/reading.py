@@ -38,7 +38,7 @@ class GazetteerEntry:
     replaces: bool
 
     def error(self, problem: object) -> GazetteerError:
-        """The error that names the feature."""
+        """Returns the error that names the feature."""
         return GazetteerError(f"{self.where} ({self.name}): {problem}")
 
 
@@ -75,7 +75,7 @@ def _hint(entry: GazetteerEntry, other: GazetteerEntry) -> str:
 
 
 def _together(entries: Iterable[GazetteerEntry]) -> list[GazetteerEntry]:
-    """The entries, lines of one name and kind as one."""
+    """Returns the entries, lines of one name and kind as one."""
     found: dict[object, list[GazetteerEntry]] = {}
     for number, entry in enumerate(entries):
         is_line = not entry.union and shapely.get_dimensions(entry.geometry) == LINE
@@ -137,7 +137,7 @@ def _entry(feature: object, where: str, crs: str = "") -> GazetteerEntry:
 
 
 def _words(entry: GazetteerEntry, said: Mapping[str, object], key: str) -> list[str]:
-    """A property that is a string or an array of them."""
+    """Returns a property that is a string or an array of them."""
     value = said.get(key)
     words = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(words, list) or not all(isinstance(each, str) and each for each in words):
@@ -169,7 +169,7 @@ def geometry_of(value: object, crs: str = "") -> Any:
 def _united(
     entry: GazetteerEntry, known: Mapping[str, GazetteerEntry], within: tuple[str, ...]
 ) -> GazetteerEntry:
-    """The entry with the geometry of its union."""
+    """Returns the entry with the geometry of its union."""
     if not entry.union:
         return entry
     parts = []

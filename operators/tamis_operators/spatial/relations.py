@@ -75,7 +75,7 @@ def _inside(inner: Any, outer: Any) -> bool:
 
 
 def _exactly_inside(inner: Any, outer: Any) -> bool:
-    """The same for borders that touch.
+    """Returns the same for borders that touch.
 
     No edges cross; the edges of the inner one, cut where they touch the outer border, lie in the
     outer one; those of the outer border do not lie within the inner one; and a point within each
@@ -193,7 +193,7 @@ def _between(c: Point, a: Point, b: Point) -> bool:
 
 
 def _middles(edges: _Edges, touched: dict[int, set[Point]]) -> Iterable[Exact]:
-    """A point within each stretch of the edges that are touched."""
+    """Yields a point within each stretch of the edges that are touched."""
     for number, points in touched.items():
         (x1, y1), (x2, y2) = edges.edge(number)
         major = 0 if abs(x2 - x1) >= abs(y2 - y1) else 1

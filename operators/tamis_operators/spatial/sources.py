@@ -29,7 +29,7 @@ Row = tuple[str, dict[str, Any]]
 
 
 def features_of(source: PlaceSource) -> Iterator[Row]:
-    """The features of a source; `GazetteerError` names what cannot be read."""
+    """Yields the features of a source; `GazetteerError` names what cannot be read."""
     table = _queried(source) if source.query else _read(source)
     name, kind = table.column(source.name), table.column(source.kind)
     if name is None:
@@ -63,7 +63,7 @@ def _feature(said: dict[str, Any], raw: object, crs: str) -> dict[str, Any]:
 
 
 def _geometry(raw: Any) -> Any:
-    """A geometry as WKB, as its hexadecimal digits, as WKT or as GeoJSON."""
+    """Returns a geometry as WKB, as its hexadecimal digits, as WKT or as GeoJSON."""
     if isinstance(raw, (bytes, bytearray, memoryview)):
         return shapely.from_wkb(bytes(raw))
     if not isinstance(raw, str):
@@ -194,6 +194,6 @@ def _check_count(source: PlaceSource, count: int) -> None:
 
 
 def system_of(document: Any) -> str:
-    """The coordinate system that a GeoJSON document names, as it once could."""
+    """Returns the coordinate system that a GeoJSON document names, as it once could."""
     said = document.get("crs")
     return "" if said is None else code_of(said)

@@ -20,7 +20,7 @@ def operators(
     embedding: Embedding | Callable[[list[str]], Any] | str | os.PathLike[str] | None = None,
     **limits: Any,
 ) -> list[OperatorRecord]:
-    """The operators over the texts under a name.
+    """Returns the operators over the texts under a name.
 
     The embedding is a function of texts (`async` or not), `module:function`, the folder of an
     ONNX model, or `minilm`; by default what TAMIS_EMBEDDING says. `cost_seconds`, `timeout`,
@@ -41,11 +41,11 @@ def operators(
 
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
-    """The operators as the environment sets them up."""
+    """Returns the operators as the environment sets them up."""
     return operators()
 
 
 @hookimpl
 def tamis_models() -> list[ModelRecord]:
-    """The models that they can use."""
+    """Returns the models that they can use."""
     return [MINILM]

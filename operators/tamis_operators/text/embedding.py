@@ -98,7 +98,7 @@ class Embedding:
         return found.hexdigest()[:12]
 
     def function(self) -> Function:
-        """The function itself; `ValueError` says why there is none."""
+        """Returns the function itself; `ValueError` says why there is none."""
         folder = self.folder
         if callable(self.source):
             return self.source
@@ -114,7 +114,7 @@ class Embedding:
 
 
 def model_files(folder: Path) -> tuple[Path, ...]:
-    """The files of a model that are there: the model itself and its tokenizer."""
+    """Returns the files of a model that are there: the model itself and its tokenizer."""
     model = next(
         (path for name in ("model.onnx", "onnx/model.onnx") if (path := folder / name).is_file()),
         None,

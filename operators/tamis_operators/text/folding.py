@@ -45,7 +45,7 @@ _VARIATIONS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 
 
 def folded(text: str) -> str:
-    """The text as it is compared."""
+    """Returns the text as it is compared."""
     if not text.isascii():
         text = unicodedata.normalize("NFD", _invisible().sub("", text)).casefold()
         text = unicodedata.normalize("NFKC", text).casefold()
@@ -55,7 +55,7 @@ def folded(text: str) -> str:
 
 
 def marked(text: str) -> str:
-    """A folded text with the sign before, between and after its words."""
+    """Returns a folded text with the sign before, between and after its words."""
     return SIGN + SIGN.join(_words().findall(text)) + SIGN if text else SIGN
 
 
@@ -73,7 +73,7 @@ def _invisible() -> re.Pattern[str]:
 
 
 def _runs(*categories: str) -> list[tuple[int, int]]:
-    """The ranges of the characters of some categories."""
+    """Returns the ranges of the characters of some categories."""
     runs: list[tuple[int, int]] = []
     for code in (*range(0x20000), *range(0xE0000, 0xE0200)):
         if unicodedata.category(chr(code)) in categories:

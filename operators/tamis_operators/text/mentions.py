@@ -37,7 +37,7 @@ class Mentions(Operator):
         self._phrases = phrases
 
     def check(self, phrase: str) -> Sequence[object]:
-        """The phrase as it is looked for."""
+        """Returns the phrase as it is looked for."""
         words = folded(phrase)
         if not words:
             raise ArgumentError("a phrase has at least one character that can be seen")
@@ -62,7 +62,7 @@ class Mentions(Operator):
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterator[Implication]:
-        """A text that holds a phrase holds what the phrase holds."""
+        """Yields a text that holds a phrase holds what the phrase holds."""
         phrase = arguments[0]
         for place, (other,) in enumerate(others):
             if other in phrase:
@@ -79,7 +79,7 @@ class Mentions(Operator):
 
 
 def record(attribute: str, version: str) -> OperatorRecord:
-    """The operator over the texts under a name."""
+    """Returns the operator over the texts under a name."""
     phrases = Phrases(attribute)
     specification = Specification(
         name="mentions",

@@ -60,7 +60,7 @@ class SentenceModel:
         self._output = _output_of(self._session.get_outputs(), model)
 
     def __call__(self, texts: list[str]) -> list[Floats]:
-        """A vector for each text."""
+        """Returns a vector for each text."""
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Floats:
@@ -81,7 +81,7 @@ class SentenceModel:
 
 
 def _type_of(given: Any, model: Path) -> type[np.signedinteger[Any]]:
-    """The type of an input; `ValueError` where no sentence model would want it."""
+    """Returns the type of an input; `ValueError` where no sentence model would want it."""
     if given.name not in _KNOWN or given.type not in _TYPES:
         raise ValueError(
             f"{model} wants the input {given.name} ({given.type}): a sentence model takes "
@@ -91,7 +91,7 @@ def _type_of(given: Any, model: Path) -> type[np.signedinteger[Any]]:
 
 
 def _output_of(outputs: list[Any], model: Path) -> str:
-    """The output to read: a vector for each sentence, or else one for each token."""
+    """Returns the output to read: a vector for each sentence, or else one for each token."""
     ranks = {each.name: len(each.shape) for each in outputs}
     if ranks.get(_SENTENCE) == 2:
         return _SENTENCE

@@ -64,7 +64,7 @@ class Phrases:
                 self._numbers.setdefault(phrase, len(self._numbers))
 
     def read(self, event: Any) -> MarkedText:
-        """The reading of an event's text."""
+        """Returns the reading of an event's text."""
         text = event[self.attribute]
         if not isinstance(text, str):
             raise TypeError(f"{self.attribute} is a text, not {text!r:.40}")

@@ -44,7 +44,7 @@ class SimilarTo(Operator):
         return None
 
     def solve(self, event: Any, phrase: str, score: object) -> list[float]:
-        """The score."""
+        """Returns the score."""
         (found,) = self.solve_many(event, [(phrase, score)])
         if isinstance(found, Exception):
             raise found
@@ -53,19 +53,19 @@ class SimilarTo(Operator):
     def solve_many(
         self, event: Any, lists: Sequence[Sequence[Any]]
     ) -> list[list[float] | Exception]:
-        """The scores of several phrases: those not yet known make one call."""
+        """Returns the scores of several phrases: those not yet known make one call."""
         found = self._vectors.scores(event.prepared, [phrase for phrase, _ in lists])
         return [each if isinstance(each, Exception) else [each] for each in found]
 
     def samples(self) -> Iterable[Sample]:
-        """A text is as similar to itself as can be."""
+        """Yields a text that is as similar to itself as can be, and another one."""
         event = {self._vectors.attribute: "a fire on a boat"}
         yield Sample('similarTo("a fire on a boat", ?score)', event, [1])
         yield Sample('similarTo("a quiet street", ?score)', event)
 
 
 def record(attribute: str, embedding: Embedding | None, version: str) -> OperatorRecord:
-    """The operator over the texts under a name."""
+    """Returns the operator over the texts under a name."""
     vectors = None if embedding is None else Vectors(embedding, attribute)
     preparation = None
     if vectors is not None:

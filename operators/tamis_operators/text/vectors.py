@@ -47,20 +47,20 @@ class Vectors:
         return Vectors, (self.embedding, self.attribute)
 
     def function(self) -> Function:
-        """The user's function, looked up once."""
+        """Returns the user's function, looked up once."""
         with self._lock:
             if self._function is None:
                 self._function = self.embedding.function()
             return self._function
 
     def expect(self, phrase: str) -> None:
-        """A phrase that will be asked for: it joins the call for an event's text."""
+        """Takes a phrase that will be asked for: it joins the call for an event's text."""
         with self._lock:
             if phrase not in self._phrases and len(self._waiting) < self.embedding.kept:
                 self._waiting[phrase] = None
 
     def prepare(self, event: Any) -> Vector:
-        """The vector of an event's text."""
+        """Returns the vector of an event's text."""
         text = event[self.attribute]
         if not isinstance(text, str):
             raise TypeError(f"{self.attribute} is a text, not {text!r:.40}")
@@ -79,7 +79,7 @@ class Vectors:
         return _given(vectors[0])
 
     def scores(self, text: Vector, phrases: Sequence[str]) -> list[float | Exception]:
-        """The cosines of phrases with a text, or why there is none."""
+        """Returns the cosines of phrases with a text, or why there is none."""
         with self._lock:
             known = {phrase: self._used(self._phrases, phrase) for phrase in phrases}
             unknown = [phrase for phrase, vector in known.items() if vector is None]
@@ -116,7 +116,7 @@ class Vectors:
             return None
 
     def _alone(self, texts: list[str]) -> list[Vector | Exception]:
-        """The vectors of texts, a call for each."""
+        """Returns the vectors of texts, a call for each."""
         found: list[Vector | Exception] = []
         for text in texts:
             try:

@@ -11,7 +11,7 @@ from tamis_operators.image.detection import Detector
 
 @functools.lru_cache(maxsize=8)
 def detector_of(configuration: DetectorConfiguration) -> Detector:
-    """The detector, with its model loaded."""
+    """Returns the detector, with its model loaded."""
     kind = configuration.kind
     if kind == "hog":
         from tamis_operators.image.detectors.hog import HogDetector
@@ -33,7 +33,7 @@ def detector_of(configuration: DetectorConfiguration) -> Detector:
 
 
 def _own(source: str) -> Detector:
-    """The detector of `module:attribute`: an object, or what makes one."""
+    """Returns the detector of `module:attribute`: an object, or what makes one."""
     module, _, name = source.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)

@@ -39,7 +39,7 @@ class CascadeDetector(Detector):
         }
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
-        """The faces and bodies on the frame."""
+        """Returns the faces and bodies on the frame."""
         cv2 = opencv()
         height, width = frame.shape[:2]
         zoom = min(1.0, math.sqrt(_PIXELS / (width * height)))

@@ -22,7 +22,7 @@ class Engine(Protocol):
     """Runs a network."""
 
     def run(self, blob: NDArray[Any]) -> list[NDArray[Any]]:
-        """The outputs for a blob."""
+        """Returns the outputs for a blob."""
 
 
 class OpenCvEngine:
@@ -44,7 +44,7 @@ class OpenCvEngine:
         self._lock = threading.Lock()
 
     def run(self, blob: NDArray[Any]) -> list[NDArray[Any]]:
-        """The outputs for a blob."""
+        """Returns the outputs for a blob."""
         with self._lock:
             self._net.setInput(blob)
             return [output.copy() for output in self._net.forward(self._outputs)]
@@ -69,7 +69,7 @@ class OnnxEngine:
         self._input = self._session.get_inputs()[0].name
 
     def run(self, blob: NDArray[Any]) -> list[NDArray[Any]]:
-        """The outputs for a blob."""
+        """Returns the outputs for a blob."""
         return [np.asarray(each) for each in self._session.run(None, {self._input: blob})]
 
     @property

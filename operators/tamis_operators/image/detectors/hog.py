@@ -38,7 +38,7 @@ class HogDetector(Detector):
         self._hog.setSVMDetector(cv2.HOGDescriptor.getDefaultPeopleDetector())
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
-        """The people on the frame."""
+        """Returns the people on the frame."""
         cv2 = opencv()
         height, width = frame.shape[:2]
         zoom = min(_MOST_ENLARGED, math.sqrt(_PIXELS / (width * height)))

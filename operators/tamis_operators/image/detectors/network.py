@@ -64,12 +64,12 @@ class NetworkDetector(Detector):
             self._engine = OpenCvEngine(configuration.model, configuration.config)
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
-        """The things on the frame."""
+        """Returns the things on the frame."""
         blob, placed = self._blob(frame)
         return self._found(self._engine.run(blob), placed, frame)
 
     def detect_many(self, frames: Sequence[Frame]) -> list[list[Detection]]:
-        """The things on several frames, which the network is shown at once."""
+        """Returns the things on several frames, which the network is shown at once."""
         if not frames:
             return []
         blobs, places = zip(*(self._blob(frame) for frame in frames), strict=True)
@@ -104,7 +104,7 @@ class NetworkDetector(Detector):
         return blob, placed
 
     def _shown(self, frame: Frame) -> tuple[Bytes, FramePlace]:
-        """The frame in the size that the network wants."""
+        """Returns the frame in the size that the network wants."""
         cv2 = opencv()
         height, width = frame.shape[:2]
         wide, high = self._size

@@ -34,7 +34,7 @@ def input_size(model: Path) -> tuple[int, int] | None:
 
 
 def _fields(content: mmap.mmap, place: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """The fields of a message: number, kind, and where its content is."""
+    """Yields the fields of a message: number, kind, and where its content is."""
     while place < end:
         key, place = _varint(content, place)
         kind = key & 7

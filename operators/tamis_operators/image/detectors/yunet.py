@@ -38,7 +38,7 @@ class YunetDetector(Detector):
         )
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
-        """The faces on the frame."""
+        """Returns the faces on the frame."""
         small, zoom = shrunk(frame, LONG_SIDE)
         height, width = small.shape[:2]
         if min(height, width) < _LEAST_SIDE:
