@@ -38,19 +38,21 @@ def advise(
     statistics: StatisticsFolder = None,
     operators: Operators = None,
     sample: SampleShare = 1.0,
-    most_events: Annotated[int, option("N", "No more than so many of them.", min=1)] = 1_000,
+    most_events: Annotated[
+        int, option("N", "The most events that operators are asked about.", min=1)
+    ] = 1_000,
     most_seconds: Annotated[
         float,
         option(
             "SECONDS",
-            "How long calls are made and planners are run; then the events that are left "
-            "are thinned.",
+            "The time for calls and planners; when it is over, only some of the events that are "
+            "left are taken.",
             min=0.1,
         ),
     ] = 60.0,
     time_zone: TimeZone = None,
     rename: Rename = None,
-    workers: Annotated[int, option("N", "How many workers to think of.", min=1, max=4_096)] = 4,
+    workers: Annotated[int, option("N", "The workers to consider.", min=1, max=4_096)] = 4,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:

@@ -36,11 +36,10 @@ def drift(
 ) -> None:
     """Show which attributes and operators moved between two statistics, the dearest first.
 
-    What subscriptions read is compared by counts, with the share of false alarms among all that is
-    shown held at SHARE; each is named once, with its worst predicate. Times, identifiers and what
-    follows from time move by themselves: only their presence is compared. Costs have no recorded
-    spread: those are shown that doubled or halved. The exit status is 0 whatever moved, unless
-    --fail-on-drift is given.
+    Compares the counts of what subscriptions read; the share of false alarms is held at SHARE. Each
+    attribute and operator is named once, with its worst predicate. Times, identifiers and what
+    follows from time always move: only their presence is compared. Costs are shown that doubled or
+    halved. The exit status is 0 unless --fail-on-drift is given.
     """
     from tamis.advising.drift import drift as compare
     from tamis.statistics import Statistics

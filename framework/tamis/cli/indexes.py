@@ -7,7 +7,7 @@ from tamis.cli.options import Debug, Json
 
 
 def indexes(json: Json = False, debug: Debug = False) -> None:
-    """List the indexes: what pre-filters subscriptions by attributes."""
+    """List the indexes, which find candidates by their attributes."""
     from tamis.matcher import DEFAULT_INDEX
     from tamis.plugins.loader import installed
 

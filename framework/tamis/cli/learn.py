@@ -49,7 +49,7 @@ _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)")
 def learn(
     subscriptions: Subscriptions,
     events: SparkHistory,
-    output: Annotated[str, option("DIR", "The folder of statistics that is written.")],
+    output: Annotated[str, option("DIR", "The folder of statistics to write.")],
     operators: Operators = None,
     sample: Annotated[
         float | None,
@@ -78,7 +78,7 @@ def learn(
     ] = False,
     same_operators: Annotated[
         bool,
-        typer.Option("--same-operators", help="Operators whose code has changed answer the same."),
+        typer.Option("--same-operators", help="Accept operators whose code has changed."),
     ] = False,
     since: Annotated[
         str | None,
@@ -103,7 +103,7 @@ def learn(
     master: Master = None,
     debug: Debug = False,
 ) -> None:
-    """Learn from history what planners and indexes go by, on Spark.
+    """Learn statistics for planners and indexes from history, on Spark.
 
     Attribute predicates are counted on all events, operators are asked about a sample of them. The
     folder holds Parquet tables and a manifest; it is replaced at once when all is counted.

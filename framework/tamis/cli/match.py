@@ -47,12 +47,16 @@ def match(
         bool,
         typer.Option(
             "--shadow",
-            help="Evaluate everything beside the run, for the exact figures of other planners "
-            "and bounds in the report.",
+            help="Evaluate everything besides, for exact figures of other planners and bounds "
+            "in the report.",
         ),
     ] = False,
-    output: Annotated[str, option("FILE", "Where the results go; - for standard output.")] = "-",
-    report: Annotated[str | None, option("FILE", "Where the totals go, as JSON.")] = None,
+    output: Annotated[
+        str, option("FILE", "The file for the results; - for standard output.")
+    ] = "-",
+    report: Annotated[
+        str | None, option("FILE", "The file for the account of the run, as JSON.")
+    ] = None,
     rejects: options.Rejects = None,
     time_zone: options.TimeZone = None,
     types: options.Types = None,
@@ -64,16 +68,16 @@ def match(
     frames: options.MostFrames = None,
     policy_state: Annotated[
         str | None,
-        option("DIR", "What delivery policies keep, from the last run and for the next one."),
+        option("DIR", "The folder of the state of delivery policies, for the next run."),
     ] = None,
-    on: Annotated[str, option("local|spark", "Where to match: here, or on Spark.")] = "local",
+    on: Annotated[str, option("local|spark", "Match in this process, or on Spark.")] = "local",
     master: options.Master = None,
     shards: options.Shards = 1,
     debug: options.Debug = False,
 ) -> None:
-    """Match events against subscriptions: a line of JSON an event, in order.
+    """Match events against subscriptions; write a line of JSON for each, in order.
 
-    Lines that hold no event are counted and passed over. A bad file of subscriptions stops the
+    Lines that hold no event are counted and skipped. A bad file of subscriptions stops the
     run before any event, with every bad line.
 
     Files are written as NAME.partial and renamed when the run is complete, the report last: after

