@@ -106,7 +106,9 @@ class Problem:
     @cached_property
     def edge_alternative(self) -> Ints:
         """The alternative of each edge."""
-        return np.repeat(np.arange(self.alternatives), np.diff(self.alternative_start))
+        numbers = np.arange(self.alternatives)
+        counts = np.diff(self.alternative_start)
+        return numbers if (counts == 1).all() else np.repeat(numbers, counts)
 
     @cached_property
     def alternative_calls(self) -> tuple[tuple[int, ...], ...]:

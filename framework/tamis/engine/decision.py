@@ -159,9 +159,10 @@ class Decision:
     def _check_inputs(self) -> None:
         """Calls whose required input is absent are false, and so are their negations."""
         skeleton = self.skeleton
-        for inputs, calls in skeleton.requirements:
+        for at, inputs in enumerate(skeleton.requirements):
             absent = next((name for name in inputs if not self.event.present(name)), None)
             if absent is not None:
+                calls = skeleton.calls_with(at)
                 self.missing.update(dict.fromkeys(calls.tolist(), absent))
                 tests = np.flatnonzero(np.isin(skeleton.problem.test_call, calls))
                 self._form.reject(self._handle, self._form.view(tests))

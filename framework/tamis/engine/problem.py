@@ -72,7 +72,8 @@ class Skeleton:
         preparations, call_group = _by_first_use(traits.preparation[calls])
         _, call_batch = _by_first_use(traits.batch[calls])
         required, self._call_inputs = _by_first_use(traits.required[calls])
-        self._inputs = [traits.inputs[at] for at in required.tolist()]
+        self.requirements = [traits.inputs[at] for at in required.tolist()]
+        """The inputs that calls require together."""
         self.preparations: list[Preparation] = [
             traits.preparations[at] for at in preparations.tolist()
         ]
@@ -260,9 +261,9 @@ class Skeleton:
     def excludable(self) -> list[int]:
         """The tests with declarations that no alternative wants true: else it is a candidate only
         where these declarations hold."""
-        if not self._declares.any():
-            return []
         problem = self.problem
+        if not self._declares.any() or (problem.edge_sign > 0).all():
+            return []
         wanted = np.bincount(problem.edge_test[problem.edge_sign > 0], minlength=problem.tests)
         found: list[int] = np.flatnonzero(self._declares & (wanted == 0)).tolist()
         return found
@@ -326,13 +327,9 @@ class Skeleton:
         """The number of each test."""
         return {test: at for at, test in enumerate(self.tests)}
 
-    @cached_property
-    def requirements(self) -> list[tuple[tuple[str, ...], Ints]]:
-        """The inputs that calls require, and the calls that require them."""
-        return [
-            (names, np.flatnonzero(self._call_inputs == at))
-            for at, names in enumerate(self._inputs)
-        ]
+    def calls_with(self, requirement: int) -> Ints:
+        """Returns the calls that have one of the `requirements`."""
+        return np.flatnonzero(self._call_inputs == requirement)
 
 
 class Problems:
@@ -365,6 +362,8 @@ def _starts(counts: NDArray[Any]) -> Ints:
 
 def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
     """The distinct numbers below `most`, ascending, and the place of each number among them."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return numbers[:1], np.zeros(len(numbers), np.int64)
     if most > _SPARSE * len(numbers):
         return np.unique(numbers, return_inverse=True)
     is_used = np.zeros(most, np.bool_)

@@ -29,6 +29,7 @@ from tamis.index.buckets.rehanging import (
     ROWS,
     SAMPLE,
     RehangingQueue,
+    are_worth_moving,
     compare,
     node_costs,
 )
@@ -172,9 +173,12 @@ class BucketIndex(Index):
         dearest = np.argsort(-costs)
         now = then = sampled = 0.0
         for segment in dearest.tolist():
-            compared = self._chosen_anew((segment, segment + 1, 0, ROWS))[-1].sum(axis=0)
+            compared = self._chosen_anew((segment, segment + 1, 0, ROWS))[-1]
+            at_last = compared[:, 0].copy()
+            moves = are_worth_moving(compared, self._seen.certainty)
+            at_last[moves] = compared[moves, 1]
             now += costs[segment]
-            then += costs[segment] * min(1.0, compared[1] / max(_LITTLE, compared[0]))
+            then += costs[segment] * at_last.sum() / max(_LITTLE, compared[:, 0].sum())
             sampled += min(ROWS, int(self._store.segments[segment, COUNT]))
             if sampled >= SAMPLE:
                 break
@@ -218,7 +222,7 @@ class BucketIndex(Index):
             part = self._rehanging.part(self._store, left)
             batch, row_of, node_of, costs = self._chosen_anew(part)
             left -= len(costs)
-            moves = costs[:, 1] < FEWER * costs[:, 0]
+            moves = are_worth_moving(costs, self._seen.certainty)
             if moves.any():
                 self._remove(batch.terms.rows[moves])
                 chosen = moves[row_of]

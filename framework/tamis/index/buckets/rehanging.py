@@ -16,7 +16,7 @@ from tamis.index.buckets.bare import bare_batch, bare_store
 from tamis.index.buckets.batch import Batch
 from tamis.index.buckets.store import COUNT, GONE, NODE, TOP_SEGMENTS, Store
 from tamis.numeric.kernels import inlined, kernel
-from tamis.numeric.types import Floats, Ints
+from tamis.numeric.types import Flags, Floats, Ints
 
 ROWS = 256
 MOST_SEGMENTS = 4
@@ -24,6 +24,8 @@ MOST_SEGMENTS = 4
 SAMPLE = 2_048
 FEWER = 0.7
 """A row is hung anew where it is then checked for so many of the events at most."""
+_MARGIN = 2.0
+"""Standard deviations by which chance must not explain it."""
 LEAST_CHECKS = 32.0
 """Checks an event that a look must promise to spare."""
 
@@ -60,6 +62,17 @@ def _compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Flo
                 costs[row, 0] += node_share(store, store.segments[segment, NODE])
     for replica in range(len(row_of)):
         costs[row_of[replica], 1] += node_share(store, node_of[replica])
+
+
+def are_worth_moving(costs: Floats, events: float) -> Flags:
+    """Returns which rows are clearly checked less anew, by shares that so many events show.
+
+    Chance alone makes some of many equal nodes look better than others."""
+    now, then = costs.T
+    least = now - _MARGIN * np.sqrt(now / events)
+    then = then + 1 / events
+    most = then + _MARGIN * np.sqrt(then / events)
+    return np.asarray(most < FEWER * least)
 
 
 class RehangingQueue:

@@ -60,6 +60,11 @@ class SeenEvents:
                 counts += recut(*before, cuts)
             self._cells[key] = cuts.copy(), counts
 
+    @property
+    def certainty(self) -> float:
+        """The number of events behind what is known: no end of them where all of it was given."""
+        return self.events if self.events >= FEWEST_EVENTS else np.inf
+
     def _halve(self) -> None:
         self.events /= 2
         self.checked /= 2
