@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
+from tamis.numeric.types import Ints
+
 
 class Internable(Protocol):
     """Something with a key, that keeps its number."""
@@ -17,6 +19,15 @@ class Internable(Protocol):
 
 
 T = TypeVar("T", bound=Internable)
+
+
+class NumberedThings(list[T]):
+    """Things that are in use, with their numbers and with serials, which are never given again."""
+
+    def __init__(self, things: Iterable[T], numbers: Ints, serials: Ints) -> None:
+        super().__init__(things)
+        self.numbers = numbers
+        self.serials = serials
 
 
 class SharedThings(Generic[T]):

@@ -6,6 +6,7 @@ Cost: O(1) for a test or call that is new.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
 from typing import TypeVar
 
@@ -17,12 +18,16 @@ from tamis.operators.specification import Preparation
 
 T = TypeVar("T", bound=Hashable)
 NONE = -1
+_serials = itertools.count(1)
 
 
 class Traits:
     """The traits of what is asked. One writer at a time, and no reader beside it."""
 
     def __init__(self) -> None:
+        self.test_serial = GrowingArray(np.int64)
+        """By test: a number that is never given again, in no catalog; calls have one too."""
+        self.call_serial = GrowingArray(np.int64)
         self.call_of = GrowingArray(np.int32)
         """By test: its call."""
         self.declares = GrowingArray(np.bool_)
@@ -44,6 +49,7 @@ class Traits:
 
     def put_test(self, test: Test) -> None:
         """Takes a test that has its number, and so has its call."""
+        self.test_serial.put(test.number, next(_serials))
         self.call_of.put(test.number, test.call.number)
         self.declares.put(test.number, bool(test.necessary))
 
@@ -51,6 +57,7 @@ class Traits:
         """Takes a call that has its number."""
         specification, at = call.specification, call.number
         preparation, needed = specification.preparation, specification.needed
+        self.call_serial.put(at, next(_serials))
         self.preparation.put(
             at, NONE if preparation is None else self._number(preparation, self.preparations)
         )

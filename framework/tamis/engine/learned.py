@@ -20,11 +20,12 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Collection, Container, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Container, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from tamis.catalog.interned import NumberedThings
 from tamis.engine import seen
 from tamis.engine.seen_form import INTERPRETED, Table, compiled_form, credible
 from tamis.event import Event
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from tamis.engine.decision import Decision
 
 
+T = TypeVar("T", Test, Call)
 CAPACITY = 1 << 18
 """Tests (and calls) of which something is kept at most, or twice as many as a problem has."""
 OPINION = 16.0
@@ -194,10 +196,7 @@ class OnlineStatistics:
         """Returns where tests are, with rows for those that are new."""
         known, rows = self._test_rows
         if known is not tests:
-            found: list[Any] = [*map(self._tests.places.get, [test.text for test in tests])]
-            if None in found:
-                found = [*map(self._test_row, tests)]
-            rows = self._form.numbers(found)
+            rows = self._rows_in(self._tests, tests, self._test_row)
             self._test_rows = tests, rows
         return rows
 
@@ -205,12 +204,17 @@ class OnlineStatistics:
         """Returns where calls are, with rows for those that are new."""
         known, rows = self._call_rows
         if known is not calls:
-            found: list[Any] = [*map(self._calls.places.get, [call.text for call in calls])]
-            if None in found:
-                found = [*map(self._call_row, calls)]
-            rows = self._form.numbers(found)
+            rows = self._rows_in(self._calls, calls, self._call_row)
             self._call_rows = calls, rows
         return rows
+
+    def _rows_in(self, table: Table, things: Sequence[T], row_of: Callable[[T], int]) -> Any:
+        if self._form is not INTERPRETED and isinstance(things, NumberedThings):
+            return table.places_of(things, row_of)
+        found: list[Any] = [*map(table.places.get, [thing.text for thing in things])]
+        if None in found:
+            found = [*map(row_of, things)]
+        return self._form.numbers(found)
 
     def _grow(self) -> None:
         """Goes on with compiled functions, as there was a large problem, for good."""

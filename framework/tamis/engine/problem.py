@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.catalog.catalog import BINDS, CONDITIONAL, Catalog, stretches
+from tamis.catalog.interned import NumberedThings
 from tamis.catalog.joins import JoinPlan
 from tamis.engine.learned import OnlineStatistics
 from tamis.engine.opening import OpeningState
@@ -77,8 +78,12 @@ class Skeleton:
         self.preparations: list[Preparation] = [
             traits.preparations[at] for at in preparations.tolist()
         ]
-        self.tests: list[Test] = catalog.tests.things(numbers.tolist())
-        self.calls: list[Call] = catalog.calls.things(calls.tolist())
+        self.tests: list[Test] = NumberedThings(
+            catalog.tests.things(numbers.tolist()), numbers, traits.test_serial[numbers]
+        )
+        self.calls: list[Call] = NumberedThings(
+            catalog.calls.things(calls.tolist()), calls, traits.call_serial[calls]
+        )
         self._declares: Flags = traits.declares[numbers]
         self._is_deterministic: Flags = traits.deterministic[calls]
         flags = catalog.alternative_flags[rows]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamis.catalog.interned import NumberedThings
 from tamis.engine import seen
 from tamis.numeric.types import Floats, Ints
 from tamis.statistics.shares import credible_shares
@@ -43,6 +44,9 @@ class Table:
         self.places: dict[str, int] = {}
         self._width, self._size = width, 0
         self.rows: Any = form.rows(np.zeros((0, width)))
+        self._numbered: Ints = np.zeros(0, np.int64)
+        """Where the row of each number was, and the serial that had the number then."""
+        self._serials: Ints = np.zeros(0, np.int64)
 
     def add(self, text: str, row: list[float]) -> int:
         """Adds a row, and says where it is."""
@@ -55,6 +59,22 @@ class Table:
             self.rows[place] = row
         self.places[text] = place
         return place
+
+    def places_of(self, things: NumberedThings[Any], place_of: Callable[[Any], int]) -> Ints:
+        """Returns where the rows of numbered things are; `place_of` is asked for those not known.
+
+        A number says where, as long as its serial is the one that had it."""
+        most = int(things.numbers.max(initial=-1))
+        if most >= len(self._serials):
+            more = np.zeros(most + 16, np.int64)
+            self._serials = np.concatenate([self._serials, more])
+            self._numbered = np.concatenate([self._numbered, more])
+        places: Ints = self._numbered[things.numbers]
+        for at in np.flatnonzero(self._serials[things.numbers] != things.serials).tolist():
+            places[at] = place_of(things[at])
+        self._numbered[things.numbers] = places
+        self._serials[things.numbers] = things.serials
+        return places
 
     def change(self, form: RowForm) -> None:
         """Makes the rows what another form takes."""
@@ -75,6 +95,7 @@ class Table:
         is_list = isinstance(self.rows, list)
         self.rows = kept if is_list else np.array(kept).reshape(-1, self._width)
         self._size = len(kept)
+        self._serials[:] = 0
         return moved
 
 

@@ -6,6 +6,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 import tamis
 from tamis import Preparation, Statistics
 from tamis.calling.answers import Answer, Failure, PreparationSeconds
+from tamis.catalog.interned import NumberedThings
 from tamis.engine.decision import Decision
 from tamis.engine.learned import OnlineStatistics
+from tamis.engine.seen_form import Table, compiled_form
 from tamis.operators.asking import Call, Solution, Test
 from tamis.planning import FALSE, UNKNOWN
 from tamis.statistics import PredicateStatistics
@@ -176,3 +179,24 @@ def test_what_is_forgotten_is_what_the_plain_model_forgets(
         model.observe(event)
     assert rows.statistics().predicates == model.statistics().predicates
     assert rows.stamp == model.stamp
+
+
+def test_a_number_that_is_given_anew_leads_to_another_row() -> None:
+    table = Table(compiled_form(), 2)
+
+    def place_of(text: str) -> int:
+        known = table.places.get(text)
+        return table.add(text, [0.0, 0.0]) if known is None else known
+
+    def places(*things: tuple[str, int, int]) -> list[int]:
+        texts, numbers, serials = zip(*things, strict=True)
+        numbered = NumberedThings(texts, np.array(numbers), np.array(serials))
+        found: list[int] = table.places_of(numbered, place_of).tolist()
+        return found
+
+    assert places(("a", 0, 1), ("b", 7, 2)) == [0, 1]
+    assert places(("c", 0, 3), ("b", 7, 2)) == [2, 1]
+    assert places(("a", 7, 4)) == [0]
+    table.keep([2, 0])
+    assert places(("c", 0, 3), ("a", 7, 4)) == [1, 0]
+    assert places(("b", 7, 5)) == [2]
