@@ -156,14 +156,14 @@ def test_a_wrong_setting_costs_its_operators_alone(process: Process) -> None:
     plugins = process("plugins", "--json", TAMIS_DETECTOR="nonsense")
     (image,) = (each for each in strict(plugins.out) if each["name"] == "image")
     assert image["status"] == "loaded"
-    assert "'nonsense' is no detector; name auto" in image["troubles"]["peopleCount"]
+    assert "'nonsense' is not a detector; name auto" in image["troubles"]["peopleCount"]
     ended = process("doctor", "--json", TAMIS_DETECTOR="nonsense")
     assert ended.status == 1
     report = strict(ended.out)
     (broken,) = (each for each in report["findings"] if each["status"] == BROKEN)
     assert broken["subject"] == "plugin image"
     assert broken["words"].endswith(
-        "could not be set up: TAMIS_DETECTOR: 'nonsense' is no detector"
+        "could not be set up: TAMIS_DETECTOR: 'nonsense' is not a detector"
     )
     assert broken["mend"].startswith("name auto, hog, cascade, ")
     assert ", the file of a model" in broken["mend"]

@@ -82,8 +82,8 @@ def test_a_track_says_when_and_where(dark: Path, tamis: Tamis) -> None:
     [
         ("a,b\n1,2\n", "its head names lat, lon, and time or seconds"),
         ("time,lat,lon\n", "has no point with a time"),
-        ("time,lat,lon\nnoon,1,2\n", "'noon' in line 2 is no time"),
-        ("time,lat,lon\n5,x,2\n", "'x' in line 2 is no number"),
+        ("time,lat,lon\nnoon,1,2\n", "'noon' in line 2 is not a time"),
+        ("time,lat,lon\n5,x,2\n", "'x' in line 2 is not a number"),
     ],
 )
 def test_a_track_that_is_none(dark: Path, tamis: Tamis, track: str, reason: str) -> None:
@@ -106,7 +106,7 @@ def test_folders_and_what_is_no_film(dark: Path, tamis: Tamis) -> None:
     assert ended.lines[0]["kept"] == {"camera": 7}
     ended = tamis(*MATCH, "--events", "dark.jsonl", "--every", "1s")
     assert (ended.status, ended.out) == (1, "")
-    assert "dark.jsonl is no film or camera that OpenCV can open" in ended.err
+    assert "OpenCV cannot open dark.jsonl as a film or a camera" in ended.err
     assert "there is no film" in tamis(*MATCH, "--events", "none.avi", "--every", "1s").err
 
 
@@ -157,4 +157,4 @@ def test_a_camera_is_read_until_it_ends(address: str, dark: Path, tamis: Tamis) 
     gone = address.replace("a.avi", "none.avi")
     ended = tamis(*MATCH, "--events", gone, "--every", "1s")
     assert ended.status == 1
-    assert "is no film or camera that OpenCV can open" in ended.err
+    assert "OpenCV cannot open" in ended.err

@@ -83,13 +83,13 @@ def test_what_fits_no_event_type_is_a_reject(tamis: Tamis, folder: Path) -> None
     assert ended.status == 0
     assert [strict(line)["event"] for line in ended.out.splitlines()] == ["low"]
     [reject] = map(strict, (folder / "bad.jsonl").read_text().splitlines())
-    reason = "the event fits no type: it is no frame: altitude is 700, not from 0 to 500"
+    reason = "the event fits no type: it is not of type frame: altitude is 700, not from 0 to 500"
     assert (reject["line"], reject["reason"]) == (2, reason)
     assert "can hold for no event type (frame)" in ended.err
     (folder / "T.json").write_text("[3]")
     ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json")
     assert (ended.status, ended.out) == (1, "")
-    assert "T.json: an event type has" in ended.err
+    assert "T.json: an event type is an object of" in ended.err
     ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json", "--on", "spark")
     assert ended.status == 2
 
@@ -282,7 +282,7 @@ def test_a_bad_file_of_subscriptions_stops_the_run_with_every_line(
     assert starts[0].startswith("S.jsonl:1: error: subscription 's1': line 1, column 1: unknown op")
     assert starts[0].endswith("did you mean louderThan?")
     assert starts[5].startswith("S.jsonl:7: error: subscription 's3': 'where' is the text of the")
-    assert starts[5].endswith("and there is none: write 'where', not 'were'")
+    assert starts[5].endswith("and it is missing: write 'where', not 'were'")
     assert starts[1].startswith("S.jsonl:3: error: subscription 's2': line 1, column 11: ")
     assert starts[7].startswith("S.jsonl:9: error: subscription 'subscription-9': line 1, ")
     assert "    louderThn(3)\n    ^\n" in ended.err

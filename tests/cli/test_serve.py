@@ -145,7 +145,7 @@ def test_it_is_ready_at_once_on_an_empty_log(tmp_path: Path) -> None:
         (["--webhook-allow", "10.0.0.1/8"], 2, "--webhook-allow: "),
         (["--log-format", "xml"], 2, "--log-format is text or json, not xml"),
         (["--subscriptions", "nowhere"], 1, "nowhere is no folder"),
-        (["--follow-statistics"], 2, "--follow-statistics goes with --statistics"),
+        (["--follow-statistics"], 2, "--follow-statistics needs --statistics"),
         (["--host", "203.0.113.7"], 2, "cannot listen on 203.0.113.7"),
         (["--config", "none.toml"], 2, "--config none.toml: No such file"),
         (["--config", "bad.toml"], 2, "is not valid TOML"),

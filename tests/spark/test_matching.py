@@ -182,7 +182,7 @@ def test_operators_are_made_once_a_worker_and_images_are_beside_their_events(
         ("--shards 2", 2, "go with --on spark"),
         ("--on spark --shadow --report r.json", 2, "leave out --on spark"),
         ("--on spark --output ops.py", 2, "would write over"),
-        ("--on spark --output events", 1, "is no part of results"),
+        ("--on spark --output events", 1, "is not part of results"),
         ("--on spark --planner mine", 2, "mine"),
     ],
 )

@@ -27,7 +27,7 @@ def shares_differ(part: int, whole: int, other_part: int, other_whole: int) -> f
     """
     for some, all_ in ((part, whole), (other_part, other_whole)):
         if not 0 <= some <= all_:
-            raise ValueError(f"{some} is no part of {all_}")
+            raise ValueError(f"{some} is not part of {all_}")
     if not whole or not other_whole:
         return 1.0
     both, either = whole + other_whole, part + other_part

@@ -154,7 +154,7 @@ def _solution(raw: Any, width: int) -> Solution:
 def _scalar(value: object) -> Scalar:
     scalar = as_scalar(value)
     if scalar is None:
-        raise NonsenseError(f"a value of a solution is no scalar: {shown(value)}")
+        raise NonsenseError(f"a value of a solution is not a scalar: {shown(value)}")
     return scalar
 
 

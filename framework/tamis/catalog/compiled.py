@@ -55,7 +55,7 @@ def compiled(
 ) -> str:
     """Writes a matcher; its fingerprint."""
     if folder.exists() and not (folder.is_dir() and _is_replaceable(folder)):
-        raise MatcherFolderError(f"{folder} is there already, and is no {_WHAT}")
+        raise MatcherFolderError(f"{folder} is there already, and is not a {_WHAT}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder.parent) as place:
         beside = Path(place) / "whole"

@@ -242,7 +242,7 @@ def where_of(entry: Entry, id: str | None) -> str:
         found = f"not {where!r:.80}"
         if "where" not in entry:
             near = nearest("where", map(str, entry))
-            found = "and there is none" + (f": write 'where', not {near!r}" if near else "")
+            found = "and it is missing" + (f": write 'where', not {near!r}" if near else "")
         raise SubscriptionError(f"'where' is the text of the condition, {found}", subscription=id)
     return where
 

@@ -286,9 +286,7 @@ def _check_bound(constraint: Constraint, bound: set[str], spot: _Spot) -> None:
     for name in constraint.variables:
         if name not in bound:
             hint = did_you_mean("?" + name, ["?" + each for each in bound])
-            raise spot.refusal(
-                f"?{name} is bound by no operator predicate of its alternative{hint}"
-            )
+            raise spot.refusal(f"no operator predicate of its alternative binds ?{name}{hint}")
 
 
 def _checked(

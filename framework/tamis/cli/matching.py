@@ -79,7 +79,7 @@ class MatchRun:
             return
         folder = os.path.dirname(path) or "."
         if not os.access(folder, os.W_OK):
-            what = "is no folder" if not os.path.isdir(folder) else "cannot be written"
+            what = "is not a folder" if not os.path.isdir(folder) else "cannot be written"
             raise WritingError(f"cannot write {path}: {folder} {what}")
 
     def subscribe(self, matcher: Matcher) -> None:

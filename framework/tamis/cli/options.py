@@ -21,9 +21,9 @@ def option(metavar: str, says: str, *names: str, **more: Any) -> Any:
 def check_followed(statistics: str | None, *, follows: bool, on: str = "local") -> None:
     """Refuses to follow what is not there, or where workers hold it."""
     if follows and statistics is None:
-        raise MisuseError("--follow-statistics goes with --statistics DIR")
+        raise MisuseError("--follow-statistics needs --statistics DIR")
     if follows and on == "spark":
-        raise MisuseError("--follow-statistics goes with tamis stream, or without --on spark")
+        raise MisuseError("--follow-statistics does not work with --on spark: use tamis stream")
 
 
 def argument(metavar: str, says: str) -> Any:
@@ -175,7 +175,7 @@ def frames_of(
                 "as --every 1s"
             )
         if starts or track or most:
-            raise MisuseError("--starts, --track and --frames go with --every, of films")
+            raise MisuseError("--starts, --track and --frames are for films: give --every DURATION")
         return None
     try:
         seconds = float(duration_seconds(every))

@@ -14,8 +14,7 @@ def made_planner(plugins: Plugins, planner: str | Planner | PlannerRecord) -> Pl
     """Returns the planner of a name or of a record, or the given one."""
     if not isinstance(planner, (str, PlannerRecord)):
         if not hasattr(planner, "begin"):
-            name = type(planner).__name__
-            raise PlannerError(f"a planner has begin(problem), and this {name} has not")
+            raise PlannerError(f"a planner is a name or has begin(problem), not {planner!r:.80}")
         return planner
     record = plugins.planner(planner) if isinstance(planner, str) else planner
     try:

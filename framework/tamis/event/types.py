@@ -68,11 +68,11 @@ class EventType:
                     return f"{name} is absent"
             elif kind == _ARRAY:
                 if event.array(name) is None:
-                    return f"{name} is no array of scalars"
+                    return f"{name} is not an array of scalars"
             else:
                 scalar = event.scalar(name)
                 if scalar is None or kind_of(scalar) != _KINDS[kind]:
-                    return f"{name} is no {kind}"
+                    return f"{name} is not a {kind}"
                 if not within.compiled()(scalar):
                     return f"{name} is {scalar!r:.80}, not {_words(within)}"
         return None
@@ -130,7 +130,7 @@ def _declared(type_name: str, name: str, how: str | Sequence[Any]) -> Declared:
 def _value(where: str, kind: str, value: object) -> Scalar:
     scalar = as_scalar(value)
     if scalar is None or kind_of(scalar) != _KINDS[kind]:
-        raise TamisError(f"{where}: {value!r:.80} of its domain is no {kind}")
+        raise TamisError(f"{where}: {value!r:.80} of its domain is not a {kind}")
     return scalar
 
 
@@ -172,7 +172,7 @@ def check_fits(types: Sequence[EventType], event: Event) -> None:
         problem = each.problem(event)
         if problem is None:
             return
-        problems.append(f"it is no {each.name}: {problem}")
+        problems.append(f"it is not of type {each.name}: {problem}")
     if problems:
         raise EventError(f"the event fits no type: {'; '.join(problems)}")
 
@@ -188,7 +188,7 @@ def read_types(path: Path) -> list[EventType]:
     types = []
     for each in content if isinstance(content, list) else [content]:
         if not isinstance(each, dict) or not {"name"} <= each.keys() <= _KEYS:
-            raise TamisError(f"{path}: an event type has {', '.join(sorted(_KEYS))}")
+            raise TamisError(f"{path}: an event type is an object of {', '.join(sorted(_KEYS))}")
         attributes = each.get("attributes", {})
         if not isinstance(attributes, dict):
             raise TamisError(f"{path}: attributes of a type are an object, not {attributes!r:.80}")

@@ -179,7 +179,7 @@ def _opened(file: str, shown: str) -> Any:
             raise ReadingError(f"{shown} is not a plain file")
         film = cv2.VideoCapture(file)
     if not film.isOpened():
-        raise ReadingError(f"{shown} is no film or camera that OpenCV can open")
+        raise ReadingError(f"OpenCV cannot open {shown} as a film or a camera")
     return film
 
 

@@ -140,7 +140,7 @@ def _moment(text: str, where: str) -> float:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text[:40]!r} in {where} is no time") from None
+        raise ValueError(f"{text[:40]!r} in {where} is not a time") from None
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
@@ -150,5 +150,5 @@ def _number(text: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"{text[:40]!r} in {where} is no number")
+        raise ValueError(f"{text[:40]!r} in {where} is not a number")
     return value

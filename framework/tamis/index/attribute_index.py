@@ -202,7 +202,7 @@ class AttributeIndex:
         of other things is refused."""
         target = Path(folder)
         if target.is_dir() and not _is_replaceable(target):
-            raise IndexFolderError(f"{target} is there already, and is no saved index")
+            raise IndexFolderError(f"{target} is there already, and is not a saved index")
         target.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".saving-", dir=target) as beside, self._lock.reading():
             self._index.save(Path(beside))

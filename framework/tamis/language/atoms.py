@@ -452,7 +452,7 @@ class AtomReader(Scanner):
             try:
                 searcher(str(constant.value))
             except ValueError as bad:
-                self.fail(f"this is no regular expression of RE2: {bad}", constant)
+                self.fail(f"this is not a valid regular expression (RE2): {bad}", constant)
         return self._signed(left, Comparison(op, constant.value), negated=negated)
 
     def _having(self, left: Side, token: Token, *, negated: bool) -> tuple[Atom, ...]:

@@ -272,7 +272,7 @@ class _Parse(AtomReader):
     def _refuse_variables(self, atom: OperatorPredicate, start: int) -> None:
         if atom.variables:
             self.fail(
-                f"not of an operator with the variable ?{atom.variables[0]}: "
+                f"an operator with the variable ?{atom.variables[0]} cannot be negated: "
                 f"negate a constraint on the variable, or leave the variable out",
                 start,
             )

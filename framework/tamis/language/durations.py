@@ -48,8 +48,9 @@ def _of_text(text: str) -> Fraction:
     number, space, unit = read.groups()
     if unit and unit not in _TIMES:
         if unit in UNITS:
-            raise ValueError(f"{unit} is no unit of time in {text!r:.80}")
-        raise ValueError(f"unknown unit {unit} in {text!r:.80}{did_you_mean(unit, _TIMES)}")
+            raise ValueError(f"{unit} is not a unit of time in {text!r:.80}")
+        hint = did_you_mean(unit, _TIMES) or f" (there are {', '.join(_TIMES)})"
+        raise ValueError(f"unknown unit {unit} in {text!r:.80}{hint}")
     if space:
         raise ValueError(f"unexpected space in {text!r:.80}; did you mean {number}{unit}?")
     return _fraction(number) * _TIMES.get(unit, 1)
@@ -61,7 +62,7 @@ def _of_iso(text: str) -> Fraction:
         years = re.match(rf"[Pp](?:{_NUMBER}[Yy])?(?:{_NUMBER}[Mm])?", text)
         if years is not None and len(years.group()) > 1:
             raise ValueError(f"years and months are of no one length: write days, not {text!r:.80}")
-        raise ValueError(f"{text!r:.80} is no duration of ISO 8601, as PT10M or P1DT12H")
+        raise ValueError(f"{text!r:.80} is not a duration of ISO 8601, as PT10M or P1DT12H")
     parts = zip(read.groups(), _ISO_SECONDS, strict=True)
     return sum((_fraction(part) * seconds for part, seconds in parts if part), Fraction(0))
 

@@ -79,7 +79,7 @@ class Token(NamedTuple):
 
     def __str__(self) -> str:
         if self.kind == "end":
-            return "the end"
+            return "the end of the text"
         letters = str(self.value).lower() if self.kind == "boolean" else str(self.value)
         return f"'{letters if len(letters) <= _SHOWN else letters[:_SHOWN] + '…'}'"
 

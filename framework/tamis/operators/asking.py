@@ -89,7 +89,7 @@ class Operators:
                 f"{name} cannot be made: {type(failure).__name__}: {failure}"
             ) from failure
         if not isinstance(made, Operator):
-            raise OperatorError(f"the factory of {name} made {made!r}, which is no tamis.Operator")
+            raise OperatorError(f"the factory of {name} made {made!r}, not a tamis.Operator")
         return made
 
 

@@ -169,7 +169,7 @@ def _by_name(records: Iterable[object], kind: type[N]) -> dict[str, N]:
     named: dict[str, N] = {}
     for record in records:
         if not isinstance(record, kind):
-            raise PluginError(f"a hook returned {record!r}, which is no {kind.__name__}")
+            raise PluginError(f"a hook returned {record!r}, which is not a {kind.__name__}")
         named[record.name] = record
     return named
 
@@ -310,7 +310,7 @@ def _from_file(path: Path) -> ModuleType:
     name = path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise PluginError(f"{path} is no Python file")
+        raise PluginError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     taken = name in sys.modules
     if not taken:

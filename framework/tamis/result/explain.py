@@ -207,7 +207,7 @@ class _About:
             time = self.event.value("time") if shown in TIME_NAMES else None
             because = "" if time is None else f": the time {_shown(time)} cannot be read"
             return f"{shown} is absent{because}"
-        return f"{shown} is {_shown(there)}, which is no {'array' if reads == ARRAY else 'scalar'}"
+        return f"{shown} is {_shown(there)}, not {'an array' if reads == ARRAY else 'a scalar'}"
 
     def _constraint(self, constraint: Constraint) -> dict[str, Any]:
         record: dict[str, Any] = {"predicate": constraint.text(), "kind": "constraint"}

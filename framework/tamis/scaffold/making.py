@@ -125,7 +125,7 @@ def _check_name(name: str) -> None:
         better = _camel(name)
         hint = f"; try {better}" if better else ""
         raise ScaffoldError(
-            f"{name!r} is no name for an operator: it has letters, digits and _, a letter "
+            f"{name!r} is not a name for an operator: use letters, digits and _, a letter "
             f"first{hint}"
         )
     if name.lower() in RESERVED:

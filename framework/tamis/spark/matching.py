@@ -403,7 +403,7 @@ def check_folder(path: str) -> None:
         if each.name != _SUCCESS and not each.name.startswith("part-")
     ]
     if strange:
-        raise SparkError(f"{path} holds {strange[0]}, which is no part of results: it is kept")
+        raise SparkError(f"{path} holds {strange[0]}, which is not part of results: it is kept")
 
 
 def commit_folder(written: Sequence[str], staged: str, path: str) -> None:

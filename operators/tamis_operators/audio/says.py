@@ -52,7 +52,7 @@ class Says(Operator):
             raise ArgumentError("says: a phrase has at least one word, in letters")
         for word in words:
             if not listener().knows(word):
-                raise ArgumentError(f"says: {word!r} is no word of the recognizer's dictionary")
+                raise ArgumentError(f"says: {word!r} is not a word of the recognizer's dictionary")
         return None
 
     def solve(self, event: Any, phrase: str) -> bool:

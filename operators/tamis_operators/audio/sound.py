@@ -63,7 +63,7 @@ def sound_of(sound: object, rate: int | None = None) -> Sound:
                 raise SoundError(f"a sound has at most {_MOST_SECONDS:,} s, and a rate of speech")
             frames = file.readframes(file.getnframes())
     except (wave.Error, EOFError, RuntimeError) as problem:
-        raise SoundError(f"the sound is no WAV of plain samples: {problem}") from None
+        raise SoundError(f"the sound is not a WAV of plain samples: {problem}") from None
     whole = len(frames) - len(frames) % (channels * width)
     samples = _numbers(frames[:whole], width)
     return Sound(samples.reshape(-1, channels).mean(axis=1, dtype=np.float32), rate)
@@ -96,7 +96,7 @@ def _of_array(array: object, rate: int) -> Sound:
     if samples.dtype == np.int16:
         return Sound(samples.astype(np.float32) / np.float32(1 << 15), rate)
     if not np.isfinite(samples).all():
-        raise SoundError("the sound holds what is no number")
+        raise SoundError("the sound holds values that are not numbers")
     return Sound(samples, rate)
 
 
@@ -108,7 +108,7 @@ def _content(sound: object) -> bytes:
         try:
             content = base64.b64decode(sound.partition(",")[2], validate=True)
         except binascii.Error as problem:
-            raise SoundError(f"the data: URI of the sound is no base64: {problem}") from None
+            raise SoundError(f"the data: URI of the sound is not base64: {problem}") from None
     elif isinstance(sound, str) and sound.lower().endswith(".wav"):
         content = _of_file(sound)
     else:

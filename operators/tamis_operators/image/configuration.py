@@ -90,7 +90,7 @@ class DetectorConfiguration:
         if _OWN.fullmatch(text):
             return _of_module(text)
         raise ConfigurationError(
-            f"{text!r} is no detector{did_you_mean(text, [*KINDS, *DETECTORS])}; name "
+            f"{text!r} is not a detector{did_you_mean(text, [*KINDS, *DETECTORS])}; name "
             f"{', '.join([*KINDS, *DETECTORS])}, the file of a model ({', '.join(_MODELS)}), "
             "a .json file, or module:attribute"
         )
@@ -192,7 +192,7 @@ def _of_module(source: str) -> DetectorConfiguration:
         spec = None
     if spec is None:
         raise ConfigurationError(
-            f"{source!r} is no detector: there is no module {module} where Python looks "
+            f"{source!r} is not a detector: there is no module {module} where Python looks "
             "(PYTHONPATH names more folders)"
         )
     file = Path(spec.origin or "")
@@ -212,9 +212,9 @@ def _of_document(path: Path) -> DetectorConfiguration:
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise ConfigurationError(f"{path} is no detector: {problem}") from None
+        raise ConfigurationError(f"{path} is not a detector: {problem}") from None
     if not isinstance(given, dict):
-        raise ConfigurationError(f"{path} is no detector: it is an object with a model")
+        raise ConfigurationError(f"{path} is not a detector: it is an object with a model")
     for name in given:
         if name not in _SETTINGS:
             raise ConfigurationError(

@@ -44,7 +44,7 @@ class FrameLimits:
     def __post_init__(self) -> None:
         for format in self.formats:
             if format not in FORMATS:
-                raise ValueError(f"{format!r} is no known image format ({', '.join(FORMATS)})")
+                raise ValueError(f"{format!r} is not a known image format ({', '.join(FORMATS)})")
         if not self.formats or self.pixels < 1 or self.file_bytes < 1:
             raise ValueError("limits of frames are formats, and numbers above 0")
 
@@ -160,7 +160,7 @@ def _of_uri(uri: str, limits: FrameLimits) -> bytes:
         try:
             content = base64.b64decode(content + b"=" * (-len(content) % 4), validate=True)
         except binascii.Error as problem:
-            raise FrameError(f"the data: URI of the image is no base64: {problem}") from None
+            raise FrameError(f"the data: URI of the image is not base64: {problem}") from None
     _check_bytes(len(content), limits)
     return content
 

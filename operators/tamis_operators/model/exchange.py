@@ -51,7 +51,7 @@ def _reply(endpoint: Endpoint, content: bytes) -> dict[str, Any]:
         with refusal:
             _refuse(endpoint, refusal, ends)
     except http.client.InvalidURL:
-        raise ValueError(f"{endpoint.shown} is no address") from None
+        raise ValueError(f"{endpoint.shown} is not an address") from None
     except (OSError, http.client.HTTPException) as problem:
         _break(endpoint, problem)
     if key and key in text:
@@ -59,9 +59,9 @@ def _reply(endpoint: Endpoint, content: bytes) -> dict[str, Any]:
     try:
         reply = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError(f"the model's reply is no JSON: {_line(text)}") from None
+        raise ValueError(f"the model's reply is not JSON: {_line(text)}") from None
     if not isinstance(reply, dict):
-        raise ValueError(f"the model's reply is no object of JSON: {_line(text)}")
+        raise ValueError(f"the model's reply is not an object of JSON: {_line(text)}")
     return reply
 
 

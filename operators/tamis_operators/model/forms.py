@@ -105,9 +105,9 @@ def _given(reply: Mapping[str, Any]) -> dict[str, Any]:
     try:
         given = json.loads(content, object_pairs_hook=_object)
     except (ValueError, TypeError, RecursionError):
-        raise UnansweredError(f"the model's answer is no JSON: {content!r:.100}") from None
+        raise UnansweredError(f"the model's answer is not JSON: {content!r:.100}") from None
     if not isinstance(given, dict):
-        raise UnansweredError(f"the model's answer is no object: {content!r:.100}")
+        raise UnansweredError(f"the model's answer is not an object: {content!r:.100}")
     return given
 
 

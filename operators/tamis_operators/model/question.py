@@ -31,7 +31,7 @@ def _texts(answer: object) -> list[str]:
     if answer is None:
         return []
     if not isinstance(answer, str):
-        raise UnansweredError(f"the model's answer is no text: {answer!r:.60}")
+        raise UnansweredError(f"the model's answer is not text: {answer!r:.60}")
     text = " ".join(answer.encode("utf-8", "replace").decode().split())  # half of a letter is none
     if len(text) > _LONGEST_ANSWER:
         raise UnansweredError(f"the model's answer has {len(text):,} letters: too many")

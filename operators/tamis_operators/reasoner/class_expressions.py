@@ -198,7 +198,7 @@ class _ExpressionReader:
         name = self.name(f"a datatype ({', '.join(DATATYPES)})").letters.removeprefix("xsd:")
         if name not in DATATYPES:
             raise ExpressionError(
-                f"class expression: {name} is no datatype: {', '.join(DATATYPES)}"
+                f"class expression: {name} is not a datatype: {', '.join(DATATYPES)}"
             )
         if not self.take("["):
             return ("datatype", name)

@@ -69,7 +69,7 @@ def _open_plain(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError("it is no plain file")
+        raise OSError("it is not a plain file")
     return descriptor
 
 
@@ -135,7 +135,7 @@ def converted(
                 raise
             raise DocumentError(f"{what}, {_short(triple)}: {failure}") from None
         if isinstance(subject, ox.Literal) or not isinstance(predicate, ox.NamedNode):
-            raise DocumentError(f"{what}, {_short(triple)}: this is no triple of RDF")
+            raise DocumentError(f"{what}, {_short(triple)}: this is not a triple of RDF")
         yield subject, predicate, object
 
 

@@ -56,7 +56,7 @@ class Inference:
                 kind = {1: "class", 2: "property"}.get(places, "predicate")
                 near = did_you_mean(name, [*names, *(each for each, _ in heads)])
                 raise RulesError(
-                    f"{place}: {name} of {_places(places)} is no head of a rule, and no {kind} of "
+                    f"{place}: {name} of {_places(places)} is not a rule's head or a {kind} of "
                     f"the ontology{near}"
                 )
 

@@ -236,7 +236,7 @@ def _node(iri: str, word: str, place: int) -> ox.NamedNode:
     try:
         return ox.NamedNode(iri)
     except ValueError:
-        raise ArgumentError(f"{word!r} is no IRI", place) from None
+        raise ArgumentError(f"{word!r} is not an IRI", place) from None
 
 
 def _split(iri: str) -> tuple[str, str]:

@@ -313,7 +313,7 @@ def _check_bound(rule: ProgramRule) -> None:
     for term in parts:
         for variable in sorted(variables_in(term) - bound):
             name = "_" if variable.name.startswith("_") else variable.name
-            raise RulesError(f"{rule.place}: {name} is bound by no positive predicate of the body")
+            raise RulesError(f"{rule.place}: no positive predicate of the body binds {name}")
 
 
 def _strata(

@@ -141,7 +141,7 @@ def flaw(literal: ox.Literal) -> str | None:
         fits = (low is None or low <= value) and (high is None or value <= high)
     if fits:
         return None
-    return f"{literal.value[:80]!r} is no {shown_datatype(datatype)}"
+    return f"{literal.value[:80]!r} is not an {shown_datatype(datatype)}"
 
 
 def shown_datatype(datatype: str) -> str:

@@ -58,7 +58,7 @@ def transformer(crs: str) -> Transformer | None:
             return None
         return Transformer.from_crs(system, geographic, always_xy=True)
     except ProjError as failure:
-        raise GeometryError(f"{crs[:80]} is no known coordinate system: {failure}") from None
+        raise GeometryError(f"{crs[:80]} is not a known coordinate system: {failure}") from None
 
 
 def brought(vertices: Any, crs: str) -> Any:
@@ -113,7 +113,7 @@ def _vertices(value: object, depth: int) -> Iterator[tuple[float, float]]:
     if isinstance(value, np.ndarray) and value.ndim:
         value = list(value)
     if not isinstance(value, (list, tuple)):
-        raise GeometryError(f"{value!r:.80} is no position [x, y]")
+        raise GeometryError(f"{value!r:.80} is not a position [x, y]")
     if not _is_vertex(value):
         for inner in value:
             yield from _vertices(inner, depth + 1)
@@ -123,7 +123,7 @@ def _vertices(value: object, depth: int) -> Iterator[tuple[float, float]]:
             raise ValueError
         yield float(value[0]), float(value[1])
     except (IndexError, OverflowError, TypeError, ValueError):
-        raise GeometryError(f"{value!r:.80} is no position [x, y]") from None
+        raise GeometryError(f"{value!r:.80} is not a position [x, y]") from None
 
 
 def _rebuilt(value: Any, moved: Iterator[list[float]]) -> Any:

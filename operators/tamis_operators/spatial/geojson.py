@@ -72,7 +72,7 @@ def _members(value: object, budget: _Budget, depth: int) -> Iterator[Member]:
         for each in _filled(value.get("geometries"), "geometries of a GeometryCollection"):
             budget.spend(1)
             if not isinstance(each, Mapping):
-                raise GeometryError("a member of a GeometryCollection is no geometry")
+                raise GeometryError("a member of a GeometryCollection is not a geometry")
             yield from _members(each, budget, depth + 1)
     elif isinstance(type, str) and type in _MULTI:
         parts = _filled(value.get("coordinates"), f"coordinates of a {type}")
@@ -82,7 +82,7 @@ def _members(value: object, budget: _Budget, depth: int) -> Iterator[Member]:
     elif isinstance(type, str) and type in _DIMENSION:
         yield Member(type, [_simple(type, value.get("coordinates"), budget)])
     else:
-        raise GeometryError(f"{type!r:.80} is no type of geometry: it is one of {', '.join(TYPES)}")
+        raise GeometryError(f"{type!r:.80} is not a geometry: the types are {', '.join(TYPES)}")
 
 
 def _simple(type: str, coordinates: object, budget: _Budget) -> Simple:
@@ -122,7 +122,7 @@ def _filled(value: object, what: str) -> Sequence[object]:
     if hasattr(value, "tolist") and getattr(value, "ndim", None):
         value = _listed(value)
     if not isinstance(value, (list, tuple)):
-        raise GeometryError(f"the {what} are no array")
+        raise GeometryError(f"the {what} are not an array")
     if not value:
         raise GeometryError(f"the {what} are empty")
     return value
@@ -140,7 +140,7 @@ def vertex(value: object) -> Vertex:
             raise GeometryError("a position has two or three numbers")
         value = value.tolist()
     if not isinstance(value, (list, tuple)):
-        raise GeometryError(f"{value!r:.80} is no position [longitude, latitude]")
+        raise GeometryError(f"{value!r:.80} is not a position [longitude, latitude]")
     if not 2 <= len(value) <= 3:
         raise GeometryError(f"a position has two or three numbers, not {len(value)}")
     x, y = _number(value[0]), _number(value[1])
@@ -166,7 +166,7 @@ def _number(value: object) -> float:
         number = value
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         if not hasattr(value, "__float__") or isinstance(value, bool):
-            raise GeometryError(f"{value!r:.80} in a position is no number")
+            raise GeometryError(f"{value!r:.80} in a position is not a number")
         number = float(value)
     else:
         try:
@@ -174,5 +174,5 @@ def _number(value: object) -> float:
         except OverflowError:
             number = math.inf
     if not math.isfinite(number):
-        raise GeometryError(f"{number} in a position is no finite number")
+        raise GeometryError(f"{number} in a position is not a finite number")
     return number if abs(number) >= _LEAST else 0.0

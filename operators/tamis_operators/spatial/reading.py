@@ -103,7 +103,7 @@ def _entries(file: Path | PlaceSource) -> list[GazetteerEntry]:
     if type == "FeatureCollection":
         features = document.get("features")
     if not isinstance(features, list):
-        raise GazetteerError(f"{file} is no GeoJSON FeatureCollection")
+        raise GazetteerError(f"{file} is not a GeoJSON FeatureCollection")
     try:
         crs = system_of(document)
     except GeometryError as wrong:
@@ -113,7 +113,7 @@ def _entries(file: Path | PlaceSource) -> list[GazetteerEntry]:
 
 def _entry(feature: object, where: str, crs: str = "") -> GazetteerEntry:
     if not isinstance(feature, Mapping) or feature.get("type") != "Feature":
-        raise GazetteerError(f"{where}: it is no Feature")
+        raise GazetteerError(f"{where}: it is not a Feature")
     said = feature.get("properties")
     said = said if isinstance(said, Mapping) else {}
     name, kind = said.get("name"), said.get("kind")
@@ -176,11 +176,11 @@ def _united(
     for name in entry.union:
         part = known.get(name)
         if part is None:
-            raise entry.error(f"its union names {name!r}, which is no place")
+            raise entry.error(f"its union names {name!r}, which is not a place")
         if part.name in (*within, entry.name):
             raise entry.error(f"its union contains itself, by {name!r}")
         geometry = _united(part, known, (*within, entry.name)).geometry
         if shapely.get_dimensions(geometry) != AREA:
-            raise entry.error(f"its union names {name!r}, which is no area")
+            raise entry.error(f"its union names {name!r}, which is not an area")
         parts.append(geometry)
     return replace(entry, geometry=shapely.union_all(parts))

@@ -162,7 +162,7 @@ def _parquet(source: PlaceSource) -> _Table:
     with closing(parquet.ParquetFile(source.path)) as file:
         told = (file.schema_arrow.metadata or {}).get(b"geo")
         if told is None:
-            raise GazetteerError(f"{source} is no GeoParquet: it says nothing of geometries")
+            raise GazetteerError(f"{source} is not GeoParquet: it says nothing of geometries")
         _check_count(source, file.metadata.num_rows)
         geo = json.loads(told)
         primary = geo["primary_column"]

@@ -134,7 +134,7 @@ def _imported(module: str, name: str) -> Function:
         if found is None:
             raise ValueError(f"{module} has no {name}{did_you_mean(step, known)}")
     if not callable(found):
-        raise ValueError(f"{module}:{name} is no function of texts")
+        raise ValueError(f"{module}:{name} is not a function of texts")
     function: Function = found
     return function
 

@@ -34,7 +34,7 @@ class SentenceModel:
     def __init__(self, folder: Path) -> None:
         files = model_files(folder)
         if len(files) < 2:
-            there = "exists" if folder.is_dir() else "is no folder"
+            there = "exists" if folder.is_dir() else "is not a folder"
             raise ValueError(
                 f"the embedding {folder} {there}: a folder with model.onnx and tokenizer.json "
                 "is wanted"

@@ -81,5 +81,5 @@ def test_nothing_to_compare() -> None:
     assert kinds_differ([0, 0], [5, 1]) == 1.0
     assert adjusted([]) == []
     assert values_differ([], 0, [1.0], 1) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="11 is no part of 10"):
+    with pytest.raises(ValueError, match="11 is not part of 10"):
         shares_differ(11, 10, 0, 10)

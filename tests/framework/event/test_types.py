@@ -37,12 +37,12 @@ NOTE = EventType("note", attributes={"text": "string", "altitude": ("number", (0
         ({}, "altitude is absent"),
         ({"altitude": None}, "altitude is absent"),
         ({"altitude": 501}, "altitude is 501, not from 0 to 500"),
-        ({"altitude": "3"}, "altitude is no number"),
-        ({"altitude": True}, "altitude is no number"),
+        ({"altitude": "3"}, "altitude is not a number"),
+        ({"altitude": True}, "altitude is not a number"),
         ({"altitude": 3, "camera": "uav-3"}, "camera is 'uav-3', not one of 'uav-1', 'uav-2'"),
-        ({"altitude": 3, "camera": ["uav-1"]}, "camera is no string"),
-        ({"altitude": 3, "tags": "fire"}, "tags is no array of scalars"),
-        ({"altitude": 3, "night": 1}, "night is no boolean"),
+        ({"altitude": 3, "camera": ["uav-1"]}, "camera is not a string"),
+        ({"altitude": 3, "tags": "fire"}, "tags is not an array of scalars"),
+        ({"altitude": 3, "night": 1}, "night is not a boolean"),
         ({"altitude": 3, "level": 3}, "level is 3, not one of 1, 2, 5"),
     ],
 )
@@ -55,7 +55,7 @@ def test_an_event_that_fits_no_type_is_refused_with_each_reason() -> None:
     matcher.subscribe("altitude < 400", id="low")
     assert matcher.match({"altitude": 300}).matches
     assert matcher.match({"text": "hello"}).event
-    words = "it is no frame: altitude is 700, not from 0 to 500; it is no note: altitude is 700"
+    words = "it is not of type frame: altitude is 700, not from 0 to 500; it is not of type note:"
     with pytest.raises(EventError, match=f"the event fits no type: {words}"):
         matcher.match({"altitude": 700})
 
@@ -135,7 +135,7 @@ def test_what_matches_an_event_of_a_type_is_never_warned_of(
         ({"a": "text"}, (), "a kind is one of number, string, boolean, array, not 'text'"),
         ({"a": ("number", (5, 1))}, (), "an interval is its lower and upper bound"),
         ({"a": ("number", (1, 2, 3))}, (), "an interval is its lower and upper bound"),
-        ({"a": ("string", [1])}, (), "1 of its domain is no string"),
+        ({"a": ("string", [1])}, (), "1 of its domain is not a string"),
         ({"a": ("string", [])}, (), "a domain has a value"),
         ({"a": ("string", "x")}, (), "two bounds or a list of values"),
         ({"a": "string"}, ("b",), "requires b, which it does not declare"),

@@ -299,7 +299,7 @@ def test_a_folder_of_other_things_is_not_written_into(tmp_path: Path) -> None:
         folder = tmp_path / name.partition(".")[0]
         folder.mkdir()
         (folder / name).write_text("{}")
-        with pytest.raises(IndexFolderError, match="is no saved index"):
+        with pytest.raises(IndexFolderError, match="is not a saved index"):
             index.save(folder)
         assert [path.name for path in folder.iterdir()] == [name]
 

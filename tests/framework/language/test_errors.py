@@ -156,8 +156,8 @@ OPERATORS: list[Case] = [
     ("p(null)", 3, "null"),
     ("p(and)", 3, "keyword"),
     ("p(5 km)", 5, "write 5km"),
-    ("not p(?x)", 5, "not of an operator with the variable ?x"),
-    ("not (a = 1 and p(?x))", 16, "not of an operator with the variable ?x"),
+    ("not p(?x)", 5, "an operator with the variable ?x cannot be negated"),
+    ("not (a = 1 and p(?x))", 16, "an operator with the variable ?x cannot be negated"),
 ]
 
 GROUPS = [*CONNECTIVES, *COMPARISONS, *SETS, *TOKENS, *OPERATORS]

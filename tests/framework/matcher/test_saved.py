@@ -160,7 +160,7 @@ def test_nothing_that_could_run_is_read(tmp_path: Path) -> None:
 def test_a_folder_that_holds_something_else_stays(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "thesis.txt").write_text("years of work")
-    with pytest.raises(MatcherFolderError, match="is no saved matcher"):
+    with pytest.raises(MatcherFolderError, match="is not a saved matcher"):
         filled().save(tmp_path / "m")
     assert (tmp_path / "m" / "thesis.txt").exists()
 

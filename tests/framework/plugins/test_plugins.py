@@ -100,7 +100,7 @@ def test_a_hook_returns_records() -> None:
         def tamis_planners(self) -> list[Any]:
             return ["cheapest"]
 
-    with pytest.raises(PluginError, match="no PlannerRecord"):
+    with pytest.raises(PluginError, match="not a PlannerRecord"):
         Plugins().add(Wrong(), "wrong")
 
 

@@ -141,7 +141,7 @@ def test_only_the_laws_that_are_named() -> None:
         (tamis.Sample("louder(", LOUD), "line 1"),
         (tamis.Sample("louder(3)", [1]), "an event is an object"),  # type: ignore[arg-type]
         (tamis.Sample("louder(3)", LOUD, "yes"), "the list of solutions"),
-        ("louder(3)", "is no sample"),
+        ("louder(3)", "is not a sample"),
     ],
 )
 def test_bad_samples_are_named(sample: tamis.Sample, words: str) -> None:

@@ -66,13 +66,13 @@ def test_ways_to_give_a_sound(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sound", "reason"),
     [
-        (b"nonsense", "is no WAV of plain samples"),
-        (wav(TONE)[:20], "is no WAV of plain samples"),
+        (b"nonsense", "is not a WAV of plain samples"),
+        (wav(TONE)[:20], "is not a WAV of plain samples"),
         ("bark", "a sound is the path of a .wav file"),
         ("http://example.org/a.wav", "nothing is fetched"),
         ("nowhere.wav", "cannot be read"),
         (np.zeros((2, 2), np.int16), "an array of sound is one row"),
-        (np.array([np.nan], np.float32), "what is no number"),
+        (np.array([np.nan], np.float32), "values that are not numbers"),
     ],
 )
 def test_what_is_no_sound_is_said(sound: object, reason: str) -> None:
@@ -108,7 +108,7 @@ CARDS = Path(_DATA) / "cards"
 def test_what_is_said_is_heard() -> None:
     pytest.importorskip("pocketsphinx", reason="pip install 'tamis[audio]' brings it")
     matcher = tamis.Matcher(audio.operators())
-    with pytest.raises(tamis.SubscriptionError, match="'zzzq' is no word of the recognizer's"):
+    with pytest.raises(tamis.SubscriptionError, match="'zzzq' is not a word of the recognizer's"):
         matcher.subscribe("says(zzzq)")
     if not CARDS.is_dir():
         pytest.skip("needs the recordings of Debian's package pocketsphinx-testdata")

@@ -58,7 +58,7 @@ def test_every_layout_says_the_same(layout: str) -> None:
 def test_other_outputs_are_refused() -> None:
     with pytest.raises(DetectionError, match="1×2×9"):
         list(found_in([np.zeros((1, 2, 9), np.float32)], LAYOUT))
-    with pytest.raises(DetectionError, match="no detections of 3 classes"):
+    with pytest.raises(DetectionError, match="not detections of 3 classes"):
         list(found_in([np.zeros((1, 5), np.float32)], LAYOUT))
 
 
@@ -124,7 +124,7 @@ def test_a_document_says_more(tmp_path: Path) -> None:
     [
         ("hogg", "did you mean hog"),
         ("nothing.onnx", "names of its classes"),
-        ("nothing.json", "no detector"),
+        ("nothing.json", "not a detector"),
     ],
 )
 def test_detectors_that_are_not_there(text: str, reason: str) -> None:

@@ -312,7 +312,7 @@ def test_directions_are_asked_of_detectors_that_tell_them(tmp_path: Path) -> Non
         ("tests.operators.image.nowhere:Street", "no module tests.operators.image.nowhere"),
         ("tests.operators.image.own:Strett", "has no attribute 'Strett'"),
         ("tests.operators.image.own:STREET", "not callable"),
-        ("tests.operators.image.own:thing", "is no tamis_operators.image.Detector"),
+        ("tests.operators.image.own:thing", "is not a tamis_operators.image.Detector"),
     ],
 )
 def test_a_detector_of_ones_own_that_is_none(source: str, reason: str) -> None:
@@ -329,7 +329,7 @@ def test_a_detector_that_cannot_be_set_up_costs_its_operators_alone(
     assert troubled == NAMES
     matcher = tamis.Matcher(unpacked(packed(records)))
     matcher.subscribe("brightness(?value)")
-    says = "peopleCount could not be set up: TAMIS_DETECTOR: 'nonsense' is no detector; name auto"
+    says = "peopleCount could not be set up: TAMIS_DETECTOR: 'nonsense' is not a detector"
     with pytest.raises(tamis.SubscriptionError, match=says):
         matcher.subscribe("peopleCount(?n)")
 

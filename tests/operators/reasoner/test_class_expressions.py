@@ -91,7 +91,7 @@ def test_read(text: str, wanted: Any) -> None:
         ("p min x", "expected a whole number at 'x'"),
         ("p min 1.5 A", "expected a whole number at '1.5 A'"),
         ("inverse p", "expected some, only, value, min, max or exactly"),
-        ("d some A", "A is no datatype: boolean, byte"),
+        ("d some A", "A is not a datatype: boolean, byte"),
         ("d value x", "expected a number, a text in double quotes, true or false at 'x'"),
         ("d some decimal[5]", "expected <= or < or"),
         ("A ; B", "expected a name, a number, a text or a sign at '; B'"),

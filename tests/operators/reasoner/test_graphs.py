@@ -129,8 +129,8 @@ def test_an_ontology_of_a_graph_travels() -> None:
     ("add", "reason"),
     [
         ((rdflib.URIRef("no iri"), rdflib.RDF.type, rdflib.OWL.Thing), "no iri"),
-        ((rdflib.Literal("a"), rdflib.RDF.type, rdflib.OWL.Thing), "is no triple of RDF"),
-        ((rdflib.URIRef("urn:a"), rdflib.BNode(), rdflib.OWL.Thing), "is no triple of RDF"),
+        ((rdflib.Literal("a"), rdflib.RDF.type, rdflib.OWL.Thing), "is not a triple of RDF"),
+        ((rdflib.URIRef("urn:a"), rdflib.BNode(), rdflib.OWL.Thing), "is not a triple of RDF"),
         ((rdflib.BNode("tamis.1"), rdflib.RDF.type, rdflib.OWL.Thing), "is the ontology's own"),
         ((rdflib.URIRef("urn:a"), rdflib.RDF.type, rdflib.Variable("x")), "not a Variable"),
     ],

@@ -75,7 +75,7 @@ def test_forms_of_names(tmp_path: Path, where: str) -> None:
         ("isA(?x, near)", "unknown class 'near'"),
         ("isA(?x, 3)", "a class is a name, not 3"),
         ("isA(3, Car)", "an entity is a name, not 3"),
-        ("isA('a b', Car)", "'a b' is no IRI"),
+        ("isA('a b', Car)", "'a b' is not an IRI"),
         ("isA('_:', Car)", "names no blank node"),
     ],
 )

@@ -89,10 +89,10 @@ def test_languages_and_kinds() -> None:
 )
 def test_flaws(text: str, datatype: str) -> None:
     wrong = literal(text, datatype)
-    assert f"is no xsd:{datatype}" in (flaw(wrong) or "")
+    assert f"is not an xsd:{datatype}" in (flaw(wrong) or "")
     reason = solutions("holds(a, speed, ?v)", f":a :speed {wrong} .")
     assert isinstance(reason, str)
-    assert f"the facts are inconsistent: {text!r} is no xsd:{datatype}" in reason
+    assert f"the facts are inconsistent: {text!r} is not an xsd:{datatype}" in reason
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,8 @@ def test_a_folder_and_a_single_feature(tmp_path: Path) -> None:
 
 WRONG: list[tuple[object, str]] = [
     ("{", "cannot be read: Expecting"),
-    ({"type": "Topology"}, "no GeoJSON FeatureCollection"),
-    (collection({"type": "Point"}), "feature 1: it is no Feature"),
+    ({"type": "Topology"}, "not a GeoJSON FeatureCollection"),
+    (collection({"type": "Point"}), "feature 1: it is not a Feature"),
     (collection(feature("A", POINT), feature(3, POINT)), "feature 2: it has no name"),
     (collection(feature("A", POINT, names=[3])), r"feature 1 \(A\): its names are strings"),
     (collection(feature("A", POINT, kind=[])), r"feature 1 \(A\): its kind is a string"),
@@ -99,10 +99,10 @@ WRONG: list[tuple[object, str]] = [
         collection(feature("A", POINT), feature("A", POINT, replaces=True)),
         r"feature 2 \(A\): the name 'A' is taken",
     ),
-    (collection(feature("A", None, union=["B"])), r"\(A\): its union names 'B', which is no place"),
+    (collection(feature("A", None, union=["B"])), "its union names 'B', which is not a place"),
     (
         collection(feature("A", None, union=["B"]), feature("B", POINT)),
-        r"\(A\): its union names 'B', which is no area",
+        r"\(A\): its union names 'B', which is not an area",
     ),
     (
         collection(feature("A", None, union=["B"]), feature("B", None, union=["A"])),

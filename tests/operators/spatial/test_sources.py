@@ -196,7 +196,7 @@ WRONG = [
     ),
     (
         queried(Path(":memory:"), "select 'A' as name, 'POINT (1 2)' as geometry", crs="EPSG:0"),
-        "EPSG:0 is no known coordinate system",
+        "EPSG:0 is not a known coordinate system",
     ),
     (
         queried(Path(":memory:"), "select 'A' as name, 'POINT (1e30 2)' as geometry", crs=FEET),
@@ -302,11 +302,14 @@ def test_pairs_are_of_the_system_that_is_set(monkeypatch: pytest.MonkeyPatch) ->
     [
         ({"type": "Point", "coordinates": [1, 2], "crs": "the moon"}, "names no coordinate system"),
         ({"type": "Point", "coordinates": [1, 2], "crs": 7}, "names no coordinate system"),
-        ({"type": "Point", "coordinates": [1, 2], "crs": "EPSG:1"}, "no known coordinate system"),
+        (
+            {"type": "Point", "coordinates": [1, 2], "crs": "EPSG:1"},
+            "not a known coordinate system",
+        ),
         ({"type": "Point", "coordinates": [1e300, 2], "crs": FEET}, "is not defined"),
-        ({"type": "Point", "coordinates": ["a", 2], "crs": FEET}, "is no position"),
+        ({"type": "Point", "coordinates": ["a", 2], "crs": FEET}, "is not a position"),
         ({"type": "Point", "coordinates": [[]], "crs": FEET}, "two or three numbers, not 1"),
-        ({"type": "Point", "crs": FEET}, "is no position"),
+        ({"type": "Point", "crs": FEET}, "is not a position"),
         (
             {"type": "LineString", "coordinates": [[0, 0]] * 20_000, "crs": FEET},
             "more than 10,000 vertices",

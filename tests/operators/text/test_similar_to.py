@@ -230,9 +230,9 @@ def test_an_embedding_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ("source", "problem"),
     [
         (f"{__name__}:embed_by_leters", "did you mean embed_by_letters"),
-        (f"{__name__}:VECTORS", "is no function of texts"),
+        (f"{__name__}:VECTORS", "is not a function of texts"),
         ("no.such:module", "cannot be imported: No module named"),
-        ("/no/such/folder", "is no folder: a folder with model.onnx and tokenizer.json"),
+        ("/no/such/folder", "is not a folder: a folder with model.onnx and tokenizer.json"),
         (None, "there is no embedding yet: set TAMIS_EMBEDDING"),
     ],
 )

@@ -325,10 +325,10 @@ class Exchange:
     def _read(self, letter: int, content: bytes) -> list[Answer]:
         if letter in (messages.TRUE, messages.FALSE):
             if len(self._calls) > 1 or self._calls[0].width:
-                raise messages.GarbledError("a truth is no answer to this")
+                raise messages.GarbledError("a truth is not an answer to this")
             return [Answer(letter == messages.TRUE)]
         if letter != messages.ANSWERS:
-            raise messages.GarbledError("a reply is no answer")
+            raise messages.GarbledError("a reply is not an answer")
         widths = [call.width for call in self._calls]
         return messages.read_answers(content, widths, self._limits.solutions)
 

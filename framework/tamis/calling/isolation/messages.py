@@ -388,7 +388,7 @@ def read_failure(content: bytes) -> Failure:
 
 def _checked_failure(given: object) -> Failure:
     if not isinstance(given, list) or len(given) != len(Failure._fields):
-        raise GarbledError("a failure is no list of its parts")
+        raise GarbledError("a failure is not a list of its parts")
     kind, message, transient, after = given
     if kind not in _KINDS or type(message) is not str or type(transient) is not bool:
         raise GarbledError("a failure is of no known kind")

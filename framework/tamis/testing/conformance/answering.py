@@ -52,7 +52,7 @@ def samples(subject: LawSubject) -> None:
 
 def _check_sample(subject: LawSubject, sample: Sample) -> None:
     if not isinstance(sample, tuple) or len(sample) != len(Sample._fields):
-        raise Breach("what it gives is no sample", got=repr(sample)[:80], mend=f"write {_SHOW}")
+        raise Breach("what it gives is not a sample", got=repr(sample)[:80], mend=f"write {_SHOW}")
     predicate, content, answer = sample
     try:
         event = event_of(content)
@@ -108,7 +108,7 @@ def solutions(subject: LawSubject) -> None:
     for case, outcome in zip(subject.cases, subject.outcomes, strict=True):
         if outcome.nonsense:
             raise case.breach(
-                "what it gives is no answer",
+                "what it gives is not an answer",
                 expected="without a variable a bool, with some a list of values or tuples",
                 got=outcome,
                 mend="return bool(…), or a list with one value (a tuple each for several outputs)",

@@ -43,5 +43,5 @@ def _own(source: str) -> Detector:
             f"the detector {source} cannot be made: {type(failure).__name__}: {failure}"
         ) from failure
     if not isinstance(made, Detector):
-        raise ConfigurationError(f"{source} is no tamis_operators.image.Detector: {made!r:.80}")
+        raise ConfigurationError(f"{source} is not a tamis_operators.image.Detector: {made!r:.80}")
     return made

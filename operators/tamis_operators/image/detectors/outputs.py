@@ -54,7 +54,7 @@ def found_in(outputs: Sequence[NDArray[Any]], layout: Layout) -> Iterator[Found]
 def _unknown(shapes: Sequence[tuple[int, ...]], layout: Layout) -> DetectionError:
     shown = " and ".join("×".join(map(str, shape)) for shape in shapes)
     return DetectionError(
-        f"the outputs of the model ({shown}) are no detections of {layout.classes} classes"
+        f"the outputs of the model ({shown}) are not detections of {layout.classes} classes"
     )
 
 
