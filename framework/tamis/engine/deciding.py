@@ -255,13 +255,14 @@ class DecisionCourse:
         asked: set[int] = set()
         are_all_due = not (self._answered or decision.may_know_without_calls)
         ask, tell, most = run.unguarded_next, run.unguarded_observe, self._most
+        take, count = decision.take, len(decision.skeleton.calls)
         while True:  # for every call: what is guarded and timed here saves microseconds each
             try:
-                calls = list(map(index, ask(most)))
+                calls = [index(call) for call in ask(most)]
             except Exception as failure:
                 raise run.error("next", failure) from failure
             if calls:
-                self._check(calls, asked, len(decision.skeleton.calls))
+                self._check(calls, asked, count)
             else:
                 left_over = decision.next_needed() if decision.open else None
                 if left_over is None:
@@ -282,7 +283,10 @@ class DecisionCourse:
                 if self._purse is not None:
                     answers, ends = _in_time(answers, ends)
                 self._answered += answers
-                taken = _together([decision.take(*each) for each in answers])
+                if len(answers) == 1:
+                    taken = take(*answers[0])
+                else:
+                    taken = _together([take(*each) for each in answers])
                 now = timer()
                 seconds["deciding"] += now - stages.last
                 stages.last = now
@@ -297,14 +301,11 @@ class DecisionCourse:
 
     def _check(self, calls: Sequence[int], asked: set[int], count: int) -> None:
         for call in calls:
-            if not 0 <= call < count:
-                raise self._error(f"asked for call {call}, which does not exist")
-            if call in asked:
-                raise self._error(f"asked for call {call} twice")
+            if call in asked or not 0 <= call < count:
+                problem = " twice" if call in asked else ", which does not exist"
+                name = type(self._planner).__name__
+                raise PlannerError(f"planner {name} asked for call {call}{problem}")
             asked.add(call)
-
-    def _error(self, problem: str) -> PlannerError:
-        return PlannerError(f"planner {type(self._planner).__name__} {problem}")
 
     def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> list[int]:
         """Returns those of the calls that have to be made; the planner is told of the others."""
