@@ -53,7 +53,9 @@ def try_out(programs: Path) -> None:
     """Runs the tests in an environment, with kernels that are compiled there."""
     cache = PLACE / "kernels" / programs.parent.name
     shutil.rmtree(cache, ignore_errors=True)
-    run(programs / "python", "-m", "pytest", *TESTS, settings={"NUMBA_CACHE_DIR": str(cache)})
+    settings = {"NUMBA_CACHE_DIR": str(cache)}
+    run(programs / "tamis", "doctor", "--compile", settings=settings)
+    run(programs / "python", "-m", "pytest", *TESTS, settings=settings)
 
 
 def newest() -> None:
