@@ -12,6 +12,7 @@ import itertools
 import operator
 import threading
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -116,12 +117,15 @@ class Implications:
         """Asks the operator what answers to new calls imply for each other and the known ones."""
         found: list[tuple[int, int, int, int]] = []
         room = self._most - self._held
+        calls = fresh + known
+        arguments = [call.arguments for call in calls]
         for at, call in enumerate(fresh):
             if len(found) < room:
-                found += self._said(call, [*fresh[:at], *fresh[at + 1 :], *known])
+                others, theirs = calls[:at] + calls[at + 1 :], arguments[:at] + arguments[at + 1 :]
+                found += self._said(call, others, theirs)
         for call in known:
             if len(found) < room:
-                found += self._said(call, fresh)
+                found += self._said(call, fresh, arguments[: len(fresh)])
         rows = np.array(found, np.int64).reshape(-1, _WIDTH)
         contraposed = np.stack([rows[:, 2], 1 - rows[:, 3], rows[:, 0], 1 - rows[:, 1]], axis=1)
         return np.unique(np.concatenate([rows, contraposed]), axis=0)
@@ -140,11 +144,13 @@ class Implications:
             self._held += len(kept)
         self._asking = None
 
-    def _said(self, call: Call, others: list[Call]) -> list[tuple[int, int, int, int]]:
+    def _said(
+        self, call: Call, others: list[Call], arguments: Sequence[Sequence[Any]]
+    ) -> list[tuple[int, int, int, int]]:
         """Asks the operator what an answer to the call means for the others."""
         if not others:
             return []
-        said = call.operator.implications(call.arguments, [other.arguments for other in others])
+        said = call.operator.implications(call.arguments, arguments)
         mine = self._serial[call]
         return [
             (mine, int(bool(truth)), self._serial[others[other]], int(bool(conclusion)))

@@ -74,7 +74,7 @@ class Gazetteer:
         self._bounds = np.array([each.bounds for each in self.places]).reshape(-1, 4)
         self._related: dict[tuple[int, int], tuple[bool, bool]] = {}
 
-    @property
+    @functools.cached_property
     def areas(self) -> int:
         """The number of places that are areas."""
         return sum(each.dimension == AREA for each in self._regions)
@@ -277,15 +277,19 @@ class Gazetteer:
                 found.append((places[at].name, distance))
         return sorted(found)
 
-    def related(self, number: int, others: Sequence[int]) -> Iterable[tuple[int, bool, bool]]:
-        """Of other regions, by their place in the list, those in which this one lies, and those
-        with which it has no point in common: `(place, lies in it, disjoint)`."""
+    def related(
+        self, number: int, others: Sequence[int], *, away: bool = True
+    ) -> Iterable[tuple[int, bool, bool]]:
+        """Yields which of other regions, by their place in the list, this one lies in, or has no
+        point in common with: `(place, lies in it, disjoint)`.
+
+        Those far `away`, which may be very many, only where they are asked for."""
         if not others:
             return
         low_x, low_y, high_x, high_y = self._bounds[number]
         bounds = self._bounds[np.asarray(others, np.int64)]
         margin = 2 * MARGIN_DEGREES
-        apart_ = (
+        are_away = (
             (bounds[:, 0] > high_x + margin)
             | (bounds[:, 2] < low_x - margin)
             | (bounds[:, 1] > high_y + margin)
@@ -293,10 +297,12 @@ class Gazetteer:
         )
         mine = self.places[number]
         edge = mine.seam or mine.north or mine.south
-        for at, (other, away) in enumerate(zip(others, apart_.tolist(), strict=True)):
-            if away and not edge:
+        places = range(len(others)) if away or edge else np.flatnonzero(~are_away).tolist()
+        for at in places:
+            if are_away[at] and not edge:
                 yield at, False, True
                 continue
+            other = others[at]
             known = self._related.get((number, other))
             if known is None:
                 place = self.places[other]

@@ -59,7 +59,7 @@ class Intersects(SpatialOperator):
     ) -> Iterable[Implication]:
         """Implies for lines and areas those around them."""
         numbers = [number for (number,) in others]
-        for at, around, _ in self.gazetteer.related(arguments[0], numbers):
+        for at, around, _ in self.gazetteer.related(arguments[0], numbers, away=False):
             if around:
                 yield Implication(True, at, True)
 

@@ -65,7 +65,7 @@ class LocIn(SpatialOperator):
         """Implies the regions around this one, and excludes those away from it."""
         numbers = [number for (number,) in others]
         few = self.gazetteer.areas <= _MOST_EXCLUDED
-        for at, around, away in self.gazetteer.related(arguments[0], numbers):
+        for at, around, away in self.gazetteer.related(arguments[0], numbers, away=few):
             if around:
                 yield Implication(True, at, True)
             if away and few:
