@@ -35,6 +35,15 @@ def test_explains_only_the_named_ones(tamis: Tamis) -> None:
     )
 
 
+def test_keys_get_other_names_as_in_files(tamis: Tamis) -> None:
+    event = '{"event_id": "e7", "sound": {"level": 7}, "altitude": 500, "people": 9}'
+    ended = tamis(*EXPLAIN, "--event", event, "--rename", "event_id=id,sound.level=loudness")
+    assert "\n\ns2 matches e7\n" in ended.out
+    wrong = tamis(*EXPLAIN, "--event", event, "--rename", "event_id")
+    assert wrong.status == 2
+    assert "--rename is FROM=TO" in wrong.err
+
+
 def test_as_data(tamis: Tamis) -> None:
     data = strict(tamis(*EXPLAIN, "--event", EVENT, "--json").out)
     assert data["event"] == "e1"

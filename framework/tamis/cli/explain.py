@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tamis.catalog.subscription_lines import SubscriptionLines
     from tamis.matcher import Matcher
     from tamis.result.account import Account
+    from tamis.result.result import Result
 
 _FILE = "@"
 _FACTS = (
@@ -49,6 +50,7 @@ def explain(
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
     time_zone: options.TimeZone = None,
+    rename: options.Rename = None,
     graph: Annotated[
         str | None,
         option(
@@ -66,11 +68,13 @@ def explain(
 ) -> None:
     """Explain why subscriptions did or did not match an event, and what it took."""
     from tamis.catalog.subscription_lines import read_subscriptions
+    from tamis.files.naming import EventDefaults
 
     refuse_two_inputs(subscriptions, event.removeprefix(_FILE), option="--event")
     matcher = Setup(operators, index, planner, statistics, time_zone=time_zone).matcher()
     lines = read_subscriptions(subscriptions)
     document, folder = _event(event)
+    document = EventDefaults(options.renamed_of(rename)).document(document)
     subscribe(matcher, lines)
     ids = _chosen(subscription, lines, subscriptions)
     if graph is not None:
@@ -81,6 +85,10 @@ def explain(
         return
     with contextlib.redirect_stdout(sys.stderr):
         result = matcher.match(document, folder=folder)
+    _say(result, ids, json)
+
+
+def _say(result: Result, ids: Sequence[str], json: bool) -> None:
     explanations = map(result.explain, ids)
     if json:
         put_json(
