@@ -90,8 +90,6 @@ def test_what_fits_no_event_type_is_a_reject(tamis: Tamis, folder: Path) -> None
     ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json")
     assert (ended.status, ended.out) == (1, "")
     assert "T.json: an event type is an object of" in ended.err
-    ended = tamis(*MATCH, "--events", "E.jsonl", "--types", "T.json", "--on", "spark")
-    assert ended.status == 2
 
 
 def test_tells_of_rejects_that_nobody_keeps(tamis: Tamis) -> None:

@@ -102,6 +102,25 @@ def test_the_command_gives_the_lines_of_one_process(
     assert not list(world.glob("*.partial"))
 
 
+@pytest.mark.parametrize("shards", ["1", "2"])
+def test_events_of_no_type_are_rejects_as_in_one_process(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    types = {"name": "frame", "attributes": {"altitude": ["number", [0, 500]]}}
+    Path("t.json").write_text(json.dumps([types]))
+    Path("e.jsonl").write_text('{"id": "a", "altitude": 700}\n{"id": "b", "altitude": 70}\n')
+    Path("s.jsonl").write_text('{"id": "s", "where": "altitude > 60"}\n')
+    head = ("match", "--subscriptions", "s.jsonl", "--events", "e.jsonl", "--types", "t.json")
+    assert run([*head, "--output", "l.jsonl", "--rejects", "lr.jsonl"]) == 0
+    more = ("--on", "spark", "--shards", shards, "--output", "sp", "--rejects", "spr.jsonl")
+    assert run([*head, *more]) == 0
+    assert lines(Path("sp")) == lines(Path("l.jsonl"))
+    assert lines(Path("spr.jsonl")) == lines(Path("lr.jsonl"))
+    [reject] = map(json.loads, lines(Path("spr.jsonl")))
+    assert "altitude is 700, not from 0 to 500" in reject["reason"]
+
+
 def test_parts_of_one_file_keep_their_numbers(
     spark: SparkSession, world: Path, tmp_path: Path
 ) -> None:

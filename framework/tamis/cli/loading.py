@@ -16,6 +16,7 @@ from tamis.words import counted
 
 if TYPE_CHECKING:
     from tamis.catalog.subscription_lines import LineFinding, SubscriptionLines
+    from tamis.event.types import EventType
     from tamis.matcher import Matcher
     from tamis.operators import OperatorRecord
     from tamis.spark.compiling import CompiledSubscriptions
@@ -105,7 +106,6 @@ class Setup:
     def matcher(self, *, workers: int = 1) -> Matcher:
         """Returns a matcher without subscriptions."""
         from tamis.calling.memo import DEFAULT_BYTES
-        from tamis.event.types import read_types
         from tamis.matcher import Matcher
         from tamis.plugins.loader import installed
         from tamis.statistics import Statistics
@@ -120,10 +120,15 @@ class Setup:
             statistics=learned,
             workers=workers,
             time_zone=self.time_zone,
-            types=() if self.types is None else read_types(Path(self.types)),
+            types=self._event_types(),
             memo_bytes=DEFAULT_BYTES if self.memo_bytes is None else self.memo_bytes,
             **names,
         )
+
+    def _event_types(self) -> list[EventType]:
+        from tamis.event.types import read_types
+
+        return [] if self.types is None else read_types(Path(self.types))
 
     def compiled(self, matcher: Matcher, shards: int) -> CompiledSubscriptions:
         """Returns the matcher as it travels to the workers of Spark."""
@@ -136,6 +141,7 @@ class Setup:
             in_flight=self.in_flight,
             time_zone=self.time_zone,
             memo_bytes=matcher.memo.most_bytes,
+            types=self._event_types(),
             shards=shards,
             **self.names,
         )

@@ -91,8 +91,6 @@ def match(
     films = options.frames_of(events, every, starts, track, frames)
     run = MatchRun(subscriptions, events, setup, output, report, rejects, *named, films)
     options.check_followed(statistics, follows=follow_statistics, on=on)
-    if on == "spark" and types is not None:
-        raise MisuseError("--types are looked at in one process: leave out --on spark")
     if on == "spark" and films is not None:
         raise MisuseError("films are read by one process: leave out --on spark")
     if _is_on_spark(on, master, shards, shadow, policy_state):

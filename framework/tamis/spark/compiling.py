@@ -14,6 +14,7 @@ from tamis.catalog.sharding import Sharding, cut_of
 from tamis.engine.window import checked_in_flight
 from tamis.errors import SparkError
 from tamis.event.clock import zone_of
+from tamis.event.types import EventType
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
 from tamis.nearest import did_you_mean
@@ -36,6 +37,7 @@ _OF_MATCHERS = (
     "limits",
     "time_zone",
     "memo_bytes",
+    "types",
 )
 _SETTINGS = (*_OF_MATCHERS, "in_flight", "shards")
 
@@ -56,6 +58,7 @@ class CompiledSubscriptions:
         limits: Limits = DEFAULT_LIMITS,
         time_zone: str | None = None,
         memo_bytes: int = DEFAULT_BYTES,
+        types: Iterable[EventType] = (),
     ) -> None:
         zone_of(time_zone)
         _check_no_policies(matcher)
@@ -81,6 +84,7 @@ class CompiledSubscriptions:
             limits=limits,
             time_zone=time_zone,
             memo_bytes=memo_bytes,
+            types=tuple(types),
         )
         self.key = task.save(folder)
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from tamis.calling.memo import DEFAULT_BYTES, MemoAccount
 from tamis.errors import SparkError
+from tamis.event.types import EventType
 from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
@@ -50,6 +51,7 @@ class MatchTask:
     limits: Limits = DEFAULT_LIMITS
     time_zone: str | None = None
     memo_bytes: int = DEFAULT_BYTES
+    types: tuple[EventType, ...] = ()
 
     def save(self, folder: Path) -> str:
         """Writes it beside the shards; what it is known by."""
@@ -95,6 +97,7 @@ class Holder:
                     limits=task.limits,
                     time_zone=task.time_zone,
                     memo_bytes=task.memo_bytes,
+                    types=task.types,
                 )
                 self._open = shard, matcher, ResultTexts()
             return self._open[1]

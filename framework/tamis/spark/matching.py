@@ -64,8 +64,8 @@ def match(
     `verdict` (matched, undetermined or rejected), `subscription`, `bindings` as a map, `data` as
     JSON, `reason`. Events without an id are named by their partition and place in it. `settings`
     are `index`, `planner`, `statistics`, `workers`, `in_flight`, `limits`, `time_zone`,
-    `memo_bytes` and `shards`. All installed operators are known when none are given, and beside
-    those of `also`."""
+    `memo_bytes`, `types` and `shards`. All installed operators are known when none are given, and
+    beside those of `also`."""
     checked_frame(events)
     _kept(events, keep)
     compiled = subscriptions
