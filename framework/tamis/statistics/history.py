@@ -16,7 +16,7 @@ import numpy as np
 
 from tamis.errors import StatisticsError
 from tamis.event import Event
-from tamis.event.clock import TIME_NAMES
+from tamis.event.clock import TIME_NAMES, derived_in, zone_of
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Test
@@ -103,17 +103,22 @@ class Statistics:
         self._of_rows: tuple[list[dict[str, Any]], dict[str, AttributeSpaces]] | None = None
 
     @classmethod
-    def from_events(cls, events: Iterable[Mapping[str, Any]]) -> Statistics:
+    def from_events(
+        cls, events: Iterable[Mapping[str, Any]], *, time_zone: str | None = None
+    ) -> Statistics:
         """Counts the attributes of these events: how often each is there, and where its values lie.
 
-        Derived attributes are among them, those of plugins too.
+        Derived attributes are among them, those of plugins too; `time.hour` and its kin go by the
+        clock of `time_zone`, as with a matcher.
 
         >>> known = Statistics.from_events([{"altitude": 120}, {"altitude": 80, "camera": "north"}])
         >>> [(row["attribute"], row["kind"], row["events"]) for row in known.attributes]
         [('altitude', 'number', 2), ('camera', 'string', 1)]
         """
-        derived = installed().attributes
-        gatherer = Gatherer({name: Marks() for name in derived if name not in TIME_NAMES}, derived)
+        zone = zone_of(time_zone)
+        derived = derived_in(installed().attributes, zone)
+        marks = {name: Marks() for name in derived if name not in TIME_NAMES}
+        gatherer = Gatherer(marks, derived, zone=zone)
         statistics = cls()
         statistics.events = 0
         for document in events:

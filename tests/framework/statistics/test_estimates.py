@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis import Statistics
+from tamis import Statistics, WrongOption
 from tamis.index.clauses import Clause, predicate_of
 from tamis.learning.learner import Learner
 from tamis.learning.lesson import Lesson
@@ -124,3 +124,14 @@ def test_old_counts_fade_and_new_ones_join_them() -> None:
     assert both.events == 4_500 + 11_000
     assert both.estimate("altitude >= 300") == pytest.approx(0.223, abs=0.02)
     assert {row["attribute"] for row in both.attributes} == {"altitude", "camera", "tags"}
+
+
+def test_hours_go_by_the_clock_of_a_zone() -> None:
+    evening = [{"time": "2026-06-01T22:10:00Z"}]
+    for zone, hour in ((None, 22.0), ("America/New_York", 18.0), ("Asia/Kolkata", 3.0)):
+        known = Statistics.from_events(evening, time_zone=zone)
+        [hours] = [row for row in known.attributes if row["attribute"] == "time.hour"]
+        assert hours["quantiles"] == [hour]
+        assert known.estimate("time.hour >= 22") == (zone is None)
+    with pytest.raises(WrongOption, match="did you mean America/New_York"):
+        Statistics.from_events(evening, time_zone="America/NewYork")
