@@ -158,9 +158,8 @@ def _match_here(run: MatchRun, shadow: bool, policy_state: str | None, *, follow
             raise
     policies.save()
     totals.memo = {name: Counter(vars(each)) for name, each in matcher.memo.account().items()}
-    run.conclude(
-        totals, len(matcher), **({} if work.shadow is None else {"shadow": work.shadow.as_dict()})
-    )
+    facts = {} if work.shadow is None else {"shadow": work.shadow.as_dict()}
+    run.conclude(totals, len(matcher), spent=matcher.operators.spent(), **facts)
 
 
 def _followed(run: MatchRun, matcher: Matcher) -> contextlib.AbstractContextManager[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,13 @@ class MatchRun:
 
         subscribe(matcher, read_subscriptions(self.subscriptions))
 
-    def conclude(self, totals: Totals, subscriptions: int, **facts: object) -> None:
+    def conclude(
+        self,
+        totals: Totals,
+        subscriptions: int,
+        spent: Mapping[str, Mapping[str, float]] | None = None,
+        **facts: object,
+    ) -> None:
         """Ends a run: notes, the report, and a failure where no line held an event."""
         say_rejects(totals.rejected, totals.first_reject, kept=self.rejects is not None)
         if totals.unread_times:
@@ -97,6 +103,10 @@ class MatchRun:
         if totals.undetermined:
             first = totals.first_undetermined
             say(f"note: {totals.undetermined:,} undetermined, the first: {first}")
+        for name, amounts in (spent or {}).items():
+            say(f"note: {name} spent {_amounts_text(amounts)}")
+        if spent is not None:
+            facts["spent"] = spent
         totals.account.rejected = totals.rejected
         totals.account.subscriptions = subscriptions
         if self.report is not None:
@@ -126,3 +136,7 @@ class MatchRun:
         }
         with lines_to(path) as file:
             file.write(report, indent=1)
+
+
+def _amounts_text(amounts: Mapping[str, float]) -> str:
+    return ", ".join(f"{amount:,.6g} {unit.replace('_', ' ')}" for unit, amount in amounts.items())

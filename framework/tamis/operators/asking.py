@@ -12,10 +12,11 @@ import inspect
 import itertools
 import pickle
 import threading
+import warnings
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from tamis.errors import OperatorError, PluginError
+from tamis.errors import OperatorError, PluginError, PluginWarning
 from tamis.event import Event
 from tamis.language.constraint import AttributeReference, Constraint, Values
 from tamis.language.values import Scalar, as_scalar, identity, kind_of
@@ -57,6 +58,20 @@ class Operators:
                 if made is None:
                     made = self._made[name] = self._make(name)
         return made
+
+    def spent(self) -> dict[str, dict[str, float]]:
+        """Returns what operators say that they spent beside time, by name."""
+        found = {}
+        for name, made in sorted(self._made.items()):
+            try:
+                found[name] = {str(unit): amount + 0 for unit, amount in made.spent().items()}
+            except Exception as failure:
+                warnings.warn(
+                    f"{name} cannot say what it spent: {type(failure).__name__}: {failure}",
+                    PluginWarning,
+                    stacklevel=2,
+                )
+        return {name: spent for name, spent in found.items() if spent}
 
     def renewed(self, records: Iterable[OperatorRecord]) -> Operators:
         """Returns the same operators but for some records, which are made at once."""

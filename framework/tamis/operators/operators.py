@@ -122,6 +122,12 @@ class Operator:
         """Predicates and events to try it with: by the conformance kit, and by `tamis doctor`."""
         return ()
 
+    def spent(self) -> Mapping[str, float]:
+        """Returns what its calls have taken in this process beside time, for reports.
+
+        Numbers by unit, as `{"prompt_tokens": 1_200, "cost": 0.02}`."""
+        return {}
+
 
 class Implication(NamedTuple):
     """When the predicate is `truth`, the other one (by its place) is `conclusion`."""

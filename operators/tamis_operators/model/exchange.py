@@ -27,13 +27,13 @@ _MOST_BYTES, _CHUNK, _SHOWN = 4 << 20, 1 << 16, 200
 _LATER = (408, 425, 429)
 
 
-def exchanged(endpoint: Endpoint, body: Mapping[str, Any]) -> dict[str, Any]:
+def exchanged(endpoint: Endpoint, operator: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the reply to a request, as an object; it is counted whatever comes of it."""
     reply = None
     try:
         reply = _reply(endpoint, json.dumps(body).encode())
     finally:
-        count(endpoint, reply)
+        count(endpoint, operator, reply)
     return reply
 
 

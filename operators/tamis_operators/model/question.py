@@ -13,6 +13,7 @@ from typing import Any
 from tamis import ArgumentError, Operator, OperatorError, Sample, Specification, Transient, Variable
 from tamis_operators.model.endpoint import HOW, Endpoint
 from tamis_operators.model.forms import AnswerForm, UnansweredError, answers, request
+from tamis_operators.model.usage import usage
 
 _LONGEST_QUESTION, _LONGEST_ANSWER = 2_000, 1_000
 _WORDS = {"yes": True, "no": False}
@@ -101,12 +102,27 @@ class Question(Operator):
         """Returns one question about a text."""
         return (self._sample,)
 
+    def spent(self) -> dict[str, float]:
+        """Returns the requests, tokens and money that went to its model so far."""
+        endpoint = self._endpoint
+        used = [
+            each
+            for each in usage(self.specification.name)
+            if (each.url, each.name) == (endpoint.shown, endpoint.name)
+        ]
+        return {
+            name: getattr(each, name)
+            for each in used
+            for name in ("requests", "prompt_tokens", "answer_tokens", "cost")
+        }
+
     def _asked(self, content: Sequence[Any], questions: Sequence[str]) -> list[Any]:
         from tamis_operators.model.exchange import exchanged  # http and ssl, with the first call
 
         endpoint, form = self._endpoint, self._form
         try:
-            reply = exchanged(endpoint, request(endpoint, form, content, questions))
+            name = self.specification.name
+            reply = exchanged(endpoint, name, request(endpoint, form, content, questions))
         except (Transient, ValueError) as problem:
             return [problem] * len(questions)
         found = answers(form, reply, len(questions))

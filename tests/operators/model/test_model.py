@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import logging
+import os
 import struct
 import subprocess
 import sys
@@ -301,3 +303,42 @@ def test_listing_brings_no_http() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "False False\n", done.stderr
+
+
+def test_a_run_tells_what_was_spent(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"id": "s", "where": "asks(\\"is there smoke?\\")"}\n')
+    (tmp_path / "e.jsonl").write_text('{"id": "a", "text": "smoke"}\n{"id": "b", "text": "sun"}\n')
+    command = (
+        *(sys.executable, "-m", "tamis", "match", "--subscriptions", "s.jsonl"),
+        *("--events", "e.jsonl", "--report", "r.json"),
+    )
+    settings = {"TAMIS_MODEL_URL": server.url, "TAMIS_MODEL_KEY": KEY}
+    ended = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    tokens = {"prompt_tokens": 2 * PROMPT_TOKENS, "answer_tokens": 2 * ANSWER_TOKENS}
+    spent = {"asks": {"requests": 2, **tokens, "cost": 0.0}}
+    assert json.loads((tmp_path / "r.json").read_text())["spent"] == spent
+    prompt, answer = tokens.values()
+    words = f"asks spent 2 requests, {prompt:,} prompt tokens, {answer:,} answer tokens, 0 cost"
+    assert f"note: {words}\n" in ended.stderr
+    assert KEY not in ended.stderr + ended.stdout
+
+
+def test_what_cannot_be_said_ends_no_run() -> None:
+    class Careless(tamis.Operator):
+        specification = tamis.Specification("careless")
+
+        def spent(self) -> dict[str, float]:
+            return {"beads": "many"}  # type: ignore[dict-item]
+
+    matcher = tamis.Matcher([Careless()])
+    matcher.subscribe("careless()")
+    with pytest.warns(tamis.PluginWarning, match="careless cannot say what it spent"):
+        assert matcher.operators.spent() == {}
