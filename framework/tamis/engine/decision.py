@@ -117,7 +117,8 @@ class Decision:
     @cached_property
     def _joins(self) -> Joins:
         number_of = self.skeleton.test_number.__getitem__
-        return Joins(self.rows, number_of, self._answer_cut, self.event, self.limits)
+        is_cut = lambda test: self.answer_of(test).cut  # noqa: E731 - one line, used once
+        return Joins(self.rows, number_of, is_cut, self.event, self.limits)
 
     def without_implications(self) -> Decision:
         """Returns the same event from its beginning, with nothing declared of its tests."""
@@ -361,8 +362,10 @@ class Decision:
         self.stages.end("joins")
         return found
 
-    def _answer_cut(self, test: int) -> bool:
-        return self.answers[int(self.skeleton.problem.test_call[test])].cut
+    def answer_of(self, test: int) -> Answer:
+        """Returns the answer that decided a test: of its own call if known, else of a wider one."""
+        own = self.answers.get(self.skeleton.own_call(test))
+        return self.answers[int(self.problem.test_call[test])] if own is None else own
 
     def _number(self, plan: JoinPlan, at: int) -> int:
         return self.skeleton.test_number[plan.atoms[at].test]

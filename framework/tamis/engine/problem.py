@@ -241,6 +241,10 @@ class Skeleton:
         lists = self.call_tests
         return lists[lists[call] : lists[call + 1]]
 
+    def own_call(self, test: int) -> int:
+        """Returns the call of a test as it is written, whatever answers it."""
+        return int(self._test_call[test])
+
     def own_tests(self, call: int) -> list[int]:
         """Returns the tests of a call, whatever answers them."""
         lists = self._own_tests

@@ -250,8 +250,8 @@ class _About:
             detail = f"not called: implied by {decision.skeleton.tests[source].text}, {said}"
             return record | {"detail": detail}
         if record["how"] != MEMO:
-            record["seconds"] = decision.answers[call].seconds
-        record["detail"] = self._answer(decision, number, call, guards)
+            record["seconds"] = decision.answer_of(number).seconds
+        record["detail"] = self._answer(decision, number, guards)
         return record
 
     def _before_a_call(self, test: Test, leaf: Leaf) -> dict[str, Any] | None:
@@ -293,9 +293,9 @@ class _About:
             if set(constraint.variables).issubset(predicate.variables)
         ]
 
-    def _answer(self, decision: Decision, number: int, call: int, guards: list[str]) -> str:
+    def _answer(self, decision: Decision, number: int, guards: list[str]) -> str:
         """Describes the answer to the call."""
-        answer = decision.answers[call]
+        answer = decision.answer_of(number)
         if number in decision.failures:
             return str(decision.failures[number])
         gave = "remembered from an earlier event: the call gave"

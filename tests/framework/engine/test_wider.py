@@ -176,6 +176,29 @@ def test_remembered_answers_serve() -> None:
     assert [each.subscription for each in again.matches] == ["all", "one"]
 
 
+@pytest.mark.parametrize("planner", ["savings", "sequential", "naive", "greedy", "suborder"])
+def test_remembered_solutions_serve_where_the_wider_call_is_not_made(planner: str) -> None:
+    @tamis.operator(outputs=("x",), cost_seconds=1e-6)
+    def never(event: Any, x: object) -> list[str]:
+        return []
+
+    operator = Pairs(deterministic=True, cost_seconds=1.0)
+    matcher = tamis.Matcher([operator, never], planner=planner)
+    matcher.subscribe("pairs(a, ?n)", id="numbers")
+    matcher.subscribe("pairs(?l, 2)", id="letters")
+    matcher.match(EVENT)
+    matcher.subscribe("never(?l), pairs(?l, ?n)", id="wide")
+    result = matcher.match(EVENT)
+    assert [arguments for arguments in operator.asked if arguments[0] != "a"] == [
+        (tamis.Variable(1), 2)
+    ]
+    assert verdicts(result) == {
+        "letters": ["{'l': 'a'}", "{'l': 'b'}"],
+        "numbers": ["{'n': 1}", "{'n': 2}"],
+    }
+    assert "remembered from an earlier event: the call gave 1, 2" in str(result.explain("numbers"))
+
+
 def test_values_are_checked_at_subscription() -> None:
     class Wrong(Pairs):
         def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
