@@ -102,9 +102,9 @@ class WiderAnswer:
     """The solutions of a wider call, for those that ask for some of them."""
 
     def __init__(self, answer: Answer) -> None:
-        if answer.solutions is None or answer.cut:
+        if not _has_all(answer):
             raise WiderError
-        self._solutions = answer.solutions
+        self._solutions = answer.solutions or ()
         self._found: dict[tuple[int, ...], Mapping[tuple[object, ...], list[Solution]]] = {}
 
     def narrowed(self, narrower: Narrower) -> Answer:
@@ -118,13 +118,21 @@ class WiderAnswer:
         return Answer(solutions=[_at(each, narrower.places) for each in rows], made=False)
 
 
+def _has_all(answer: Answer) -> bool:
+    """Returns whether an answer has all solutions: it is no failure, and was not cut."""
+    return answer.solutions is not None and not answer.cut
+
+
 def narrowed_answers(
     narrower: Mapping[int, Narrower], answers: Mapping[int, Answer]
 ) -> dict[int, Answer]:
-    """Returns the answers of narrower calls that the wider calls made imply, by call number."""
+    """Returns the answers of narrower calls that the wider calls made imply, by call number.
+
+    A wider call that failed or was cut implies none; what it was to answer was known without it."""
     known = {
         at: WiderAnswer(answers[at])
         for at in {each.wider for each in narrower.values()} & answers.keys()
+        if _has_all(answers[at])
     }
     return {
         each.call: known[each.wider].narrowed(each)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import tamis
+from tamis.engine.wider import narrowed_answers
 from tamis.limits import Limits
 
 
@@ -197,6 +198,20 @@ def test_remembered_solutions_serve_where_the_wider_call_is_not_made(planner: st
         "numbers": ["{'n': 1}", "{'n': 2}"],
     }
     assert "remembered from an earlier event: the call gave 1, 2" in str(result.explain("numbers"))
+
+
+def test_a_wider_call_that_fails_and_had_nothing_to_answer_implies_nothing() -> None:
+    operator = Pairs(deterministic=True)
+    matcher = tamis.Matcher([operator])
+    matcher.subscribe("pairs(a, 1)", id="one")
+    matcher.match(EVENT)
+    matcher.subscribe("pairs(?x, ?y)", id="all")
+    operator.failing = True
+    result = matcher.match(EVENT)
+    assert verdicts(result) == {"one": ["{}"], "all": "unknown"}
+    decision = result.decision
+    assert decision is not None and decision.skeleton.narrower
+    assert narrowed_answers(decision.skeleton.narrower, decision.answers) == {}
 
 
 def test_values_are_checked_at_subscription() -> None:
