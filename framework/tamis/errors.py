@@ -17,7 +17,7 @@ class TamisError(Exception):
 
 
 class SubscriptionError(TamisError, ValueError):
-    """A subscription that cannot be taken, with the place in its text where it went wrong."""
+    """A subscription that is refused, with the place of the error in its text."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ _SHOWN = 10
 
 
 class SubscriptionErrors(SubscriptionError):
-    """Several subscriptions that cannot be taken, every error at once; nothing was inserted."""
+    """Several refused subscriptions, with every error; nothing was inserted."""
 
     def __init__(self, errors: list[SubscriptionError]) -> None:
         super().__init__(f"{counted(len(errors), 'subscription')} cannot be taken")
@@ -88,7 +88,7 @@ class SubscriptionErrors(SubscriptionError):
 
 
 class SubscriptionWarning(UserWarning):
-    """Something about a subscription that is accepted and is probably not meant."""
+    """A part of an accepted subscription that is probably not meant."""
 
 
 class NeverMatches(SubscriptionWarning):
@@ -96,7 +96,7 @@ class NeverMatches(SubscriptionWarning):
 
 
 class EventError(TamisError, ValueError):
-    """Something that is not an event."""
+    """A value that is not an event."""
 
 
 class OperatorError(TamisError, ValueError):
@@ -123,7 +123,7 @@ class ArgumentError(OperatorError):
 class Transient(TamisError):
     """An operator's failure that may be retried, after so many seconds where it knows.
 
-    It is tried again as often as the `retries` of the operator say; else it is a failure."""
+    It is retried as often as the `retries` of the operator allow; then it is a failure."""
 
     _after_seconds: float | None = None
 
@@ -139,7 +139,7 @@ class Transient(TamisError):
 
     @property
     def after_seconds(self) -> float | None:
-        """After how many seconds it may be tried again, where that is known."""
+        """The seconds to wait before a retry, where they are known."""
         return self._after_seconds
 
 
@@ -175,7 +175,7 @@ class ServerError(TamisError):
     ) -> None:
         super().__init__(problem)
         self.status = status
-        """That of HTTP; `None` where there was no answer."""
+        """The status of HTTP; `None` where there was no answer."""
         self.problem = dict(document or {})
         """The problem document (RFC 9457): its `type` says which one, `errors` where."""
 
@@ -185,7 +185,7 @@ class ModelError(TamisError):
 
 
 class SparkError(TamisError):
-    """Spark that is not installed, cannot be started, or was given what it cannot use."""
+    """Spark is not installed, cannot be started, or was given values that it cannot use."""
 
 
 class PluginError(TamisError):
@@ -193,7 +193,7 @@ class PluginError(TamisError):
 
 
 class UnknownPlugin(TamisError, LookupError):
-    """A planner or an index of a name that nobody registered."""
+    """An unknown name of a planner or an index."""
 
 
 class WrongOption(TamisError, ValueError):

@@ -30,7 +30,7 @@ class Found(_Found):
     """Holds the rows that an event satisfies, and how many rows were checked to find them."""
 
     reads: int = 0
-    """The pages that an index on disk read from there."""
+    """The pages that an index on disk has read."""
 
     def with_reads(self, reads: int) -> Found:
         """Returns the same, found with so many pages read."""
@@ -40,7 +40,7 @@ class Found(_Found):
 
 
 class Kept(NamedTuple):
-    """Holds a subscription for whoever opens its index again: as JSON, and when it ends."""
+    """A subscription that is kept with its index: as JSON, and when it ends."""
 
     document: str
     expires: float
@@ -57,43 +57,43 @@ class Keeper(Protocol):
         """Keeps all that is changed within, the rows of the index too, or nothing."""
 
     def read(self, holds: str) -> Sequence[Kept]:
-        """Returns what is kept, in the order in which it came: of such a sort, or an error."""
+        """Returns what is kept, in the order of its coming; an error if it is of another sort."""
 
     def put(self, id: str | int, kept: Kept, rows: Iterable[int]) -> None:
         """Keeps a subscription, whose rows are in the index."""
 
     def own(self, id: str | int, rows: Iterable[int]) -> None:
-        """Says of rows whose they are."""
+        """Tells which subscriptions rows belong to."""
 
     def renew(self, id: str | int, expires: float) -> None:
-        """Gives a subscription another end."""
+        """Changes when a subscription ends."""
 
     def drop(self, id: str | int) -> None:
-        """Keeps a subscription no longer."""
+        """Drops a subscription."""
 
     def close(self) -> None:
-        """Lets others change what is kept; the index is used no more."""
+        """Releases what is kept for others; the index is not used any more."""
 
 
 class Index(Protocol):
     """An index over rows: small integers that the caller chooses and may use again.
 
     A row without predicates satisfies every event. The caller keeps writers from readers: `match`
-    may run in several threads at once, never beside `insert` or `delete`. An index that inherits
-    from this class has what is said here in terms of the rest."""
+    may run in several threads at once, never during `insert` or `delete`. Methods that are not
+    abstract are made of the others."""
 
     takes_disjunctions: bool = False
-    """Whether it knows what a `Disjunction` is; one that does not gets rows without them, which are
-    decided afterwards."""
+    """True if it decides `Disjunction`s; else it gets rows without them, and they are decided
+    afterwards."""
     names: Any = None
-    """What keeps the ids of its rows beside them, as `tamis.index` wants them, if anything does."""
+    """The ids of its rows for `tamis.index`, where the index keeps them itself."""
 
     keeper: Keeper | None = None
-    """What keeps subscriptions where the index outlives the program. Rows are inserted again when
-    it is opened again: they may be others then."""
+    """The keeper of subscriptions where the index outlives the program. Their rows are inserted
+    again when it is opened, and may have other numbers then."""
 
     def beside(self) -> Index | None:
-        """Returns an empty index for other rows that nobody keeps; none where any other will do."""
+        """Returns an empty index for other rows that are not kept; `None` if any index will do."""
         return None
 
     def build(self, entries: Iterable[Entry]) -> None:
@@ -117,13 +117,13 @@ class Index(Protocol):
             self.delete(row)
 
     def inform(self, statistics: Any) -> None:
-        """Takes what is known of events, a `tamis.Statistics`; answers never change."""
+        """Takes statistics of events, which never change answers."""
 
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
 
     def search(self, event: Event) -> Found:
-        """Returns the same, and how many rows were checked: all, where an index does not say."""
+        """Returns the matches, and how many rows were checked: by default all."""
         return Found(self.match(event), len(self))
 
     @property
@@ -145,7 +145,7 @@ class Index(Protocol):
         return [self.match(event) for event in events]
 
     def reader(self, events: Sequence[Event]) -> Callable[[int], Rows]:
-        """The answer to each of some events by its place, with what can be read of them read."""
+        """Returns a function that matches each of some events by its place; they are read once."""
         return lambda place: self.match(events[place])
 
     @property
@@ -158,7 +158,7 @@ class Index(Protocol):
         return
 
     def close(self) -> None:
-        """Lets go of its folder."""
+        """Releases its folder."""
         return
 
     def __len__(self) -> int:
@@ -172,12 +172,12 @@ class Index(Protocol):
         """Writes its arrays into an existing folder."""
 
     def load(self, folder: Path) -> None:
-        """Takes, when new, what `save` wrote, mapping arrays rather than reading them."""
+        """Loads what `save` wrote into a new index, mapping arrays rather than reading them."""
 
 
 @dataclass(frozen=True)
 class IndexRecord:
-    """An index to be: its name, and where its code comes from when first needed.
+    """The name of an index, and where its code comes from when first needed.
 
     The factory takes the options of the index, if it has any, by their names."""
 
@@ -189,7 +189,7 @@ class IndexRecord:
 
     @property
     def options(self) -> dict[str, object]:
-        """Returns the options of the index, and what they are when not given."""
+        """Returns the options of the index with their defaults."""
         parameters = inspect.signature(self.factory).parameters.values()
         return {each.name: each.default for each in parameters}
 

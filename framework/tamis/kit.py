@@ -1,4 +1,4 @@
-"""Lends authors of plugins what the bundled ones use; each is imported with its first use."""
+"""Offers authors of plugins the parts of bundled ones; each is imported at its first use."""
 
 from __future__ import annotations
 

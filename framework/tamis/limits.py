@@ -1,4 +1,4 @@
-"""Bounds subscriptions, answers, and how patient callers are: all settings."""
+"""Bounds subscriptions, answers and waiting times, all as settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tamis.errors import TamisError
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds within which nothing overflows and beyond which an error says so."""
+    """The limits of subscriptions, answers and waiting; an error says which one is exceeded."""
 
     text_bytes: int = 64 * 1024
     set_members: int = 10_000
@@ -23,16 +23,16 @@ class Limits:
     join_steps: int = 200_000
     implications: int = 1_000_000
     start_seconds: int = 60
-    """For a worker process to start and to make an operator."""
+    """The time for a worker process to start and to make an operator."""
     queue_seconds: int = 60
-    """For a call to wait until a worker process is free."""
+    """The time for a call to wait for a free worker process."""
     failures_in_a_row: int = 5
-    """Calls that are late, crash or swell before an operator is not called for a pause."""
+    """Calls that are late, crash or use too much memory before an operator is paused."""
     pause_seconds: int = 1
     longest_pause_seconds: int = 300
-    """A pause is twice the last one, up to this."""
+    """The longest pause; each one is twice as long as the last."""
     slow_event_seconds: int = 1
-    """An event that takes longer is logged, with what took longest."""
+    """An event that takes longer is logged, with its slowest part."""
 
     def __post_init__(self) -> None:
         for limit in fields(self):
@@ -60,7 +60,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def checked_limits(limits: object) -> Limits:
-    """Returns limits; `TamisError` if they are none."""
+    """Returns the limits, or raises `TamisError`."""
     if not isinstance(limits, Limits):
         raise TamisError(f"limits are a tamis.Limits, not {limits!r:.80}")
     return limits

@@ -1,7 +1,7 @@
-"""The one path: event, attributes, index, candidates, planner and operators, joins, result.
+"""Matches events: from attributes by index, planner, operators and joins to a result.
 
 Invariant: a match sees one consistent set of subscriptions. It reads index and catalog under a
-reader lock and works on its own arrays afterwards; a lease keeps the rows they name.
+reader lock, then works on arrays of its own; a lease keeps the rows that they name.
 Cost: that of the index, O(edges of the candidates), and the calls. The file is long because all
 that users ask of a matcher stands in it.
 """
@@ -91,7 +91,7 @@ class Matcher:
     >>> [match.subscription for match in result.matches]
     ['s1']
 
-    `operators` are known alone, `also` are known beside those that are installed.
+    `operators` replace the installed ones, `also` are added to them.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Matcher:
         self.memo = Memo(memo_bytes, memo_seconds, clock)
         self._executor = executor_of(workers)
         self.in_flight = checked_in_flight(in_flight)
-        """How many events are matched at once where many are given."""
+        """The number of events matched at once where many are given."""
         self._lock, self._changing = ReaderWriterLock(), threading.Lock()
         self._lessons = Lessons(
             self._catalog, self._sieve, self._following, self._changing, self._lock
@@ -160,9 +160,8 @@ class Matcher:
     def close(self) -> None:
         """Ends the threads and worker processes; a later match begins those that it needs.
 
-        So does nobody's holding the matcher any more, and the end of the program. For `with`.
-        A database that keeps what is subscribed is closed, or the folder of an index, and the
-        matcher used no more."""
+        Also happens at the end of `with`, on garbage collection and at exit. A matcher whose index
+        is a database or a folder closes it, and is not used any more."""
         self._expiry.close()
         self._executor.close()
         self._gateway.close()
@@ -186,10 +185,10 @@ class Matcher:
         deliver: object = None,
         data: Mapping[str, Any] | None = None,
     ) -> str:
-        """Adds a subscription and returns its id, made up when not given.
+        """Adds a subscription and returns its id, which is made up when not given.
 
         `validity` is in seconds by the matcher's clock, `deliver` holds delivery policies. With
-        `replace`, one of the same id is replaced at once: no match sees neither or both."""
+        `replace`, it takes the place of one of the same id: no match sees neither or both."""
         return self._insert([entry_of(where, id, deliver, data)], replace, validity)[0]
 
     def subscribe_many(
@@ -199,7 +198,7 @@ class Matcher:
         replace: bool = False,
         validity: float | None = None,
     ) -> list[str]:
-        """Adds subscriptions (`where`, `id`, and any other keys), all or none; their ids."""
+        """Adds subscriptions (`where`, `id`, any other keys), all or none; returns their ids."""
         return self._insert(subscriptions, replace, validity)
 
     def _insert(
@@ -249,10 +248,10 @@ class Matcher:
         self._expiry.forget(id)
 
     def refresh(self) -> list[str]:
-        """Takes operators anew whose sources changed (files of places), and returns their names.
+        """Reloads operators whose sources (files of places) changed, and returns their names.
 
-        Sources are read beside matching; then what asks these operators is bound anew at once: no
-        match sees two versions. What they refuse by now is undetermined, with that reason. An
+        Matching goes on while sources are read; no match sees two versions of an operator.
+        Subscriptions that the new version refuses are undetermined, with that reason. An
         operator whose sources cannot be read stays as it is, with a `PluginWarning`."""
         made = renewal(self.operators)
         if made.names:
@@ -278,7 +277,7 @@ class Matcher:
         return sorted(made.names)
 
     def refreshing(self, seconds: float = 60.0) -> AbstractContextManager[None]:
-        """Refreshes in a thread of its own every so many seconds, for `with`."""
+        """Refreshes every so many seconds in a thread of its own, for `with`."""
         return repeated(self.refresh, seconds, "refreshing")
 
     @property
@@ -343,14 +342,14 @@ class Matcher:
         return id in self._catalog.rows
 
     def subscription(self, id: str) -> CatalogSubscription:
-        """Returns a subscription as it was handed in; `KeyError` if there is none of that id."""
+        """Returns a subscription as it was given; `KeyError` if there is none of that id."""
         self._notice_time()
         with self._lock.reading():
             self._check_known(id)
             return self._catalog.subscribed(id)
 
     def __iter__(self) -> Iterator[str]:
-        """Returns the ids of what is subscribed, in the order of subscribing."""
+        """Returns the ids of the subscriptions, in the order of subscribing."""
         self._notice_time()
         with self._lock.reading():
             return iter(list(self._catalog.rows))
@@ -371,11 +370,11 @@ class Matcher:
         deadline_seconds: float | None = None,
         budget: Budget | None = None,
     ) -> Result:
-        """Matches one event; `EventError` if it is none.
+        """Matches one event; raises `EventError` for what is not an event.
 
-        `folder` is what a relative path in `image` is relative to, `default_id` names an event that
-        has no id; made up when not given. What is not decided when `deadline_seconds` are over, or
-        when the next call is not within the `budget`, is undetermined, and in `result.possible`."""
+        Relative paths in `image` are relative to `folder`; `default_id` names an event without an
+        id, made up when not given. Subscriptions that are open when `deadline_seconds` are over, or
+        when the `budget` cannot pay the next call, are undetermined, and in `result.possible`."""
         pending = self.begin(
             event, folder=folder, default_id=default_id,
             deadline_seconds=deadline_seconds, budget=budget,
@@ -391,14 +390,14 @@ class Matcher:
             yield result
 
     def results(self, events: Events) -> AsyncIterator[Result]:
-        """Gives results as events come, for `async for`: at most `in_flight` are read ahead."""
+        """Yields results as events come, for `async for`: at most `in_flight` are read ahead."""
         from tamis.engine.coming import results
 
         return results(self.window(self.in_flight), self.begin, events)
 
     def window(self, most: int | None = None) -> Window[Result]:
-        """Returns a window for so many events in flight, which takes what `begin` makes; when not
-        given `in_flight` where something answers about several events at once, else one."""
+        """Returns a window for so many events in flight, which takes what `begin` makes; by default
+        `in_flight` where operators answer about several events at once, else one."""
         if most is None:
             with self._lock.reading():
                 most = self.in_flight if any(map(is_batched, self._catalog.calls)) else 1
@@ -413,7 +412,7 @@ class Matcher:
         deadline_seconds: float | None = None,
         budget: Budget | None = None,
     ) -> PendingResult:
-        """Begins to match an event: reads it, finds its candidates, and what they ask first."""
+        """Begins to match an event: reads it, finds its candidates and its first calls."""
         stages = StageClock(self._timer)
         seconds, budget = checked_seconds(deadline_seconds), checked_budget(budget)
         self._notice_time()
@@ -472,9 +471,9 @@ class Matcher:
     # folders
 
     def save(self, folder: str | Path) -> str:
-        """Writes what is subscribed to a folder, ready to match; its fingerprint.
+        """Writes the subscriptions to a folder, ready to match; returns its fingerprint.
 
-        `Matcher.open` maps it into memory. It holds no operator, and nothing that was learned."""
+        `Matcher.open` maps it into memory. It holds neither operators nor learned statistics."""
         self._lessons.ask_implications()
         with self._changing:
             self._drop_expired()
@@ -494,9 +493,9 @@ class Matcher:
     ) -> Matcher:
         """Returns a matcher of what `save` wrote, which accepts subscriptions like any other.
 
-        It is refused (`MatcherFolderError`) when its operators are not of the versions that it was
-        saved with, or when its fingerprint is not the one that is asked for. `settings` are those
-        of `Matcher`. What it changes stays in its memory; the folder is as it was."""
+        Raises `MatcherFolderError` if the operators are of other versions than when it was saved,
+        or if its fingerprint is another than the given one. `settings` are those of `Matcher`.
+        Its changes stay in memory; the folder is as it was."""
         with opened(Path(folder), fingerprint) as saved:
             matcher = cls(operators, index=saved.index_name, **settings)
             saved.fill(matcher._catalog, matcher.operators)
@@ -509,11 +508,11 @@ class Matcher:
     # for people
 
     def plan(self, event: Mapping[str, Any], *, folder: str = "", steps: int = 10) -> Plan:
-        """Shows how an event would be decided: what is free, and the first calls; makes none."""
+        """Shows how an event would be decided, and the first calls, without making any."""
         return plan_of(self.begin(event, folder=folder), type(self.planner).__name__, steps)
 
     def forecast(self, where: str, *, events_per_day: float | None = None) -> Forecast:
-        """Forecasts what a text would add to what is subscribed: calls, seconds and cost."""
+        """Forecasts the calls, seconds and cost that a new text would add."""
         self._notice_time()
         self._lessons.ask_implications()
         return self._forecaster.forecast(
@@ -526,7 +525,7 @@ class Matcher:
             return subscription_graph(self._catalog, self._language, self._intake.resolver())
 
     def chains(self) -> networkx.DiGraph:
-        """The linked chains for networkx (Figure 3), in the order of a planner that keeps one."""
+        """Returns the linked chains for networkx (Figure 3), in the order of a planner with one."""
         known, following = self._catalog, self._following
         with self._changing:
             return chain_graph(known, following.statistics, following.in_order())

@@ -34,9 +34,9 @@ __all__ = [
 
 FALSE, TRUE, UNKNOWN = 0, 1, 2
 MOST_INTERPRETED = 4_000
-"""Edges of a problem up to which the interpreter serves; what it costs: `tamis bench forms`."""
+"""The most edges of a problem that is interpreted; `tamis bench forms` measures the cost."""
 MOST_SUBSCRIBED = 2_000
-"""Alternatives up to which it does: with more, indexes are compiled, too."""
+"""The most alternatives for which it is: with more, indexes are compiled, too."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Scenes:
 
 @dataclass(frozen=True)
 class Problem:
-    """The alternatives that are left after the index, and what deciding them may take.
+    """The alternatives that the index has found for an event, and what deciding them may cost.
 
     Alternatives are numbered in the order in which they were subscribed, tests and calls by first
     use. `edge_*[alternative_start[a]:alternative_start[a + 1]]` are the tests of alternative `a`
@@ -59,7 +59,7 @@ class Problem:
     A test is decided when its call returns; several tests may share a call."""
 
     alternative_key: Ints
-    """What names an alternative from event to event, for as long as it is subscribed."""
+    """The stable name of an alternative, for as long as it is subscribed."""
     alternative_subscription: Ints
     """Alternatives of one subscription are an `or`."""
     alternative_binds: Flags
@@ -82,11 +82,11 @@ class Problem:
     call_marginal: Floats
     """Expected seconds of a call made together with another one of its batch."""
     implications: Ints
-    """Rows `(test, outcome, other test, its outcome)`: what an outcome decides beside itself.
+    """Rows `(test, outcome, other test, its outcome)`: what an outcome decides besides itself.
 
     Chains and contrapositions are rows of their own."""
     scenes: Scenes | None = None
-    """How tests go together, where that is known to be worth knowing."""
+    """The correlations of tests, where knowing them helps."""
 
     @property
     def alternatives(self) -> int:
@@ -139,7 +139,7 @@ class Problem:
         )
 
     def expecting(self, expected: Expectations) -> Problem:
-        """The same problem with other expectations; what was derived from its shape is kept."""
+        """Returns the problem with other expectations; what follows from its shape is kept."""
         other = replace(self, **vars(expected))
         for name in ("edge_alternative", "alternative_calls", "call_alternatives"):
             if name in vars(self):
@@ -165,18 +165,18 @@ class Expectations:
 
 
 class Run(Protocol):
-    """One problem being solved."""
+    """Solves one problem, call by call."""
 
     def next(self, limit: int) -> Sequence[int]:
         """Returns the calls to make now; none when nothing more is needed.
 
         At most `limit` invocations: calls of one batch are one. With a limit of one the outcomes
-        are observed after each; a larger one asks for a round, as large as wastes little."""
+        are observed after each; a larger limit asks for a round in which few calls are wasted."""
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
-        """Outcomes (`FALSE`, `TRUE`, `UNKNOWN`) of tests, and the alternatives that are decided."""
+        """Takes outcomes (`FALSE`, `TRUE`, `UNKNOWN`) of tests, and the decided alternatives."""
 
 
 class Planner(Protocol):
@@ -221,12 +221,12 @@ class FollowingPlanner(Planner, Protocol):
 
 @dataclass(frozen=True)
 class PlannerRecord:
-    """A planner to be: its name, and where its code comes from when first needed."""
+    """The name of a planner, and where its code comes from when first needed."""
 
     name: str
     factory: Callable[[], Planner]
     description: str = ""
     is_small: bool = False
-    """Whether it is made for small problems alone, and so left out where all planners are run."""
+    """True if it is for small problems alone, and left out where all planners are run."""
     compile: Callable[[], object] | None = None
     """Compiles what it needs for large problems, for `tamis doctor --compile`."""

@@ -101,6 +101,6 @@ class KeptExpiry(Expiry):
             raise DatabaseError(f"{keeper.name} keeps what cannot be taken: {bad}") from bad
 
     def close(self) -> None:
-        """Lets go of what keeps subscriptions."""
+        """Releases the keeper of subscriptions."""
         if self._keeper is not None:
             self._keeper.close()

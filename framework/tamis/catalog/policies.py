@@ -1,7 +1,7 @@
 """Keeps the delivery policies of what is subscribed, and how they change.
 
-Changes form a chain that grows at its end. Whoever follows it holds the last one that it knows, and
-what nobody holds is gone: the chain is as long as the slowest follower is behind.
+Changes form a chain that grows at its end. A follower holds the last change that it knows; earlier
+ones are garbage, so the chain is as long as the slowest follower is behind.
 Invariant: the versions of changes ascend. Cost: O(1) a change.
 """
 

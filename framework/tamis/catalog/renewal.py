@@ -1,9 +1,8 @@
-"""Makes operators anew whose sources changed (files of places, a table), and binds to them what is
-subscribed.
+"""Makes operators again whose sources changed (files, a table), and binds subscriptions to them.
 
-What cannot be made is left as it was, and said. Subscriptions whose declarations stay what they
-were keep their rows in the index: their calls and tests are swapped under a lock that others wait
-for, some 20 microseconds each.
+An operator that cannot be made stays as it was, with a warning. Subscriptions with unchanged
+declarations keep their rows in the index: their calls and tests are swapped under a lock that
+others wait for, some 20 microseconds each.
 Cost: that of reading the sources, once each, and of parsing what asks them.
 """
 

@@ -1,4 +1,4 @@
-"""Cuts subscriptions that are too many for one place, those together that share calls.
+"""Cuts subscriptions into shards, and keeps those together that share calls.
 
 A call is made once in every shard that asks it, so a cut is good when calls have few shards and the
 shards are of one size. Subscriptions are placed one after the other where most of their calls are

@@ -2,10 +2,10 @@
 
 An alternative that wants an operator's predicate true is in the index with what the operator
 declares necessary of it. A derived attribute that cannot be made although what it is made of is
-there decides nothing: no index can tell that from an absent one, so that alternatives with
+there decides nothing, but no index can tell it from an absent one. So alternatives with
 declarations are in a second index too, with their written predicates alone. It is looked into where
-a derived attribute is undecided, and its rows are held against their declarations.
-Invariant: what is left are the alternatives without a false predicate or declaration, exactly,
+a derived attribute is undecided, and its rows are checked against their declarations.
+Invariant: the candidates are the alternatives without a false predicate or declaration, exactly,
 whatever the index. Cost: that of the index; of a second one for such an event.
 """
 

@@ -53,7 +53,7 @@ async def _patience(window: Window[R]) -> float | None:
 
 
 class _ComingEvents:
-    """The events to come, of which one is awaited at a time."""
+    """Awaits coming events, one at a time."""
 
     def __init__(self, events: Events) -> None:
         self.has_ended = False
@@ -78,14 +78,14 @@ class _ComingEvents:
         return came.result()
 
     async def close(self) -> None:
-        """Gives up what is awaited."""
+        """Gives up the awaited event."""
         if self._next is not None:
             self._next.cancel()
             await asyncio.gather(self._next, return_exceptions=True)
 
 
 async def _asynchronous(events: Iterable[Mapping[str, Any]]) -> AsyncIterator[Mapping[str, Any]]:
-    """Yields events one by one; who else runs on the loop gets a turn."""
+    """Yields events one by one; other tasks of the loop get a turn."""
     for event in events:
         yield event
         await asyncio.sleep(0)

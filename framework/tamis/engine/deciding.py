@@ -1,9 +1,8 @@
 """Decides events: planners say which calls are wanted, operators answer, and planners are told.
 
 The course of one event holds no thread: it yields the calls that it wants and takes their answers,
-in the order in which the planner asked, whoever was done first, so that nothing depends on timing.
-What is known for nothing comes before the planner: inputs that are absent, conditions on the event
-alone, answers that are remembered.
+in the order in which the planner asked, so that nothing depends on timing. What needs no call comes
+before the planner: absent inputs, conditions on the event alone, remembered answers.
 Invariant: no call is made twice for an event.
 """
 
@@ -95,7 +94,7 @@ class Decider:
         known: Iterable[Answered] = (),
         budget: Budget | None = None,
     ) -> Underway:
-        """Leads an event on until it wants calls."""
+        """Decides an event until it wants calls."""
         calls = EventAnswers(self, event_calls)
         answered = [*known, *calls.remembered(decision)]
         is_bounded = budget is not None or event_calls.seconds_left is not None
@@ -107,7 +106,7 @@ class Decider:
 
 
 class Underway:
-    """An event that is being decided: what it wants, and what it was given."""
+    """An event that is being decided: the calls that it wants, and their answers so far."""
 
     def __init__(self, course: DecisionCourse, calls: EventAnswers) -> None:
         self.calls = calls
@@ -148,8 +147,8 @@ class Underway:
         return self.decision.skeleton.calls[place]
 
     def wanted(self) -> Iterator[tuple[int, Preparation | Specification | None]]:
-        """Yields the calls that are wanted still, and what several events are asked for at once:
-        the preparation that is next, or the operator; nothing where a call is made by itself, as
+        """Yields the calls that are still wanted, each with what can be made for several events at
+        once: the next preparation, or the operator; `None` for a call that is made by itself, as
         those about an event with a deadline are."""
         has_deadline = self.calls.event_calls.seconds_left is not None
         for place in self.due or ():
@@ -179,12 +178,12 @@ class Underway:
     def make(
         self, places: Sequence[int], timer: Callable[[], float]
     ) -> tuple[list[Answered], float]:
-        """Makes some of the calls for this event alone; the answers, and how long it took."""
+        """Makes some calls for this event alone; returns the answers, and how long it took."""
         began = timer()
         return self.calls.answers(self.decision, places), timer() - began
 
     def give(self, answers: Iterable[Answered], seconds: float) -> None:
-        """Takes some answers, and goes on when none is lacking."""
+        """Takes some answers, and goes on when all are there."""
         stages = self.decision.stages
         stages.add("operators", seconds)
         self._given.update((each[0], each) for each in answers)
@@ -196,10 +195,10 @@ class Underway:
 
 
 class DecisionCourse:
-    """One event being decided.
+    """Decides one event.
 
-    Where an outcome contradicts what was declared, the event is decided again without any
-    declaration, from the answers that were given."""
+    Where an outcome contradicts a declaration, the event is decided again without any
+    declarations, from the answers so far."""
 
     def __init__(
         self,
@@ -323,7 +322,7 @@ class DecisionCourse:
 
 
 class EventAnswers:
-    """The calls about one event: made, or remembered."""
+    """Makes the calls about one event, or remembers their answers."""
 
     def __init__(self, decider: Decider, event_calls: EventCalls) -> None:
         self.decider = decider
@@ -390,7 +389,7 @@ class EventAnswers:
 
 
 def unsaid(decision: Decision, found: ImplicationError) -> None:
-    """Says nothing of a contradiction: it is said elsewhere, or only imagined."""
+    """Does not report a contradiction: it is reported elsewhere, or only imagined."""
 
 
 def _in_time(answers: list[Answered], ends: str | None) -> tuple[list[Answered], str | None]:

@@ -1,4 +1,4 @@
-"""Decides one event: takes the answers to calls, and says what follows from them.
+"""Decides one event: takes the answers to calls, and concludes from them.
 
 Arrays hold what is known (`state`); Python runs where an operator answers with solutions, a join, a
 failure or an implication is. Verdicts are a function of the outcomes, whatever their order.
@@ -60,7 +60,7 @@ class AnswerEffect(NamedTuple):
 
 
 class ImplicationError(Exception):
-    """An outcome is not what the outcome of another test was declared to mean."""
+    """An outcome contradicts a declared implication of another outcome."""
 
     def __init__(self, test: int, other: int) -> None:
         super().__init__(test, other)
@@ -89,9 +89,9 @@ class Decision:
         self.limits = limits
         self.stages = stages
         self.problem = skeleton.problem
-        """What is left for a planner to begin with."""
+        """The problem that a planner begins with."""
         self.excluded: dict[int, AttributePredicate] = {}
-        """The tests that are false because of a declaration, and which it is."""
+        """The tests that are false by a declaration, and the declaration."""
         self.answers: dict[int, Answer] = {}
         self.made: list[int] = []
         """The calls that were made for this event, in order."""
@@ -111,7 +111,7 @@ class Decision:
         self._numbers, self._decided = self._state.numbers.data, self._state.decided.data
         self._call_tests = skeleton.call_tests
         self._told = 0
-        """How many of those that are decided were told of."""
+        """The number of decided alternatives that were reported."""
         self._is_plain = not (self.problem.implications.size or skeleton.plans or skeleton.narrower)
 
     @cached_property
@@ -147,7 +147,7 @@ class Decision:
         return view
 
     def _check_conditions(self) -> None:
-        """Constraints without variables; each text is decided once."""
+        """Decides constraints without variables; each text once."""
         known: dict[str, bool] = {}
         for alternative, constraints in self.skeleton.conditions.items():
             for constraint in constraints:
@@ -158,7 +158,7 @@ class Decision:
                     self._decide(alternative, FALSE)
 
     def _check_inputs(self) -> None:
-        """Calls whose required input is absent are false, and so are their negations."""
+        """Makes calls false whose required input is absent, and their negations too."""
         skeleton = self.skeleton
         for at, inputs in enumerate(skeleton.requirements):
             absent = next((name for name in inputs if not self.event.present(name)), None)
@@ -277,7 +277,7 @@ class Decision:
     # verdicts
 
     def _wake(self) -> None:
-        """Goes on with the alternatives that wait: for joins, and for tests that may be implied."""
+        """Resumes the alternatives that wait for joins, or for tests that may be implied."""
         count = self._numbers[WAITING]
         if not count:
             return
@@ -311,7 +311,7 @@ class Decision:
         return [test for test in tests if self._tests[test, OUTCOME] == UNKNOWN]
 
     def _implicant(self, unknown: list[int]) -> int | None:
-        """A test that is not decided and may decide one of these, directly or through others."""
+        """Returns an undecided test that may decide one of these, directly or through others."""
         seen = set(unknown)
         queue = list(unknown)
         for test in queue:
@@ -400,13 +400,13 @@ class Decision:
 
     @property
     def may_know_without_calls(self) -> bool:
-        """True if tests may have an outcome, or none to come, although nobody asked for a call."""
+        """True if tests may have an outcome, or none to come, without a call."""
         return bool(self.problem.implications.size or self.missing or self.excluded)
 
     def next_needed(self) -> int | None:
-        """Returns a call that an open alternative needs: what a planner left over.
+        """Returns a call that an open alternative needs, and the planner has not asked for.
 
-        What waited in vain for a failed test to be implied is unknown."""
+        An alternative that waited in vain for a failed test to be implied becomes unknown."""
         for alternative in np.flatnonzero(self._state.alternatives[:, VERDICT] == OPEN).tolist():
             if not self._is_undecided(alternative):
                 continue
@@ -420,7 +420,7 @@ class Decision:
         return None
 
     def stop(self, reason: str) -> None:
-        """Ends the event: what is open is unknown."""
+        """Ends the event: open alternatives become unknown."""
         left = np.flatnonzero(self._state.alternatives[:, VERDICT] == OPEN).tolist()
         if not left:
             return
@@ -487,7 +487,7 @@ class Decision:
         return int(self._alternatives[alternative, KILLER])
 
     def implied_by(self, test: int) -> int:
-        """The test whose outcome said what this one's is, called or not; -1 where none did."""
+        """Returns the test whose outcome implied this one's, called or not; -1 where none did."""
         return int(self._tests[test, SOURCE])
 
     def truth_of(self, test: int) -> bool | None:
@@ -500,5 +500,5 @@ class Decision:
         return {calls[at].text: answers[at].whole_seconds for at in self.made}
 
     def assignments(self, alternative: int) -> Assignments:
-        """The assignments of a true alternative, at most the limit, and whether more were cut."""
+        """Returns assignments of a true alternative up to the limit, and whether more were cut."""
         return self._joins.assignments(alternative, self.skeleton.plans[alternative])

@@ -1,6 +1,6 @@
-"""Holds the planner that is asked, and tells one that follows of what is subscribed.
+"""Holds the planner, and tells a following one of changes to the subscriptions.
 
-A planner that fails while it follows is told everything anew, or gives way to the default one.
+A planner that fails while it follows is told everything again, or replaced by the default one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.plugins.loader import Plugins
 from tamis.statistics import Statistics
 
 FIRST_TELLING, TELLING_FACTOR = 64, 8
-"""Events after which a planner that follows hears what was learned, and how much later again."""
+"""A following planner hears what was learned after so many events, then so many times later."""
 
 
 class PlannerHolder:
@@ -38,7 +38,7 @@ class PlannerHolder:
         self._catalog = catalog
         self._instead = instead
         self.statistics = statistics
-        """What the planner was told last."""
+        """The statistics that the planner was told last."""
         self.planner = made_planner(plugins, planner)
         self._next_telling = FIRST_TELLING
         self._troubles: list[str] = []
@@ -49,7 +49,7 @@ class PlannerHolder:
         return cast(FollowingPlanner, self.planner) if follows else None
 
     def stranger(self) -> Planner:
-        """Returns a planner for what is not subscribed: one that follows does not know of it."""
+        """Returns a planner for texts that are not subscribed: a following one does not know them."""
         if self._follower is None:
             return self.planner
         return made_planner(self._plugins, self._instead)
@@ -76,7 +76,7 @@ class PlannerHolder:
             self._tell(lambda: follower.unsubscribed(rows), "unsubscribed")
 
     def reset(self, statistics: Statistics) -> None:
-        """Tells of everything anew, with other statistics."""
+        """Tells everything again, with other statistics."""
         self.statistics, self._next_telling = statistics, FIRST_TELLING
         self._tell_all()
 
@@ -85,7 +85,7 @@ class PlannerHolder:
         return events >= self._next_telling and self._follower is not None
 
     def learned(self, statistics: Statistics) -> None:
-        """Tells of everything anew, with what was learned."""
+        """Tells everything again, with what was learned."""
         self.statistics = statistics
         self._next_telling *= TELLING_FACTOR
         self._tell(self._tell_all, "reset")

@@ -1,10 +1,9 @@
 """Forecasts what a text would add to what is subscribed, in calls, seconds and cost.
 
-Events that are known, of history or of those that were matched, are decided as they would be, and
-then for the text, for which the answers are there that were asked for by then. Nothing is called: a
-test is as it was of that event in history, else as often true as is expected. Joins are taken to
-hold. Where no event is known, attribute predicates hold as often as is expected, and no call is
-made for others already.
+Known events, of history or of recent matches, are decided for what is subscribed, then for the
+text, which shares the answers. Nothing is called: the outcome of a test is that of the event in
+history, else drawn by its selectivity. Joins are taken to hold. Where no event is known, attribute
+predicates are drawn by their selectivity too, and the text shares no calls.
 Cost: the planner's time for each event, once for each change of what is subscribed.
 """
 
@@ -51,7 +50,7 @@ from tamis.words import counted, duration
 
 MOST_EVENTS = 512
 _MOST_EDGES = 1_000_000
-"""Of the candidates of all events together; beyond that, no further event is imagined."""
+"""The most edges of the candidates of all events; beyond that, no further event is imagined."""
 HISTORY, SEEN, SHARES = "events of history", "events that were matched", "events without values"
 _DAY_SECONDS = 86_400.0
 _WHOLE = 2.0**64
@@ -67,18 +66,18 @@ class Forecast:
     seconds_per_event: float
     cost_per_event: float
     events_per_day: float | None
-    """As it was said, or as history has it."""
+    """As given, or as in history."""
     calls: Mapping[str, float]
-    """The calls of the text, and how often each is made for an event that nobody else made."""
+    """The calls of the text, and how often an event needs each that no other subscription makes."""
     shared: Mapping[str, int]
-    """Those of them that other subscriptions ask for too, and how many do."""
+    """The calls that other subscriptions share, and how many do."""
     events: int
-    """How many events were imagined, and of which sort they are."""
+    """The number of imagined events, and their sort (`basis`)."""
     basis: str
 
     @property
     def seconds_per_day(self) -> float | None:
-        """Expected seconds of operators a day; `None` where nobody knows how many events come."""
+        """Expected seconds of operators a day; `None` where the number of events is unknown."""
         return None if self.events_per_day is None else self.events_per_day * self.seconds_per_event
 
     @property
@@ -196,7 +195,7 @@ class _ImaginedDecision(Decision):
 
 
 class _Nobody:
-    """Makes calls without anybody's answering."""
+    """Pretends to make calls."""
 
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Says that a call was made."""
@@ -317,7 +316,7 @@ class Outlook:
     def _drawn(
         self, at: int, entries: Sequence[tuple[int, ResolvedAlternative]], statistics: Statistics
     ) -> Ints:
-        """The alternatives whose attribute predicates hold, drawn by their selectivities."""
+        """Draws the alternatives whose attribute predicates hold, by their selectivities."""
         return np.array(
             [
                 row
@@ -346,7 +345,7 @@ def _skeleton(
 
 
 class Forecaster:
-    """Forecasts for one matcher; what is asked already is decided anew when that has changed."""
+    """Forecasts for one matcher; subscriptions are decided again when they have changed."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Make and run planners: what fails in one is a `PlannerError` that names it."""
+"""Makes and runs planners: what fails in one is a `PlannerError` that names it."""
 
 from __future__ import annotations
 

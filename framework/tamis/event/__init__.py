@@ -1,4 +1,4 @@
-"""Says what an event is: its attributes and content, and what operators see of it.
+"""Reads events: their attributes and content, and the views that operators get.
 
 Others may import what stands here, and from `clock`, `paths` and `types`.
 """

@@ -1,8 +1,8 @@
 """Derives attributes from the `time` of an event, by its own offset or in the zone that is set.
 
 A time is RFC 3339 text, a date, a date-time without an offset (also as cameras write it, with
-colons in the date), seconds or milliseconds since 1970, a `datetime` or a `date`. What has no
-offset is of the zone that is set, else of UTC.
+colons in the date), seconds or milliseconds since 1970, a `datetime` or a `date`. A time
+without an offset is of the zone that is set, else of UTC.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TEXT = re.compile(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 _MILLISECONDS = 100_000_000_000
-"""So much and more is in milliseconds: March 1973, which in seconds is the year 5138."""
+"""Numbers from here on are milliseconds: March 1973, which in seconds is the year 5138."""
 
 
 class Moment(NamedTuple):
@@ -38,7 +38,7 @@ class Moment(NamedTuple):
 
 
 def moment(time: object, zone: tzinfo | None = None) -> Moment | None:
-    """The moment that a time names, by the clock of a zone where one is given; `None` where it
+    """Returns the moment of a time, by the clock of a zone where one is given; `None` where it
     cannot be read."""
     if getattr(getattr(time, "dtype", None), "kind", "") == "M":  # a numpy.datetime64
         time = time.astype("datetime64[us]").item()  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ def derived_in(
 
 
 def unread_time(event: Event) -> object:
-    """The time of an event that was asked for its hour and could not be read; else `None`."""
+    """Returns the time of an event if its hour was asked for and it cannot be read; else `None`."""
     return event.value("time") if any(map(event.lacks, TIME_NAMES)) else None
 
 
@@ -133,4 +133,4 @@ _SAYS = (
 )
 TIME_ATTRIBUTES = time_attributes()
 TIME_NAMES = tuple(each.name for each in TIME_ATTRIBUTES)
-"""As the parts of a moment follow."""
+"""In the order of the parts of a moment."""

@@ -1,6 +1,6 @@
 """Reads events: objects whose scalars are attributes and whose rest is content.
 
-Nothing is walked that nobody asks for. An event is never changed: operators get views that refuse.
+Only values that are asked for are read. An event is never changed: views of operators refuse it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class DerivedAttribute:
     derive: Callable[[Event], Scalar | None]
     description: str = ""
     inputs: tuple[str, ...] = ()
-    """What it is made of: where one of these is absent, so is the attribute; where all are there
-    and it cannot be made, one of them is bad, and what operators declare of it decides nothing."""
+    """The inputs of `make`: where one is absent, so is the attribute; where all are there and it
+    cannot be made, one of them is bad, and declarations on the attribute decide nothing."""
 
 
 def itself(name: str) -> str:
-    """The name of a derived attribute itself: no key of an event, of whatever name, is read."""
+    """Returns the name of a derived attribute itself, which no key of an event can have."""
     return ITSELF + name
 
 
@@ -51,7 +51,7 @@ def is_itself(name: str) -> bool:
 
 
 class Event:
-    """One event on its way through a match."""
+    """An event that is being matched."""
 
     __slots__ = ("_known", "_made", "_views", "content", "derived", "folder", "id")
 
@@ -156,11 +156,11 @@ class Event:
             return value
 
     def lacks(self, name: str) -> bool:
-        """Returns whether the attribute of that name was asked for, and is none."""
+        """Returns whether the attribute of that name was asked for, and is absent."""
         return self._known.get(name, name) is None
 
     def array(self, name: str) -> tuple[Scalar, ...] | None:
-        """The array of scalars of that name, without absent elements; `None` if it is none."""
+        """Returns the array of scalars of that name, without absent elements, else `None`."""
         value = self.value(name)
         if not isinstance(value, (list, tuple)):
             if getattr(value, "ndim", None) != 1 or not hasattr(value, "tolist"):
@@ -188,7 +188,7 @@ class Event:
 
 
 class EventView(Mapping[str, Any]):
-    """The declared inputs of an event, or all of it, to read and not to change."""
+    """A read-only view of the declared inputs of an event, or of all of it."""
 
     __slots__ = ("_event", "_frozen", "_inputs", "prepared")
 

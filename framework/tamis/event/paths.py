@@ -1,6 +1,6 @@
 """Tells what an input of an event is: the path of a file, an address, or the content itself.
 
-Whoever reads an input, and whoever remembers what was read, goes by the one rule of `form_of`.
+Reading and remembering inputs both go by `form_of`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def form_of(name: str, value: object) -> str:
 
 
 def is_address(path: str) -> bool:
-    """Returns whether what stands for a path is an address, with a scheme before it."""
+    """Returns whether a path is an address, with a scheme before it."""
     return _SCHEME.match(path) is not None
 
 
 def is_facts_path(facts: str) -> bool:
     """Returns whether facts are the path of an RDF file, and not Turtle text.
 
-    A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. No Turtle is: but
-    for a comment it ends in a period or in `>`."""
+    A path is one line that ends as RDF files do, without `#`, `<`, `>` and `"`. Turtle never is:
+    but for a comment it ends in a period or in `>`."""
     return facts.lower().endswith(_RDF_FILES) and _NO_PATH.search(facts) is None
 
 

@@ -1,7 +1,7 @@
 """Declares what events are like: attributes, their kinds and domains (publication types).
 
-An attribute that a type does not declare passes. A value of a declared one is of its kind and in
-its domain; only required ones have to be there. Of a condition a type can say that it never holds.
+Undeclared attributes pass. The value of a declared one must be of its kind and in its domain; only
+required ones have to be there. A type can tell that a condition never holds.
 Cost: O(declared attributes) an event, and O(domain) a predicate.
 """
 

@@ -23,7 +23,7 @@ from tamis.operators.specification import (
 Declaration = tuple[str | DerivedAttribute, str, Any]
 """A clause as indexes take them: an attribute, an op, and what the attribute is compared with.
 
-What is derived may be named by itself; where no plugin brings it, it decides nothing."""
+A derived attribute may be given itself; one that no plugin brings decides nothing."""
 
 _ANNOTATIONS: dict[str, frozenset[int]] = {
     "bool": frozenset({BOOLEAN}),
@@ -34,7 +34,7 @@ _ANNOTATIONS: dict[str, frozenset[int]] = {
 
 
 class Operator:
-    """The whole of an operator: subclass it, set `specification`, and answer in `solve`.
+    """Answers predicates: subclass it, set `specification`, and answer in `solve`.
 
     Only `solve` is required. It may be `async`."""
 
@@ -43,8 +43,8 @@ class Operator:
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Looks at the arguments when a subscription comes in, variables as `Variable`.
 
-        Raise `ArgumentError` (or any `ValueError`) to refuse them. What it returns stands in the
-        place of the arguments in every call: a compiled form; `None` leaves them as they are."""
+        Raise `ArgumentError` (or any `ValueError`) to refuse them. Every call gets the returned
+        value, such as a compiled form, in their place; `None` leaves them as they are."""
         return None
 
     def solve(self, event: Any, *arguments: Any) -> Any:
@@ -86,8 +86,8 @@ class Operator:
     def solve_events(self, events: Sequence[Any], lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
         """Answers argument lists, each about its event, at once: an event may come several times.
 
-        An exception in the place of an answer is the failure of that one. It is asked where many
-        events are in flight (`match_many`), at most `batch` at once; may be `async`."""
+        An exception in the place of an answer is the failure of that one. It is called where many
+        events are in flight (`match_many`), for at most `batch` of them; may be `async`."""
         return [
             self.solve(event, *arguments) for event, arguments in zip(events, lists, strict=True)
         ]
@@ -115,11 +115,11 @@ class Operator:
         which hold then: where one is false the predicate is false without a call. It is asked when
         a subscription comes in. Arguments are as `check` returned them, but for constants at
         outputs, which are as written; a variable is a `Variable`, with the numbers that the
-        constraints beside it leave."""
+        constraints on it leave."""
         return ()
 
     def samples(self) -> Iterable[Sample]:
-        """Predicates and events to try it with: by the conformance kit, and by `tamis doctor`."""
+        """Returns predicates and events for the conformance kit and `tamis doctor` to try."""
         return ()
 
     def spent(self) -> Mapping[str, float]:
@@ -130,7 +130,7 @@ class Operator:
 
 
 class Implication(NamedTuple):
-    """When the predicate is `truth`, the other one (by its place) is `conclusion`."""
+    """Declares: if the predicate is `truth`, the other one (by its place) is `conclusion`."""
 
     truth: bool
     other: int
@@ -177,7 +177,7 @@ class FunctionOperator(Operator):
         self._samples = tuple(samples)
 
     def samples(self) -> Iterable[Sample]:
-        """Predicates and events to try it with."""
+        """Returns predicates and events to try it with."""
         return self._samples
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -190,18 +190,18 @@ class FunctionOperator(Operator):
 
 @dataclass(frozen=True)
 class OperatorRecord:
-    """An operator to be: its specification, and where its code comes from when first needed."""
+    """The specification of an operator, and where its code comes from when first needed."""
 
     specification: Specification
     factory: Callable[[], Operator]
     trouble: str = ""
-    """Why it cannot be set up, in words that say what to do; empty where nothing is known."""
+    """The reason why it cannot be set up, with what to do; empty where there is none."""
     renewed: Callable[[], Iterable[OperatorRecord]] | None = None
     """Makes the records of its sources as they are now: those of another version take the place of
     those of their names when the matcher is refreshed."""
 
     def refused(self, trouble: str) -> OperatorRecord:
-        """The operator as one that cannot be set up: it is listed, and refuses subscriptions."""
+        """Returns a record that cannot be set up: it is listed, and refuses subscriptions."""
         name = self.specification.name
         return replace(
             self,
@@ -359,7 +359,7 @@ def _parameter(parameter: inspect.Parameter) -> Parameter:
 
 
 class GoneOperator(Operator):
-    """Stands for an operator that does not take arguments any more that it took."""
+    """Stands for an operator that refuses arguments which it accepted before a refresh."""
 
     def __init__(self, specification: Specification, problem: str) -> None:
         self.specification = specification
@@ -375,7 +375,7 @@ def _refuse(problem: str) -> Operator:
 
 
 def records_of(operators: Iterable[object]) -> list[OperatorRecord]:
-    """Operators in any of the forms a user may give them, as records."""
+    """Returns records of operators in any of the forms that a user may give."""
     if isinstance(operators, (Mapping, str)):
         raise OperatorError("operators are a list: pass [myOperator, …]")
     return [record_of(each) for each in operators]

@@ -37,8 +37,8 @@ class Variable(NamedTuple):
     number: int
     least: float = -math.inf
     most: float = math.inf
-    """Which numbers the constraints beside a predicate leave, for `necessary` alone: calls are
-    shared by predicates with others."""
+    """`least` and `most` are the numbers that constraints on the variable leave, for `necessary`
+    alone: predicates with other constraints share calls."""
 
     def __repr__(self) -> str:
         return f"?{self.number}"
@@ -53,8 +53,8 @@ class Parameter:
     whole: bool = False
     required: bool = True
     variable: bool = False
-    """Whether a variable may stand here although it is no output: then the operator answers with
-    solutions, and a constant goes to it as it is."""
+    """True if a variable may stand here although it is not an output: then the operator answers
+    with solutions, and gets a constant as it is."""
 
     def problem(self, value: Scalar) -> str | None:
         """Tells why a constant cannot stand here, `None` if it can."""
@@ -97,29 +97,29 @@ class Resource:
 class Preparation:
     """Work that operators share, done at most once an event (decode, detect, project).
 
-    What `prepare` returns is `event.prepared` for every operator that names it. A preparation may
-    build on another one: what that gave is `event.prepared` of the view that `prepare` gets."""
+    Operators that name it read its value as `event.prepared`. A preparation may build on another
+    one (`after`): then its `prepare` reads the value of that one as `event.prepared`."""
 
     name: str
     prepare: Callable[[Any], object]
     inputs: tuple[str, ...] | None = None
     cost_seconds: float = DEFAULT_COST_SECONDS
     timeout: float | None = None
-    """Its own: whether it is late must not depend on which operator asks first."""
+    """Its own time-out, which must not depend on the operator that asks first."""
     after: Preparation | None = None
     optional_inputs: tuple[str, ...] = ()
-    """What it reads where the event has it."""
+    """The inputs that it reads where the event has them."""
     retries: int = 0
-    """How often it is made again after a `Transient`, within its timeout."""
+    """The retries after a `Transient`, within its timeout."""
     cost: float = 0.0
-    """What it costs, in the unit of the user's budgets."""
+    """Its cost, in the unit of the user's budgets."""
     prepare_events: Callable[[Sequence[Any]], Sequence[object]] | None = None
     """Makes it for several events in flight at once; an exception in the place of a value is the
     failure of that event."""
     batch: int = BATCH
-    """For how many events at most."""
+    """The most events at once."""
     wait_seconds: float = WAIT_SECONDS
-    """How long one waits for more of them, where they come one by one."""
+    """The time to wait for more events, where they come one by one."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or not callable(self.prepare):
@@ -149,7 +149,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Specification:
-    """Everything that is known of an operator without running it."""
+    """Describes an operator: all that is known of it without running it."""
 
     name: str
     version: str = "1"
@@ -161,36 +161,36 @@ class Specification:
     optional_inputs: tuple[str, ...] = ()
     cost_seconds: float | None = None
     marginal_cost_seconds: float | None = None
-    """Of one more argument list in `solve_many`; as much as a call of its own when not given."""
+    """The seconds of one more argument list in `solve_many`; by default those of a call."""
     cost: float = 0.0
-    """What a call costs, in the unit of the user's budgets: money, tokens, joules."""
+    """The cost of a call, in the unit of the user's budgets: money, tokens, joules."""
     marginal_cost: float | None = None
-    """What one more in a batch costs; as much as a call of its own when not given."""
+    """The cost of one more call in a batch; by default that of a call."""
     timeout: float | None = None
     deterministic: bool = False
-    """Whether equal inputs give equal answers for ever: then answers may be kept."""
+    """True if equal inputs always give equal answers, so that answers may be kept."""
     isolation: str = "inline"
-    """Where it runs: in the calling thread, in a thread that may be late, or in a worker process
-    that is killed when it is late, crashes or swells, and that has no network."""
+    """The place where it runs: the calling thread, a thread that may be late, or a worker process
+    without network, which is killed when it is late or takes too much memory."""
     memory_bytes: int | None = None
-    """What a worker process of it may take, all that it imported included."""
+    """The most memory of its worker process, with all that it imports."""
     concurrency: int | None = None
     calls_per_second: float | None = None
     resource: Resource | tuple[Resource, ...] | None = None
-    """What it shares with other operators, whose limits hold beside its own."""
+    """The resources that it shares with other operators; their limits hold besides its own."""
     retries: int = 0
-    """How often a call is tried again after a `Transient`, within its timeout."""
+    """The retries of a call after a `Transient`, within its timeout."""
     batch: int = BATCH
-    """How many calls about events in flight `solve_events` answers at once, at most."""
+    """The most calls about events in flight that `solve_events` answers at once."""
     wait_seconds: float = WAIT_SECONDS
-    """How long such calls wait for others, where events come one by one."""
+    """The time that such calls wait for others, where events come one by one."""
     preparation: Preparation | None = None
     extra: str | None = None
-    """What `pip install` has to bring for it: `tamis[spatial]`."""
+    """The extra that `pip install` has to bring for it: `tamis[spatial]`."""
     modules: tuple[str, ...] = ()
-    """What it imports that may be missing: `("shapely", "pyproj")`."""
+    """The modules that it imports and that may be missing: `("shapely", "pyproj")`."""
     lacking: str | None = None
-    """What has to be set up before it can be used, in words: `set TAMIS_EMBEDDING to …`."""
+    """The missing set-up, in words that say what to do: `set TAMIS_EMBEDDING to …`."""
 
     def __post_init__(self) -> None:
         name = self.name
@@ -255,7 +255,7 @@ class Specification:
 
     @functools.cached_property
     def is_bare(self) -> bool:
-        """True if a call is but the operator: nothing prepares, bounds, limits or repeats it."""
+        """True if nothing prepares, bounds, limits or repeats its calls."""
         bounds = (self.preparation, self.timeout, self.concurrency, self.calls_per_second)
         if self.isolation != "inline" or self.retries or self.resources:
             return False
@@ -322,7 +322,7 @@ class Specification:
 
 
 def names_of(names: object, what: str, owner: str) -> tuple[str, ...]:
-    """Names as a tuple; one string is a mistake."""
+    """Returns names as a tuple; refuses one string."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise OperatorError(f"{what} of {owner} are a tuple of names: write ({names!r},)")
     found = tuple(names)
@@ -340,7 +340,7 @@ def _is_installed(module: str) -> bool:
 
 
 def _check_numbers(record: object, owner: str, *fields_: str) -> None:
-    """Refuses settings that are no number above 0 (a cost may be 0)."""
+    """Refuses settings that are not numbers above 0 (a cost may be 0)."""
     for what in fields_:
         value = getattr(record, what)
         if value is None:

@@ -1,10 +1,10 @@
-"""Takes results in order and says what is due to subscribers, by the policies of subscriptions.
+"""Takes results in order and returns the deliveries that policies make due.
 
-The verdict is never changed. It follows what is subscribed by the versions of the results: an event
+Verdicts never change. Deliveries follow subscriptions by the versions of the results: an event
 concerns the policies that were there when it was matched. The same results give the same
 deliveries, whether or not the state was saved and opened between them.
-Invariant: a subscription that an event neither matches nor leaves undetermined, and that waits for
-nothing, is not looked at. Cost: O(1) for each other one, O(1) for each kind of key.
+Invariant: subscriptions that an event neither matches nor leaves undetermined, and that wait for
+nothing, cost nothing. Cost: O(1) for each other one, O(1) for each kind of key.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _TIME = itself("time.epoch")
 _MICROS = 1_000_000
 REMEMBERED = 1_000_000
-"""So many ids of events without a time are remembered, to know which are repeated."""
+"""The most ids of events without a time that are remembered, to recognize repeated ones."""
 
 
 class Deliveries:
@@ -53,14 +53,14 @@ class Deliveries:
     def __init__(self, matcher: Matcher, *, clock: Callable[[], float] | None = None) -> None:
         self._matcher = matcher
         self._clock = matcher._clock if clock is None else clock
-        """When events arrive that say no time."""
+        """The time of arrival of events without a time."""
         self._lock = threading.Lock()
         self._courses: dict[str, PolicyCourse] = {}
         self._sightings: dict[tuple[str, ...], Sightings] = {}
         self._numbers = itertools.count()
         self._turn = 0
         self._counted = 0
-        """The events that were no repetition."""
+        """Counts events without repetitions."""
         self._latest = 0
         self._arrived = 0
         self._timeless: dict[str, tuple[int, set[PolicyCourse]]] = {}
@@ -81,7 +81,7 @@ class Deliveries:
         return f"<deliveries of {counted(len(self._courses), 'subscription')} with policies>"
 
     def take(self, result: Result) -> list[Delivery]:
-        """Takes the result of the next event; the deliveries that are due, sorted by id."""
+        """Takes the result of the next event; returns the due deliveries, sorted by id."""
         with self._lock:
             self._follow(result._seen.version)
             matches: dict[PolicyCourse, Match] = {}
@@ -104,7 +104,7 @@ class Deliveries:
             return self._deliveries(due, now)
 
     def finish(self) -> list[Delivery]:
-        """Gives the digests that are still open, as of the time of the last event."""
+        """Returns the digests that are still open, as of the time of the last event."""
         with self._lock:
             self._follow(self._matcher._catalog.version)
             now = Now(self._turn, self._latest, "", None)
@@ -126,7 +126,7 @@ class Deliveries:
     # following what is subscribed
 
     def _follow(self, version: int) -> None:
-        """Does what was changed up to a version of the catalog."""
+        """Follows the changes up to a version of the catalog."""
         for change in self._change.after(version):
             self._change = change
             course = self._courses.get(change.id)
@@ -246,8 +246,8 @@ class Deliveries:
     def open(
         cls, path: str | Path, matcher: Matcher, *, clock: Callable[[], float] | None = None
     ) -> Deliveries:
-        """The deliveries that were saved, for the same subscriptions or others: what has the same
-        id and equal policies goes on, all else begins anew."""
+        """Returns saved deliveries, for the same subscriptions or others: one of the same id and
+        equal policies goes on, any other begins anew."""
         deliveries = cls(matcher, clock=clock)
         deliveries._restore(read_state(Path(path)))
         return deliveries
@@ -267,7 +267,7 @@ class Deliveries:
             yield ["timeless", id, turn, ids]
 
     def _restore(self, records: Iterator[list[Any]]) -> None:
-        """Takes what was saved of the subscriptions that are the same."""
+        """Restores the saved state of subscriptions that are the same."""
         _, self._turn, self._counted, self._latest, self._arrived = next(records)
         for course in self._courses.values():
             self._bear_again(course, self._turn)
@@ -289,7 +289,7 @@ class Deliveries:
     def _restore_record(
         self, what: str, values: list[Any], courses: dict[str, PolicyCourse]
     ) -> None:
-        """Takes a record of subscriptions; `courses` are those that are the same."""
+        """Restores one record; `courses` are the subscriptions that are the same."""
         id, *more = values
         if what == "timeless":
             self._timeless_ids.append(id)
@@ -305,7 +305,7 @@ class Deliveries:
             courses[id].restore(what, at, key_from(key), state)
 
     def _bear_again(self, course: PolicyCourse, turn: int) -> None:
-        """Says after which event a subscription came."""
+        """Notes after which event a subscription came."""
         if course.sightings is not None:
             course.sightings.leave(course)
         course.born = turn, course.born[1]

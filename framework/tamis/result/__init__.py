@@ -1,4 +1,4 @@
-"""Shows what matching one event gave: matches, the account, explanations, pictures.
+"""Shows the result of matching one event: matches, the account, explanations, pictures.
 
 Others may import what stands here, and from `account`, `drawing`, `explain`, `graphs`,
 `lines`, `pending`, `plan` and `totals`.

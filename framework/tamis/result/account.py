@@ -1,6 +1,6 @@
-"""Counts what a match took: the numbers of one event's account, and their sum over many events.
+"""Counts what a match took: the account of one event, and the sum over many events.
 
-Everything here observes a finished run; nothing is computed before it is read.
+Everything here observes a finished run, and is computed when it is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tamis.words import agreed, counted
 
 
 class _Fields(Mapping[str, Any]):
-    """A dataclass that is a mapping of its fields too."""
+    """Gives a dataclass its fields as a mapping too."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.__dataclass_fields__:  # type: ignore[attr-defined]
@@ -62,34 +62,34 @@ class Account(_Fields):
     subscriptions: int = 0
     """Live subscriptions; over several events, those of the last."""
     chosen_index: str = ""
-    """Which index it was, and why, where `auto` chose; over several events, that of the last."""
+    """The index that `auto` chose, and why; over several events, that of the last."""
     checked: int = 0
     """Rows (alternatives) that the index checked against the event."""
     page_reads: int = 0
-    """Pages that an index on disk read from there."""
+    """Pages that an index on disk read."""
     candidates: int = 0
-    """Subscriptions that the index left."""
+    """Subscriptions that the index found."""
     undecided: int = 0
-    """Of these, the ones that operators had to be asked for, or conditions."""
+    """Of these, the ones that needed operators or constraints to be decided."""
     calls: int = 0
     attempts: int = 0
-    """Times that calls were tried: retries count, and batches that failed before their calls."""
+    """Attempts at calls, with retries, and batches that failed before their calls."""
     invocations: int = 0
-    """Times that an operator ran: several calls may be made together."""
+    """Runs of operators: several calls may be made together."""
     batches: int = 0
-    """Of these, with several calls: about one event or several, and charged to the first."""
+    """Of these, runs with several calls: about one event or several, charged to the first."""
     batched: int = 0
     """The calls in batches; over `batches`, the mean batch."""
     evaluations: int = 0
     """Tests that were decided; several may share a call."""
     excluded: int = 0
-    """Of these, false by what their operators declare necessary; what the index dropped is none."""
+    """Of these, false by what their operators declare necessary; not those the index dropped."""
     implied: int = 0
     memoized: int = 0
     spared: int = 0
     """Distinct predicates of the candidates that needed no call."""
     needed_at_least: int = 0
-    """Calls that no method could have done without."""
+    """Calls that no method could have avoided."""
     naive_expected: float | None = None
     """Calls that evaluating one by one would make, expected from statistics."""
     matches: int = 0
@@ -176,7 +176,7 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
 
 
 def needed_at_least(decision: Decision) -> int:
-    """Calls no method can do without: alternatives with pairwise disjoint remaining calls.
+    """Counts calls that no method can avoid: alternatives with disjoint remaining calls.
 
     Replays Sequential's marks (§4.1, Theorem 2) on the outcomes that were seen. Calls whose answers
     may imply those of an alternative count as its own; remembered and excluded ones cost nothing.
@@ -200,7 +200,7 @@ def needed_at_least(decision: Decision) -> int:
 
 
 def _only_excluded(decision: Decision) -> set[int]:
-    """Calls that may imply others, and of which what is known is that they are excluded."""
+    """Returns the calls that may imply others, and of which it is known that they are excluded."""
     call_of, tests = decision.problem.test_call, decision.skeleton.tests
     return {int(call_of[test]) for test in decision.excluded if not tests[test].call.width}
 
@@ -267,7 +267,7 @@ def _left_open_by(decision: Decision, alternative: int, touched: set[int], free:
 
 
 def naive_expected(decision: Decision) -> float:
-    """Calls of the naive planner, expected under independent tests and alternatives (§5.2)."""
+    """Estimates the calls of the naive planner, with independent tests and alternatives (§5.2)."""
     problem = decision.problem
     shares = problem.test_selectivity.tolist()
     tests, signs = problem.edge_test.tolist(), problem.edge_sign.tolist()

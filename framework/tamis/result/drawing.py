@@ -22,7 +22,7 @@ _TALL = _LINE + 2 * _PAD
 
 
 class _SvgDrawing:
-    """An SVG being drawn; it grows with what is put on it."""
+    """Draws an SVG, which grows with what is put on it."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -65,7 +65,7 @@ def width(label: str) -> float:
 
 
 def draw_subscriptions(graph: networkx.Graph) -> str:
-    """Subscriptions above, the predicates they hold below, as in Figure 1."""
+    """Draws subscriptions above, the predicates they hold below, as in Figure 1."""
     picture = _SvgDrawing()
     above = [node for node, data in graph.nodes(data=True) if data["kind"] == "subscription"]
     below = [node for node, data in graph.nodes(data=True) if data["kind"] != "subscription"]
@@ -93,7 +93,7 @@ def draw_subscriptions(graph: networkx.Graph) -> str:
 
 
 def draw_chains(graph: networkx.DiGraph) -> str:
-    """Returns a column a chain, the same tests linked by dashed lines, as in Figure 3."""
+    """Draws a column a chain, the same tests linked by dashed lines, as in Figure 3."""
     picture = _SvgDrawing()
     columns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for node, data in graph.nodes(data=True):

@@ -1,7 +1,7 @@
 """Explains why a subscription did or did not match an event, from what the finished run says.
 
-Nothing is evaluated again but the attribute predicates, which the index decided without a trace;
-operator predicates are shown with the answers that were seen, or as not needed.
+Only attribute predicates are evaluated again, for the index keeps no trace of them; operator
+predicates are shown with the answers that were seen, or as not needed.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _row_of(result: Result, id: str) -> int:
 
 
 class _About:
-    """One alternative of one subscription in the light of a finished run."""
+    """Explains one alternative of one subscription by a finished run."""
 
     def __init__(
         self, result: Result, row: int, leaves: Sequence[Leaf], text: str, resolver: Resolver

@@ -1,6 +1,6 @@
-"""Makes graphs for people of what is subscribed: who holds which predicate, and the linked chains.
+"""Makes graphs of subscriptions: which one holds which predicate, and the linked chains.
 
-For networkx; nothing here is on the way of an event. Nodes are strings (`subscription S1`,
+For networkx; matching an event uses nothing of this. Nodes are strings (`subscription S1`,
 `predicate locIn(Bronx)`, `chain S1 1`), so that GraphML keeps them; what they mean is in their
 attributes. Cost: O(predicates of all subscriptions).
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Link(NamedTuple):
-    """A test in a chain: how promising it is (sorted by this), and what it asks."""
+    """A test in a chain, and how promising it is (chains are sorted by this)."""
 
     effort: float
     unpopularity: int

@@ -1,7 +1,7 @@
-"""Formats results as texts: what is the same in every match of a subscription, once.
+"""Formats results as texts; what all matches of a subscription share is formatted once.
 
-Invariant: the line of a result is `json_bytes` of `Result.as_dict`, and what is kept of its event.
-Cost: a look-up a match, and the JSON of what its event alone says.
+Invariant: the line of a result is `json_bytes` of `Result.as_dict`, with kept attributes.
+Cost: a look-up a match, and the JSON of what differs between events.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NONE: Mapping[str, Any] = {}
 
 
 class MatchText(NamedTuple):
-    """A match as it is written: whole, and in parts."""
+    """A match as text: whole, and in parts."""
 
     subscription: str
     line: str
@@ -36,7 +36,7 @@ class MatchText(NamedTuple):
 
 @dataclass
 class ResultText:
-    """A result as it is written; those of several shards are put together."""
+    """A result as text; those of several shards are joined."""
 
     event: str
     matches: list[MatchText] = field(default_factory=list)
@@ -44,7 +44,7 @@ class ResultText:
     kept: Mapping[str, Any] = field(default_factory=dict)
 
     def add(self, other: ResultText) -> None:
-        """Adds what other subscriptions say of the same event."""
+        """Adds the result of other subscriptions about the same event."""
         self.matches = sorted([*self.matches, *other.matches], key=itemgetter(0))
         self.undetermined = sorted(
             [*self.undetermined, *other.undetermined], key=itemgetter("subscription")

@@ -20,7 +20,7 @@ _COLORS = {"true": "#1a7f37", "false": "#cf222e", "unknown": "#9a6700"}
 
 
 def result_html(result: Result) -> str:
-    """Returns what became of an event: matches with their bindings, what is open, what it took."""
+    """Returns the result of an event: matches with their bindings, what is open, the account."""
     account = result.account
     took = f"{escape(account.outcome_text)}<br>{escape(account.calls_text)}"
     parts = [f"<p><b>{escape(result.event)}</b>: {took}</p>"]

@@ -18,10 +18,10 @@ class PendingResult:
     seen: ResultParts
     stages: StageClock
     underway: Underway | None
-    """Nothing where no operator is asked."""
+    """`None` where no operator is asked."""
 
     def resume(self) -> None:
-        """Counts time to the event again: others were worked on."""
+        """Counts time for this event again, after work on others."""
         self.stages.restart()
 
     def end(self) -> Result:

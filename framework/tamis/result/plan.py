@@ -1,7 +1,6 @@
-"""Shows how an event would be decided: what is free, and the first calls, before any is made.
+"""Shows how an event would be decided: what needs no call, and the first calls.
 
-Nothing is called and nothing is learned; the order is that of a planner that hears the likelier
-answer each time.
+Nothing is called and nothing is learned; the planner is told the likelier answer of each call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Holds what matching one event gave: its matches, what stayed undetermined, and the account.
+"""Holds the result of matching one event: its matches, what is undetermined, and the account.
 
-A result is lazy: it holds arrays and a lease on the rows they name, counts for nothing, and makes
-records when they are read. It stays right whatever is subscribed or cancelled afterwards.
+A result is lazy: it holds arrays and a lease on the rows they name, and makes records when they
+are read. It stays right whatever is subscribed or cancelled afterwards.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Evaluation(NamedTuple):
 
 
 class Undetermined(NamedTuple):
-    """A subscription that is neither matched nor not, and why."""
+    """A subscription without a verdict, and why."""
 
     subscription: str
     reason: str
@@ -65,7 +65,7 @@ class Possible(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """A candidate that did not match, and what was false: of each alternative, the first found."""
+    """A candidate that did not match, and the first false predicate of each alternative."""
 
     subscription: str
     because: tuple[str, ...]
@@ -83,9 +83,9 @@ class ResultParts:
     checked: int
     page_reads: int
     index: str
-    """Which index it was, and why, where one is chosen among several."""
+    """The chosen index, and why, where one is chosen among several."""
     owners: NDArray[Any]
-    """The subscription of each alternative that the index left."""
+    """The subscription of each alternative that the index found."""
     plain: NDArray[Any]
     """Subscription rows that match by their attributes alone."""
     decision: Decision | None
@@ -372,7 +372,7 @@ class Result:
         return result_html(self)
 
     def _owner(self, row: int) -> int | None:
-        """The number of a subscription row in the decision, if any of its alternatives is."""
+        """Returns the number of a subscription row in the decision, if any alternative is there."""
         decision = self._seen.decision
         if decision is None:
             return None

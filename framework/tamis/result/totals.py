@@ -1,4 +1,4 @@
-"""Sums what became of many events: their accounts, what was rejected, what stayed undetermined.
+"""Sums the results of many events: their accounts, and what was rejected or undetermined.
 
 Totals of parts add up to those of the whole, in whatever process each was matched.
 """
@@ -38,7 +38,7 @@ class Totals:
     """Sums what matching some events took, and its outcomes."""
 
     is_accounted: bool = True
-    """Whether the accounts of events are read, which takes time."""
+    """True if the accounts of events are read, which takes time."""
     account: Account = field(default_factory=_account)
     """Reading lines is of its stage `index`, accounting and writing are its stage `output`."""
     events: int = 0
@@ -47,15 +47,15 @@ class Totals:
     undetermined: int = 0
     first_undetermined: str = ""
     unread_times: int = 0
-    """Events that were asked for the hour or day of a time that cannot be read."""
+    """Events whose hour or day was asked for, and whose time cannot be read."""
     first_unread_time: str = ""
     rejected_by: Counter[str] = field(default_factory=Counter)
     memo: dict[str, Counter[str]] = field(default_factory=dict)
     cpu_seconds: float = 0.0
-    """Of the processor: other than the clock, it does not count what others do meanwhile."""
+    """Processor time, which other programs do not change."""
 
     def add(self, other: Totals) -> None:
-        """Adds those of events that come later."""
+        """Adds the totals of later events."""
         self.account.add(other.account)
         self.events += other.events
         self.rejected += other.rejected
@@ -74,7 +74,7 @@ class Totals:
         self.account.seconds[stage] += time.perf_counter() - began
 
     def _read(self, given: Iterable[GivenLine]) -> Iterator[GivenLine]:
-        """Lines as they are read, which takes time."""
+        """Yields lines, and counts the time of reading."""
         lines = iter(given)
         while True:
             began = time.perf_counter()

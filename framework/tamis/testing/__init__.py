@@ -1,4 +1,4 @@
-"""Offers clocks, operators, strategies and laws, for tamis and for whoever extends it.
+"""Offers clocks, operators, strategies and laws, for tamis and its plugins.
 
 Others may import what stands here, and from `conformance`.
 """

@@ -1,4 +1,4 @@
-"""Tells a test the time that the test says it is."""
+"""Offers a clock that tests move."""
 
 from __future__ import annotations
 
