@@ -49,7 +49,7 @@ class PlannerHolder:
         return cast(FollowingPlanner, self.planner) if follows else None
 
     def stranger(self) -> Planner:
-        """Returns a planner for texts that are not subscribed: a following one does not know them."""
+        """Returns a planner for texts that are not subscribed, unknown to a following one."""
         if self._follower is None:
             return self.planner
         return made_planner(self._plugins, self._instead)
