@@ -157,7 +157,7 @@ class Catalog:
             for alternative in self.asking()
             for start in [int(self.edge_start[alternative])]
             for test in self.tests.things(
-                self.edge_test[start : start + int(self.edge_count[alternative])].tolist()
+                self.edge_test[start : start + int(self.edge_count[alternative])]
             )
             if test.call.specification.name in names
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
+from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Ints
 
 
@@ -34,7 +35,8 @@ class SharedThings(Generic[T]):
     """The shared things of one sort; O(1) to take and to leave one."""
 
     def __init__(self) -> None:
-        self._things: list[T | None] = []
+        self._things = GrowingArray(object)
+        """By number, `None` where nothing has it; an array, from which many are taken at once."""
         self._by_key: dict[tuple[object, ...], T] = {}
         self._uses: list[int] = []
         self._free: list[int] = []
@@ -45,14 +47,13 @@ class SharedThings(Generic[T]):
 
     def thing(self, number: int) -> T:
         """Returns the thing of a number that is in use."""
-        thing = self._things[number]
-        assert thing is not None
+        thing: T = self._things[number]
         return thing
 
-    def things(self, numbers: Iterable[int]) -> list[T]:
+    def things(self, numbers: Ints) -> list[T]:
         """Returns the things of numbers that are in use."""
-        things = self._things
-        return [things[number] for number in numbers]  # type: ignore[misc]
+        found: list[T] = self._things.view.take(numbers).tolist()
+        return found
 
     def take(self, thing: T) -> bool:
         """Counts a user; whether it is the first. An equal thing must be this very one."""
@@ -66,8 +67,7 @@ class SharedThings(Generic[T]):
             self._things[thing.number] = thing
             self._uses[thing.number] = 1
         else:
-            thing.number = len(self._things)
-            self._things.append(thing)
+            thing.number = self._things.append(thing)
             self._uses.append(1)
         self._by_key[thing.key] = thing
         return True
@@ -84,14 +84,13 @@ class SharedThings(Generic[T]):
         self._free.extend(range(len(self._things), number))
         self._things.extend([None] * (number - len(self._things)))
         self._uses.extend([0] * (number - len(self._uses)))
-        thing.number = number
-        self._things.append(thing)
+        thing.number = self._things.append(thing)
         self._uses.append(users)
         self._by_key[thing.key] = thing
 
     def __iter__(self) -> Iterator[T]:
         """Yields all things by their numbers."""
-        return (thing for thing in self._things if thing is not None)
+        return (thing for thing in self._things.view.tolist() if thing is not None)
 
     def leave(self, thing: T) -> bool:
         """Counts a user off; whether it was the last."""

@@ -41,7 +41,7 @@ def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> St
     places = stretches(catalog.edge_start[rows], counts)
     edges = catalog.edge_test[places]
     numbers, at = np.unique(edges, return_inverse=True)
-    tests = catalog.tests.things(numbers.tolist())
+    tests = catalog.tests.things(numbers)
     return Standing(
         key=rows.astype(np.int64),
         start=_starts(counts),
@@ -79,10 +79,10 @@ class Skeleton:
             traits.preparations[at] for at in preparations.tolist()
         ]
         self.tests: list[Test] = NumberedThings(
-            catalog.tests.things(numbers.tolist()), numbers, traits.test_serial[numbers]
+            catalog.tests.things(numbers), numbers, traits.test_serial[numbers]
         )
         self.calls: list[Call] = NumberedThings(
-            catalog.calls.things(calls.tolist()), calls, traits.call_serial[calls]
+            catalog.calls.things(calls), calls, traits.call_serial[calls]
         )
         self._declares: Flags = traits.declares[numbers]
         self._is_deterministic: Flags = traits.deterministic[calls]
