@@ -12,7 +12,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def did_you_mean(name: str, known: Iterable[str], says: Mapping[str, str] | None = None) -> str:
-    """A sentence to append to an error, empty when nothing is near; names may say more in words."""
+    """Returns a sentence to append to an error, empty when nothing is near."""
     known = list(known)
     found = nearest(name, known) or _by_words(name, known, says or {})
     return "" if found is None else f"; did you mean {found}?"

@@ -293,7 +293,7 @@ def move_on(state: WorthState, need: int, stage: int) -> None:
 
 @portable
 def chance_to_end(state: WorthState, need: int) -> float:
-    """The chance that a need's call ends its alternative, over the tests that are not known."""
+    """Returns the chance that a need's call ends its alternative, by its unknown tests."""
     passes = 1.0
     for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
         test = state.edges[edge, TEST]
@@ -353,7 +353,7 @@ def split_up(state: WorthState, unit: int) -> None:
 
 @portable
 def score(state: WorthState, call: int) -> float:
-    """The benefit of a call; summed anew when so little is left that rounding would show."""
+    """Returns the benefit of a call; summed anew when little is left and rounding would show."""
     found = state.worth[call, SCORE]
     if state.calls[call, NEEDED] == 0:
         found = 0.0
@@ -400,7 +400,7 @@ def is_wanted(state: WorthState, call: int) -> bool:
 
 @portable
 def key_of(state: WorthState, unit: int) -> float:
-    """The benefit of a unit for its cost: of all that is wanted of it, or of the best call."""
+    """Returns the benefit of a unit for its cost: of all that is wanted, or of the best call."""
     singles = len(state.calls)
     if unit < singles:
         if not is_wanted(state, unit) or state.calls[unit, UNIT] != unit:
@@ -431,7 +431,7 @@ def key_of(state: WorthState, unit: int) -> float:
 
 @portable
 def best_unit(state: WorthState) -> int:
-    """The unit of the highest key, -1 when nobody needs anything: two levels, only what changed."""
+    """Returns the unit of the highest key, -1 if none is needed: two levels, only changes."""
     units = len(state.units)
     for at in range(state.numbers[CHANGED]):
         unit = state.units[at, IN_CHANGED]

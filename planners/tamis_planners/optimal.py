@@ -224,7 +224,7 @@ def after(alternatives: frozenset[Left], outcomes: dict[int, int]) -> frozenset[
 
 
 def settled(alternatives: Iterator[Left] | Sequence[Left]) -> frozenset[Left]:
-    """The same, those on their own that no sibling can make needless and that make none so."""
+    """Returns alternatives; one is on its own where it and its siblings never spare each other."""
     still = list(alternatives)
     free: dict[int, int] = {}
     count: dict[int, int] = {}

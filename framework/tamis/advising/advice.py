@@ -338,7 +338,7 @@ def _bounds() -> Bounds:
 def best_planner(
     costs: Sequence[PlannerCost], events: int, other_seconds: float = 0.0
 ) -> tuple[str, str]:
-    """The planner of the least cost, the default where a run takes as long with it, and why."""
+    """Picks the cheapest planner, or the default where a run takes as long with it; tells why."""
     able = [each for each in costs if each.is_whole and not each.is_small]
     if not able:
         return DEFAULT_PLANNER, "no planner could be compared: the default stays"
@@ -369,7 +369,7 @@ def _saved(best: PlannerCost, beside: PlannerCost, other_seconds: float) -> floa
 
 
 def best_index(costs: Sequence[IndexCost], event_seconds: float = 0.0) -> tuple[str, str]:
-    """The fastest index, the default where it is as fast, and why; an event takes so long."""
+    """Picks the fastest index, or the default where it is as fast; an event takes so long."""
     able = [each for each in costs if not each.is_broken]
     if not able:
         return DEFAULT_INDEX, "no index could be compared: the default stays"

@@ -233,7 +233,7 @@ class Requirements:
         return np.unique(self._problem.test_call[tests])
 
     def _made_in_any_case(self) -> Flags:
-        """The calls without which, by the outcomes of all others, something stays undecided."""
+        """Returns the calls without which, whatever others give, something stays undecided."""
         problem = self._problem
         calls = max(1, problem.calls)
         alternative = problem.edge_alternative

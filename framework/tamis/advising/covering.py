@@ -55,7 +55,7 @@ class CoverProblem:
         return row
 
     def _settled(self) -> tuple[Flags, Flags]:
-        """The columns that every solution takes or that are free, and the rows left over."""
+        """Returns the columns that every solution takes or that are free, and the other rows."""
         taken = self.weight <= 0
         taken[self.serves[self.serves >= 0]] = False
         lengths = np.diff(self.start)
@@ -68,7 +68,7 @@ class CoverProblem:
             taken[fresh] = True
 
     def at_least(self) -> float:
-        """The least weight of a solution in parts: a lower bound for those in whole columns."""
+        """Bounds the weight of a solution from below, by one in parts of columns."""
         if not self.rows:
             return 0.0
         taken, live = self._settled()
@@ -126,7 +126,7 @@ class CoverProblem:
         return float(solved.fun)
 
     def packed(self) -> float:
-        """A lower bound that needs no linear program: rows ask what their columns have left.
+        """Bounds the weight without a linear program: rows ask what their columns have left.
 
         With weights of 1 it counts rows that have no column in common."""
         if not self.rows:

@@ -248,7 +248,7 @@ class Known:
         skeleton: Skeleton | None = None,
         timer: Callable[[], float] = _no_time,
     ) -> Decision:
-        """The event decided by a planner on these answers; what the problem expects may differ."""
+        """Decides the event by a planner on these answers; problems may differ in expectations."""
         before = self.decision
         problem = before.skeleton if skeleton is None else skeleton
         return decider.decide(

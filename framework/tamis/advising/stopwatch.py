@@ -18,7 +18,7 @@ class Stopwatch:
         self._wall = time.perf_counter()
 
     def read(self) -> tuple[float, float]:
-        """The seconds since, and those in which nothing was computed here or wanted to be."""
+        """Returns the seconds since, and those in which this process did not compute or want to."""
         wall = time.perf_counter() - self._wall
         busy = time.process_time() - self._busy
         queued = _queued_seconds() - self._queued

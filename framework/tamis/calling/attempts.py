@@ -59,7 +59,7 @@ class Attempts:
             self._deadline += time.monotonic() - self._began - seconds
 
     def open(self, answers: Sequence[Answer]) -> list[int]:
-        """The places of the answers that are tried again, once it is time to; none at the end."""
+        """Waits for a retry; returns the places of the answers to try again, none at the end."""
         left = math.inf if self.left is None else self.left
         again = [
             (at, each.failure.after_seconds)

@@ -65,7 +65,7 @@ class EventCalls:
             return self.prepared.setdefault(id(preparation), PreparationValue(preparation))
 
     def next_preparation(self, specification: Specification) -> Preparation | None:
-        """The first preparation of an operator that is not made yet; none where one has failed."""
+        """Returns an operator's first preparation that is not made; `None` where one failed."""
         for preparation in specification.preparations:
             prepared = self.prepared.get(id(preparation))
             if prepared is None or not prepared.is_made:

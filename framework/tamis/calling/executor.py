@@ -219,7 +219,7 @@ class _Pool:
             return self._taken(round_)
 
     def help(self) -> tuple[_Round, int] | None:
-        """A piece of any round, of each in turn; `None` when there is none, and one idles."""
+        """Takes a piece of any round, of each in turn; `None` when there is none, and one idles."""
         with self._lock:
             while self._rounds:
                 round_ = next(iter(self._rounds))

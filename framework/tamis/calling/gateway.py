@@ -379,7 +379,7 @@ def _failed(failure: Failure, count: int, made: bool = True) -> list[Answer]:
 def _counted(
     outcome: InvocationOutcome, count: int, attempts: Attempts, seconds: float | None
 ) -> InvocationOutcome:
-    """An outcome with an answer to each call, which says of how many calls and attempts it is."""
+    """Counts calls and attempts in an outcome with an answer to each call."""
     made, failure = attempts.made, outcome.failure
     if failure is not None and made > 1 and failure.message == str(late(seconds)):
         words = f"no answer within {attempts.seconds} s, in {made} attempts"

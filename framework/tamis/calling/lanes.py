@@ -81,7 +81,7 @@ _loops = threading.local()
 
 
 def awaited(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
-    """The result of an `async` operator, on the event loop of this thread; cancelled when late."""
+    """Awaits the result of an `async` operator on this thread's loop; cancels it when late."""
     import asyncio
 
     loop = getattr(_loops, "loop", None)

@@ -161,7 +161,7 @@ class Memo:
         return Shelf(self, operator, (operator.number, digest))
 
     def _meet(self, specification: Specification) -> _Operator | None:
-        """The operator of a specification, which is kept so that its identity stays its own."""
+        """Returns the operator of a specification, kept so that its identity stays its own."""
         inputs = _all_inputs(specification)
         with self._lock:
             operator = None
@@ -192,7 +192,7 @@ class Memo:
     # the rest is called by shelves, with the lock held
 
     def _used(self, shelf: _ShelfKey) -> _Answers | None:
-        """The answers of a shelf, which is now the most recently used; the too old ones go."""
+        """Returns a shelf's answers, marks it as the most recently used, and drops too old ones."""
         now = self._clock()
         if self.oldest_seconds is not None:
             self._drop_unused(now)

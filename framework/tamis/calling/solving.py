@@ -24,7 +24,7 @@ from tamis.operators.specification import Preparation
 
 
 def solved(call: Call, view: EventView, most: int, seconds: float | None) -> Answer:
-    """The answer to a call, with at most so many solutions; one that is `async` is cancelled."""
+    """Answers a call, with at most so many solutions; cancels one that is `async`."""
     return checked(call, call.operator.solve(view, *call.arguments), most, seconds)
 
 
@@ -56,7 +56,7 @@ def solved_together(
 def solved_for_events(
     calls: Sequence[Call], views: Sequence[EventView], most: int, seconds: float | None
 ) -> list[Answer]:
-    """The answer to each call about its own event; an exception in its place is its failure."""
+    """Answers each call about its own event; an exception in its place is its failure."""
     raw = calls[0].operator.solve_events(views, [call.arguments for call in calls])
     return _each(calls, raw, most, seconds)
 

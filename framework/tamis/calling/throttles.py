@@ -121,7 +121,7 @@ class Throttles:
         self._lock = threading.Lock()
 
     def of(self, specification: Specification) -> Throttle:
-        """The throttle of an operator: its own limits, and those of the resources it names."""
+        """Returns the throttle of an operator: of its own limits, and of its resources."""
         name = specification.name
         throttle = self._own.get(name)
         if throttle is None:

@@ -63,7 +63,7 @@ class Arena:
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Arena:
-        """The arena of these arrays, which may be mapped from files; texts stay where they are."""
+        """Makes an arena of these arrays, which may be mapped from files; texts stay in place."""
         arena = cls()
         arena._bytes = memoryview(arrays["bytes"])  # type: ignore[arg-type]
         arena._start = GrowingArray(np.int64, arrays["start"])

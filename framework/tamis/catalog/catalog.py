@@ -142,7 +142,7 @@ class Catalog:
             alternative = int(self._next[alternative])
 
     def asking(self) -> list[int]:
-        """The rows of all alternatives that are not decided by the index alone, by subscription."""
+        """Returns the rows of all alternatives that the index alone does not decide."""
         return [
             alternative
             for row in self.rows.values()

@@ -198,7 +198,7 @@ class Implications:
 
 
 def _chained(rows: Ints, calls: int) -> Ints:
-    """The rows with those that follow from several of them; most operators say these themselves."""
+    """Adds the rows that follow from several others; most operators give these themselves."""
     outcomes = 2 * calls
     said = np.unique((rows[:, 0] * 2 + rows[:, 1]) * outcomes + rows[:, 2] * 2 + rows[:, 3])
     while True:

@@ -92,7 +92,7 @@ def read_subscriptions(file: str) -> SubscriptionLines:
 
 
 def _entry_of(line: FileLine, lines: dict[str, int]) -> SubscriptionLine:
-    """The entry of a line, its id empty if it has none; `SubscriptionError` if it is none."""
+    """Reads the entry of a line, its id empty if it has none; else `SubscriptionError`."""
     if line.reason is not None:
         raise SubscriptionError(line.reason)
     document: Any = line.document

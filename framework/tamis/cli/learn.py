@@ -331,7 +331,7 @@ def _window(
 
 @contextlib.contextmanager
 def event_files(places: Sequence[str]) -> Iterator[tuple[list[str], dict[str, str]]]:
-    """The files of history, and the names of those that stand for another one."""
+    """Yields the files of history, and the names of those that stand for another one."""
     from tamis.files.reading import STANDARD_INPUT, Events
 
     here = [place for place in places if "://" not in place]

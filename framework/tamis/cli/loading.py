@@ -36,7 +36,7 @@ class LoadedOperator(NamedTuple):
 
 
 def find_operators(targets: Sequence[str] | None) -> dict[str, LoadedOperator]:
-    """The operators of installed plugins and of modules or files; the latter take precedence."""
+    """Returns operators of installed plugins and of modules or files, which take precedence."""
     from tamis.errors import PluginWarning, TamisError
     from tamis.plugins.loader import installed, operators_in
 

@@ -44,7 +44,7 @@ def _steers(text: str) -> bool:
 
 
 def _visible(letter: str) -> str:
-    """The letter, or a mark for one that is none (a lone surrogate is left to the encoding)."""
+    """Returns the letter, or a mark for one that cannot be shown."""
     if letter in "\n\t" or letter.isprintable():
         return letter
     return "\N{REPLACEMENT CHARACTER}"

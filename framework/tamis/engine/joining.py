@@ -51,7 +51,7 @@ class Joins:
         return None if self._is_incomplete(plan, group, search) else False
 
     def assignments(self, alternative: int, plan: JoinPlan) -> Assignments:
-        """The assignments of a true alternative, at most the limit, and whether more were cut."""
+        """Returns assignments of a true alternative up to the limit, and whether more were cut."""
         limit = self._limits.assignments
         truncated = False
         parts: list[list[dict[str, Scalar]]] = []

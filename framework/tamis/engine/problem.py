@@ -153,7 +153,7 @@ class Skeleton:
         return other
 
     def expecting(self, statistics: Statistics | OnlineStatistics) -> Skeleton:
-        """The same with what is expected by now; events that are being decided keep the old one."""
+        """Returns it with the present expectations; events being decided keep the old ones."""
         other = copy(self)
         other._after = None
         other.stamp = statistics.stamp
@@ -180,7 +180,7 @@ class Skeleton:
         return other
 
     def without_joins(self) -> Skeleton:
-        """The same, but that an alternative with variables holds where each of its tests does."""
+        """Returns it with alternatives that hold where each of their tests does, without joins."""
         other = copy(self)
         other.plans = {}
         vars(other).pop("opening", None)
@@ -309,7 +309,7 @@ class Skeleton:
         return frozenset(np.flatnonzero(several).tolist())
 
     def needless(self, satisfied: NDArray[Any]) -> list[int]:
-        """The alternatives without variables of subscriptions that match without any call."""
+        """Returns alternatives without variables of subscriptions that match without any call."""
         owned = np.isin(self.subscriptions, satisfied)[self.problem.alternative_subscription]
         found: list[int] = np.flatnonzero(owned & ~self.problem.alternative_binds).tolist()
         return found
@@ -370,7 +370,7 @@ def _starts(counts: NDArray[Any]) -> Ints:
 
 
 def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
-    """The distinct numbers below `most`, ascending, and the place of each number among them."""
+    """Returns the distinct numbers below `most`, ascending, and each number's place there."""
     if len(numbers) and (numbers == numbers[0]).all():
         return numbers[:1], np.zeros(len(numbers), np.int64)
     if most > _SPARSE * len(numbers):

@@ -52,7 +52,7 @@ class Costs(NamedTuple):
 def narrower_tests(
     calls: Sequence[Call], widens: Flags, test_call: Ints, costs: Costs, certain: Iterable[int]
 ) -> dict[int, Narrower]:
-    """The tests that a wider call answers, by their numbers; `certain` calls are made anyhow."""
+    """Returns the tests that a wider call answers; `certain` calls are made anyhow."""
     certain = set(certain)
     found: dict[int, Narrower] = {}
     wide = sorted(np.flatnonzero(widens).tolist(), key=lambda at: -calls[at].width)

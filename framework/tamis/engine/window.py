@@ -142,7 +142,7 @@ class Window(Generic[R]):
                 each.give(*given)
 
     def _wanted(self) -> tuple[list[tuple[Underway, list[int]]], list[_Batch]]:
-        """The calls that are made by themselves, by event, and the others by what is asked."""
+        """Sorts wanted calls: those made by themselves, by event, and the others by operator."""
         alone: list[tuple[Underway, list[int]]] = []
         batches: dict[int, _Batch] = {}
         for pending in self._pending:
@@ -179,7 +179,7 @@ class Window(Generic[R]):
             each.give([(place, answer, how)], seconds)
 
     def _answers(self, batch: Sequence[tuple[Underway, int]]) -> list[tuple[Answer, str]]:
-        """The answers to a batch; equal calls are made once where they may be remembered."""
+        """Returns the answers to a batch; equal calls are made once if they may be remembered."""
         calls = [each.call(place) for each, place in batch]
         shelves = [each.calls.shelf_of(calls[0].specification.name) for each, _ in batch]
 

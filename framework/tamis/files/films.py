@@ -197,7 +197,7 @@ def _too_large(film: Any) -> str | None:
 
 
 def _moments(film: Any, every_seconds: float, live: bool) -> Iterator[tuple[int, float]]:
-    """The numbers of the frames to show, and when they are, each grabbed and not yet decoded."""
+    """Yields the numbers of the frames to show, and their times, grabbed and not decoded."""
     import cv2
 
     rate = film.get(cv2.CAP_PROP_FPS)

@@ -59,7 +59,7 @@ class EventDefaults:
         return {**named, **dict(self.partitions)}
 
     def batch(self, batch: Any) -> Any:
-        """The same for a batch of Arrow; `None` where its rows have to be named one by one."""
+        """Names a batch of Arrow; `None` where its rows have to be named one by one."""
         if self == UNNAMED:
             return batch
         import pyarrow

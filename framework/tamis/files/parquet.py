@@ -49,7 +49,7 @@ def rows(file: str) -> Iterator[tuple[float, dict[str, Any]]]:
 
 
 def batches_of(table: Any, rows: int, groups: Iterable[int] | None = None) -> Iterator[Any]:
-    """The batches of an open file, or of some of its row groups; times of 96 bits are in UTC.
+    """Yields batches of an open file, or of some row groups; times of 96 bits are in UTC.
 
     Spark, Hive and Impala write these, and they are moments, which Arrow does not say."""
     arrow = require_arrow()
@@ -113,7 +113,7 @@ def _microseconds(arrow: Any, kind: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON would have it, where JSON has it: text for times, numbers for decimals."""
+    """Returns a value as JSON would have it: text for times, numbers for decimals."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC)
     if isinstance(value, dict):

@@ -187,7 +187,7 @@ def _sentences(file: str, line: Callable[[], int] = lambda: 0) -> Iterator[None]
 
 @contextlib.contextmanager
 def opened(file: str) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
-    """The bytes of a file, unpacked where they are packed, and how far they have been read."""
+    """Opens a file, unpacked where it is packed; tells how far its bytes have been read."""
     with contextlib.ExitStack() as closing:
         with _sentences(file):
             if file == STANDARD_INPUT:
@@ -243,7 +243,7 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def files_in(folder: str) -> Iterator[str]:
-    """The files of events below a folder; names that begin with `.` or `_` are passed over."""
+    """Returns the files of events below a folder, without names that begin with `.` or `_`."""
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] not in "._")
         for name in sorted(files):

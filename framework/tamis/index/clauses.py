@@ -33,7 +33,7 @@ Clause = tuple[str, str, Any]
 
 
 def predicate_of(clause: Clause) -> AttributePredicate:
-    """The attribute predicate that a clause names; `ValueError` says what is wrong with it."""
+    """Returns the attribute predicate of a clause; `ValueError` says what is wrong with it."""
     try:
         attribute, op, value = clause
     except (TypeError, ValueError):

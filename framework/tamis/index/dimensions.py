@@ -211,7 +211,7 @@ class Dimensions:
     def box_terms(
         self, rows: Ints, columns: Columns
     ) -> tuple[TermColumns, dict[int, ChangedLabels]]:
-        """The same for boxes of numbers; those with very large bounds are read as predicates."""
+        """Returns the terms of boxes of numbers; those with very large bounds are predicates."""
         if columns.has_large_bounds:
             return self.terms(zip(rows.tolist(), columns.predicates(), strict=True))
         numbers = [self.number(name, NUMBERS) for name in columns.attributes]

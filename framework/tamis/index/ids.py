@@ -231,7 +231,7 @@ def _twice(ids: list[Id]) -> Id:
 
 
 def checked_ids(ids: Sequence[Id] | NDArray[Any]) -> list[Id]:
-    """The ids as strings and integers of Python's own; `ValueError` names one that is neither."""
+    """Returns ids as Python's strings and integers; `ValueError` names one that is neither."""
     taken: list[Id] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     if _are_integers(ids):
         return taken

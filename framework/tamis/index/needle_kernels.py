@@ -37,7 +37,7 @@ def count_nodes(text: bytes, start: Ints) -> int:
 
 @inlined
 def following(nodes: SmallInts, root: SmallInts, node: int, label: int) -> int:
-    """The node after a byte: the child of the node, or else of its suffixes, or else the root."""
+    """Returns the node after a byte: a child of the node, or of its suffixes, or the root."""
     while node:
         low, high = nodes[node, FIRST], nodes[node + 1, FIRST]
         while high - low > _FEW:

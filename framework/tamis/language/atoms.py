@@ -207,7 +207,7 @@ class AtomReader(Scanner):
     # arithmetic
 
     def _side(self, start: Token) -> Side:
-        """An expression by precedence climbing with a stack of our own; `start` is taken."""
+        """Reads an expression by precedence climbing with its own stack; `start` is taken."""
         steps: list[Step] = []
         bare: list[Token] = []
         pending: list[tuple[int, Operation, Token]] = []

@@ -347,7 +347,7 @@ class _Parse(AtomReader):
         return self._combined(frame)
 
     def _is_lost_parenthesis(self, frame: _Frame, place: int) -> bool:
-        """The misprint of the paper's S3: `{…, ?ped>250)}`, a constraint without its '('."""
+        """Recognizes a misprint of the paper's S3: `{…, ?ped>250)}` lacks its '('."""
         last = frame.factors[-1]
         return (
             frame.ends_with == "}"

@@ -40,7 +40,7 @@ def is_bare_name(letters: str) -> bool:
 
 
 def marked_text(sigil: str, name: str) -> str:
-    """A variable (`?name`) or a marked attribute (`$name`); keywords need no backticks there."""
+    """Writes a variable (`?name`) or marked attribute (`$name`), keywords without backticks."""
     plain = (_WORD if sigil == "?" else _NAME).fullmatch(name) is not None
     return sigil + (name if plain else _in_backticks(name))
 

@@ -70,7 +70,7 @@ def canonical_number(value: int | float) -> int | float:
 
 
 def identity(values: tuple[Scalar, ...]) -> tuple[object, ...]:
-    """A key by which tuples of scalars are equal exactly when they are equal by value and kind."""
+    """Returns a key that is equal exactly when tuples of scalars are, by value and kind."""
     for value in values:
         if value is True or value is False:
             return tuple((kind_of(each), each) for each in values)

@@ -170,7 +170,7 @@ class Observer:
     def _answers(
         self, places: list[int], event_calls: EventCalls, digests: EventDigests
     ) -> list[tuple[int, Answer, bool]]:
-        """The answers to the calls of an operator, and which of them were made for this event."""
+        """Answers the calls of an operator, and tells which of them were made for this event."""
         gateway = self._gateway
         calls = [self.calls[at] for at in places]
         alone = not calls[0].batched or self.counts.tested % _ALONE == 0

@@ -71,7 +71,7 @@ def chunks_of(
 
 
 def in_parts(chunks: Sequence[Chunk], parts: int) -> list[list[Chunk]]:
-    """The chunks in so many parts at most, of about equal size, each in the order of the files."""
+    """Deals chunks into at most so many parts of about equal size, in the order of files."""
     total = sum(chunk.size for chunk in chunks)
     found: list[list[Chunk]] = []
     done = 0
@@ -137,7 +137,7 @@ def _as_read(chunk: Chunk) -> Iterator[FileLine]:
 
 @contextmanager
 def _batches(chunk: Chunk, rows: int) -> Iterator[Iterator[tuple[int, Any]]]:
-    """The rows of a part of a table, so many at once, with the number of the first of them."""
+    """Yields the rows of a part of a table, with the number of the first of each batch."""
     groups = None if chunk.end is None else range(chunk.start, chunk.end)
     with _parquet(chunk.file) as parquet, parquet.ParquetFile(chunk.file) as table:
         yield _numbered(batches_of(table, rows, groups), chunk.first)

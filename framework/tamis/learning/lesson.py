@@ -189,7 +189,7 @@ def _declared_marks(tests: Iterable[Test]) -> dict[str, Marks]:
 def _asked(
     subscriptions: Iterable[Mapping[str, Any] | str], operators: Operators, limits: Limits
 ) -> tuple[dict[str, AttributePredicate], list[Test]]:
-    """The attribute predicates by canonical text, and the tests; errors name every subscription."""
+    """Reads attribute predicates by canonical text, and tests; errors name every subscription."""
     intake = Intake(Language(limits), operators, Catalog(limits.implications))
     entries = [{"where": each} if isinstance(each, str) else each for each in subscriptions]
     seen: set[int] = set()

@@ -46,7 +46,7 @@ def lists_by_counting(numbers: Ints, count: int) -> SmallInts:
 
 
 def _order(numbers: Ints, count: int) -> Ints:
-    """The places in ascending order of their numbers; NumPy sorts halves of words by counting."""
+    """Returns the places in ascending order of numbers; NumPy counts to sort halves of words."""
     order = np.argsort((numbers % _HALF).astype(np.uint16), kind="stable")
     if count > _HALF:
         order = order[np.argsort((numbers[order] // _HALF).astype(np.uint16), kind="stable")]

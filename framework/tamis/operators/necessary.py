@@ -34,7 +34,7 @@ class Necessary:
         return bool(self.predicates)
 
     def broken(self, event: Event) -> AttributePredicate | None:
-        """The first declaration that is false of an event; `None` where the operator is asked."""
+        """Returns the first declaration that is false of an event; `None` to ask the operator."""
         for predicate, holds in self._holds:
             if not holds(read(event, predicate)) and not self._is_undecided(event, predicate):
                 return predicate

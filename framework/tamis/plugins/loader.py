@@ -96,7 +96,7 @@ class Plugins:
         return _known("model", name, self.models)
 
     def index(self, name: str) -> IndexRecord:
-        """The index of that name, with the options that may follow: `psthash:accesses=3`."""
+        """Returns the index of that name, with options that may follow: `psthash:accesses=3`."""
         name, colon, options = name.partition(":")
         record = _known("index", name, self.indexes)
         return record.with_options(options) if colon else record
@@ -150,7 +150,7 @@ class Plugins:
 
 
 def _guarded(brought: Iterable[Iterable[object]], source: str) -> Iterator[OperatorRecord]:
-    """The records of operators; what is none, or ends a generator, is left out with a warning."""
+    """Yields records of operators; leaves out others, and failures, with a warning."""
     for several in map(iter, brought):
         while True:
             try:
@@ -196,7 +196,7 @@ def installed() -> Plugins:
 def operators_of(
     operators: Iterable[object] | None, also: Iterable[object] = ()
 ) -> list[OperatorRecord]:
-    """The installed operators, or these alone, and more that take the place of those of a name."""
+    """Returns installed operators, or these alone, and more that replace those of a name."""
     records = installed().operators.values() if operators is None else records_of(operators)
     more = records_of(also)
     names = {each.specification.name for each in more}

@@ -140,7 +140,7 @@ class Statistics:
         return bool(self.predicates or self.attributes or self.sample)
 
     def selectivity(self, predicate: str) -> float | None:
-        """The share of events that satisfy a predicate or test, `None` if it is not known."""
+        """Returns the share of events that satisfy a predicate or test; `None` if unknown."""
         found = self.predicates.get(predicate)
         return None if found is None else found.share
 
@@ -323,7 +323,7 @@ class Statistics:
         self.sample = more if self.sample is None else self.sample.merged(more)
 
     def mixture(self) -> Mixture | None:
-        """The scenes of the sample, found when first asked for; `None` where there are none.
+        """Returns the scenes of the sample, found when first asked for; `None` if there are none.
 
         Tests that were counted have their own selectivities as means over the scenes."""
         from tamis.statistics.scenes import fitted

@@ -76,7 +76,7 @@ class ObservedSample:
 
     @classmethod
     def of(cls, events: Iterable[Mapping[str, bool | None]]) -> ObservedSample:
-        """A sample of events, each with the truths of its predicates, `None` where unknown."""
+        """Makes a sample of events, each with the truths of its predicates, `None` if unknown."""
         listed = list(events)
         place = {text: at for at, text in enumerate(dict.fromkeys(t for e in listed for t in e))}
         true = np.zeros((len(place), len(listed)), np.bool_)

@@ -138,7 +138,7 @@ class _Fit:
 
 
 def fitted(true: Flags, known: Flags, seed: int = 0) -> Mixture | None:
-    """The scenes of events (rows) by the truths of tests (columns); `None` where there are none."""
+    """Fits scenes to the truths of tests (columns) in events (rows); `None` if there are none."""
     true, known = true[-MOST_EVENTS:], known[-MOST_EVENTS:]
     if len(true) < FEWEST_EVENTS or not true.shape[1]:
         return None

@@ -39,7 +39,7 @@ def write_predicates(folder: Path, predicates: Mapping[str, PredicateStatistics]
 
 
 def read_predicates(folder: Path) -> dict[str, PredicateStatistics]:
-    """The predicates by canonical text; a table of others may lack how often costs were taken."""
+    """Reads predicates by canonical text; other tables may lack how often costs were taken."""
     table = read_table(folder, COLUMNS)
     texts = table.column("predicate").to_pylist() if "predicate" in table.column_names else []
     columns = [

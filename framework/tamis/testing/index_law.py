@@ -44,7 +44,7 @@ def check_index(
 
 
 def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedStateMachine]:
-    """The index law as a state machine: `TestMine = index_machine("mine").TestCase` for pytest.
+    """Makes the index law a state machine: `TestMine = index_machine("mine").TestCase`.
 
     >>> index_machine("scan").TestCase.__name__
     'IndexMachine.TestCase'

@@ -76,7 +76,7 @@ class _NestedKeys(TableOperator):
 
 
 def pool_operators() -> list[Operator]:
-    """The operators of the conditions that the strategies make; their answers stand in the event.
+    """Returns the operators of the strategies' conditions; events hold their answers.
 
     `seen` and `count` answer several calls at once, `inside` declares that each key is inside of
     the next one, `size` is deterministic; some share a preparation that may fail.

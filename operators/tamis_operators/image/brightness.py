@@ -45,7 +45,7 @@ def brightness_of(frame: Bytes) -> float:
 
 @functools.cache
 def _tables() -> tuple[NDArray[numpy.uint16], Floats]:
-    """The part of luminance that each channel's value gives; the lightness of each luminance."""
+    """Returns the luminance of each channel's values, and the lightness of each luminance."""
     import numpy
 
     value = numpy.arange(256) / 255

@@ -73,7 +73,7 @@ class Detection:
         return self.box.center
 
     def corners(self, grown: float = 0.0) -> list[tuple[float, float]]:
-        """The oriented rectangle around it, with a margin; the box where it has no direction."""
+        """Returns the oriented rectangle around it, with a margin; without direction the box."""
         x, y = self.center
         long, short, turn = self.box.width / 2, self.box.height / 2, 0.0
         if self.angle is not None and self.length is not None and self.breadth is not None:
@@ -100,7 +100,7 @@ class Detections:
     """The marks that it can tell."""
 
     def of(self, labels: Iterable[str]) -> list[Detection]:
-        """The things of these labels; `DetectionError` where the detector tells none of them."""
+        """Returns the things of these labels; `DetectionError` if the detector tells none."""
         wanted = frozenset(labels)
         if not wanted & self.told:
             scale = self.meters_per_pixel

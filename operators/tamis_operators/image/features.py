@@ -65,7 +65,7 @@ def _nothing(width: int, height: int) -> Features:
 
 
 def shrunk(picture: Bytes, long_side: int) -> tuple[Bytes, float]:
-    """The picture no longer than that many pixels, and what its sides were multiplied by."""
+    """Shrinks a picture to that many pixels, and returns the factor of its sides."""
     longest = max(picture.shape[:2])
     if longest <= long_side:
         return picture, 1.0

@@ -71,7 +71,7 @@ def _limits(formats: str, megapixels: str, file_bytes: str) -> FrameLimits:
 
 
 def frame_of(image: object, limits: FrameLimits | None = None) -> Frame:
-    """The frame of a path, bytes, a `data:` URI or an array: H×W×3, blue first, read-only."""
+    """Reads a frame from a path, bytes, a `data:` URI or an array: H×W×3, blue first."""
     limits = limits or FrameLimits.from_environment()
     if is_array(image):
         return _of_array(image, limits)
@@ -204,7 +204,7 @@ def _check_decoded(frame: Frame, header: Header) -> None:
 
 
 def _of_array(array: object, limits: FrameLimits) -> Frame:
-    """An array of bytes: gray, blue-green-red, or that with transparency, which is left out."""
+    """Reads an array of bytes: gray, blue-green-red, or that with transparency, left out."""
     import numpy as np
 
     pixels = np.asarray(array)

@@ -35,7 +35,7 @@ class Header(NamedTuple):
 
 
 def header_of(content: bytes) -> Header:
-    """The header of a whole image file; `FrameError` for others, and for one that ends early."""
+    """Reads the header of a whole image file; `FrameError` for others and truncated ones."""
     for format, (is_it, read) in _READERS.items():
         if is_it(content):
             try:

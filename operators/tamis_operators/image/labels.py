@@ -50,7 +50,7 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def canonical(name: str) -> str:
-    """The label of a model's name: `police car`, `police_car` and `Police Car` are `policeCar`."""
+    """Returns a model's name as a label: `police car` and `Police Car` are `policeCar`."""
     words = _WORD.findall(name)
     if not words:
         return name
@@ -62,7 +62,7 @@ def canonical(name: str) -> str:
 
 
 def labels_of(name: str, known: frozenset[str], argument: int) -> frozenset[str]:
-    """The labels that a name in a predicate stands for; `ArgumentError` where it is no name."""
+    """Returns the labels that a name stands for; `ArgumentError` where it is not a name."""
     given = frozenset(FAMILIES.get(name) or (_SAME.get(name, name),))
     names = known.union((PERSON, *CARRIERS, *FAMILIES))
     if not given <= names:

@@ -60,7 +60,7 @@ class LooksLike(Operator):
         self._features: dict[str, Features] = {}
 
     def check(self, *arguments: Any) -> Sequence[object]:
-        """The features of the reference; refused when there is no such picture, or too little."""
+        """Returns features of the reference; refuses an unknown picture, or one with too few."""
         (name,) = arguments
         return (name if isinstance(name, Variable) else self._reference(name),)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def detections(detector: str | DetectorConfiguration | None = None) -> Preparation:
-    """The preparation whose `event.prepared` is the `Detections` of a detector, once an event.
+    """Makes the preparation whose `event.prepared` is the `Detections` of a detector.
 
     The detector is that of TAMIS_DETECTOR when none is given. An operator of your own that names
     it shares the decoded frame and what was found on it with all others of that detector."""

@@ -25,7 +25,7 @@ _OTHERS = (
 def detection_operators(
     detector: str | DetectorConfiguration | None = None,
 ) -> list[OperatorRecord]:
-    """The operators on detections; the detector is that of TAMIS_DETECTOR when none is given."""
+    """Returns the operators on detections, by default those of TAMIS_DETECTOR."""
     if isinstance(detector, DetectorConfiguration):
         return _records(detector)
     if detector is not None:

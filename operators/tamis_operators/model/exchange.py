@@ -76,7 +76,7 @@ def _opener(endpoint: Endpoint) -> urllib.request.OpenerDirector:
 
 
 def _read(answer: Any, ends: float) -> str:
-    """The text of an answer that comes in time, is not too long, and ends where it should."""
+    """Reads an answer that comes in time, is not too long, and ends where it should."""
     parts, size = [], 0
     while part := answer.read1(_CHUNK):
         parts.append(part)

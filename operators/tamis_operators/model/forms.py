@@ -73,7 +73,7 @@ def request(
 
 
 def answers(form: AnswerForm, reply: Mapping[str, Any], count: int) -> list[Any]:
-    """The answer to each question of a request, an exception in the place of one that is none."""
+    """Returns the answer to each question of a request, or an exception in its place."""
     try:
         given = _given(reply)
     except UnansweredError as problem:

@@ -103,7 +103,7 @@ def operators(
 
 
 def _infers(settings: ReasonerSettings, rules: Rules) -> OperatorRecord:
-    """The operator of rules of one's own; they see the facts, if any, and what they name."""
+    """Makes the operator of your own rules; they see the facts, if any, and what they name."""
     seen = ("facts", *rules.attributes)
     specification = Specification(
         name="infers",

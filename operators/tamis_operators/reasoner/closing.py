@@ -204,7 +204,7 @@ class Closure:
             self.pending.append((predicate, TYPE, PROPERTY))  # rdf1
 
     def _bound(self, subject: int, predicate: int, object: int) -> None:
-        """A restriction's greatest number is a literal: 0 and 1 are what rules speak of."""
+        """Reads the greatest number of a restriction from its literal: rules speak of 0 and 1."""
         if predicate in (MAX_CARDINALITY, MAX_QUALIFIED_CARDINALITY):
             most = _CARDINALITIES.get((predicate, self.terms.cardinality(object)))
             if most is not None:

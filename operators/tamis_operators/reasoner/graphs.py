@@ -35,7 +35,7 @@ def triples_in(graph: rdflib.Graph) -> Iterator[Triple]:
 
 
 def turtle_of(graph: rdflib.Graph) -> str:
-    """A graph as Turtle, with the prefixes that it uses: this is how an ontology travels."""
+    """Writes a graph as Turtle, with the prefixes that it uses: so an ontology travels."""
     import rdflib
 
     whole = rdflib.Graph(bind_namespaces="none")
@@ -53,7 +53,7 @@ def lines_of(graph: rdflib.Graph) -> list[str]:
 
 
 def rdflib_term(text: str) -> Any:
-    """The term of rdflib that a text of N-Triples is, as `select` gives it with `terms="n3"`."""
+    """Returns the rdflib term of a text of N-Triples, as `select` gives with `terms="n3"`."""
     from rdflib import BNode, Graph
 
     if text.startswith("_:"):

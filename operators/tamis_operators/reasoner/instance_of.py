@@ -132,7 +132,7 @@ def instance_records(
     timeout: float | None = _TIMEOUT_SECONDS,
     **bounds: int,
 ) -> list[OperatorRecord]:
-    """The operator, set up as the others of the reasoner; a run of HermiT may take `timeout`.
+    """Makes the operator, set up as the other ones; a run of HermiT may take `timeout`.
 
     The regime is that of the others, with which it shares what was loaded."""
     settings = settings_of(ontology, regime, {**_BOUNDS, **bounds})

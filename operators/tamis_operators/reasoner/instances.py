@@ -183,7 +183,7 @@ class Instances:
                 self._known |= self._asked(unknown)
 
     def _asked(self, trees: Sequence[Tree]) -> dict[Tree, frozenset[str] | Exception]:
-        """The instances; what is refused together is asked by halves, if the facts are not why."""
+        """Returns instances; a refused group is asked by halves, if the facts are not why."""
         try:
             return {**self._instances(trees)}
         except HermitRefusalError as refusal:

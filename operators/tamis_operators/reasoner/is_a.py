@@ -54,7 +54,7 @@ class IsA(Operator):
         return [self.solve(event, *arguments) for arguments in lists]
 
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
-        """The words of entity and class; of blank nodes, some of which are hidden, nothing."""
+        """Returns the words of entity and class; `None` for blank nodes, some being hidden."""
         if any(isinstance(each, ox.BlankNode) for each in arguments):
             return None
         scalar = knowledge(self.settings).names.scalar

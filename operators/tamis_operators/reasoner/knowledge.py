@@ -149,7 +149,7 @@ def datatypes_of(
     terms: Terms,
     known: Set[int] = frozenset(),
 ) -> tuple[set[int], list[Triple]]:
-    """The datatypes in use beside those known, and which of all are apart (dt-diff, by types)."""
+    """Returns the further datatypes in use, and which of all are apart (dt-diff, by types)."""
     used = set(known)
     for number in terms.literals():
         literal = terms.term(number)

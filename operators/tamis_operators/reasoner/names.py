@@ -187,7 +187,7 @@ class TermNames:
         raise ArgumentError(f"{word} is ambiguous: write one of {candidates}", place)
 
     def in_rules(self, places: int) -> dict[str, list[str]]:
-        """The IRIs of classes (one place) or properties (two) by local name, first letter small."""
+        """Returns the IRIs of classes (one place) or properties (two) by local name."""
         found: dict[str, list[str]] = {}
         for local, iris in (self._class_names if places == 1 else self._property_names).items():
             found.setdefault(local[:1].lower() + local[1:], []).extend(iris)

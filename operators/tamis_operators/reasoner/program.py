@@ -196,7 +196,7 @@ class _ProgramReader:
         return ProgramRule(head, tuple(positive), tuple(negative), tuple(comparisons), place)
 
     def _plain(self, atom: Atom, comparisons: list[RuleComparison]) -> Atom:
-        """The atom with variables in the place of arithmetic, which is compared with them."""
+        """Returns the atom with variables for arithmetic, which is compared with them."""
         terms = list(atom.terms)
         for place, term in enumerate(terms):
             if isinstance(term, Sum):

@@ -93,7 +93,7 @@ def _place(query: str, at: int) -> str:
 
 
 def checked_query(query: object, prefixes: Mapping[str, str], wanted: str) -> list[str]:
-    """The variables of a query that is an ASK or a SELECT as wanted; `ArgumentError` otherwise."""
+    """Returns the variables of an ASK or SELECT, as wanted; else `ArgumentError`."""
     if not isinstance(query, str):
         raise ArgumentError(f"a query is a string, not {query!r}")
     if len(query) > _LONGEST:

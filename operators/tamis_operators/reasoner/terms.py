@@ -99,7 +99,7 @@ class Terms:
         return found
 
     def known(self, term: Term) -> int | None:
-        """The number of a term, `None` where it has none. Blank nodes are of one document."""
+        """Returns the number of a term, or `None`. Blank nodes are of one document."""
         found = self._numbers.get(term)
         if found is None and self.base is not None and not isinstance(term, ox.BlankNode):
             return self.base.known(term)
@@ -173,7 +173,7 @@ def literal_value(literal: ox.Literal) -> Scalar:
 
 
 def datatype_numbers(literal: ox.Literal) -> tuple[int, ...]:
-    """The datatypes that a literal is of, its own first; none where OWL 2 RL has no such one."""
+    """Returns the datatypes of a literal, its own first; none that OWL 2 RL lacks."""
     if literal.language:
         return ()
     own = DATATYPES.get(literal.datatype.value)

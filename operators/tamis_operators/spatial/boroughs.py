@@ -82,7 +82,7 @@ def _geometry(topology: dict[str, Any], county: dict[str, Any]) -> dict[str, Any
 
 
 def _ring(topology: dict[str, Any], arcs: Sequence[int]) -> list[list[float]]:
-    """A ring of arcs; a negative number is an arc backwards. Exteriors run counterclockwise."""
+    """Joins arcs to a ring, those of negative numbers backwards; exteriors run counterclockwise."""
     ring: list[list[float]] = []
     for number in arcs:
         points = _arc(topology, ~number if number < 0 else number)

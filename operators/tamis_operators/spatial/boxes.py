@@ -40,7 +40,7 @@ class DegreeBox(NamedTuple):
 
 
 def position_box(event: Event) -> DegreeBox | None:
-    """The box of an event's position; `None` where that is absent, bad or at the plane's edge."""
+    """Returns the position's box; `None` if that is absent, bad or at the plane's edge."""
     value = event.value(INPUT)
     if value is None:
         return None

@@ -115,7 +115,7 @@ def configured(
 
 
 def digest_of(configuration: Configuration) -> str:
-    """A short digest of what sources hold now; what cannot be read is said when it is needed."""
+    """Digests what sources hold now; unreadable ones are reported when they are needed."""
     whole = hashlib.sha256(_MEANING + str(configuration.most_vertices).encode())
     whole.update(configuration.crs.encode())
     try:

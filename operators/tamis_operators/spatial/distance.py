@@ -292,7 +292,7 @@ def _foot(x: Floats, y: Floats, piece: Pieces) -> Floats:
 
 
 def _slope(x: Floats, y: Floats, piece: Pieces, at: Floats) -> tuple[Floats, Floats]:
-    """The distance from points to places of pieces, and how it changes a metre along them."""
+    """Returns the distance from points to places of pieces, and its change a metre along."""
     along_x, along_y = piece.x2 - piece.x1, piece.y2 - piece.y1
     to_x, to_y = piece.x1 + at * along_x, piece.y1 + at * along_y
     # pyproj would take arrays of one element for numbers

@@ -263,7 +263,7 @@ class Gazetteer:
         return any(area.meets(point) for area in areas for point in points)
 
     def nearest(self, position: Position, kind: str) -> list[tuple[str, float]]:
-        """The place of a kind that is nearest (all that are, to the millimetre), and how far."""
+        """Finds the nearest place of a kind (all that are, to the millimetre), and how far."""
         places = self._by_kind[kind]
         low = self._least(position, kind, places)
         found: list[tuple[str, float]] = []

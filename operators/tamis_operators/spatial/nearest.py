@@ -50,7 +50,7 @@ class NearestPlace(SpatialOperator):
         return self.gazetteer.nearest(event.prepared, kind)
 
     def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
-        """The position's box meets one around the places, where the distance has a bound."""
+        """Declares that the position's box meets one around the places, if it is bounded."""
         if not self.is_boxed:
             return []
         kind, name, metres = arguments

@@ -25,7 +25,7 @@ _TURNS = 10
 
 
 def placed(member: Member) -> list[Any]:
-    """A geometry's points, lines and areas on the plane; `GeometryError` where it is invalid."""
+    """Returns points, lines and areas on the plane; `GeometryError` where it is invalid."""
     parts: list[Any] = []
     for simple in member.simple:
         parts += _placed(simple)
@@ -59,7 +59,7 @@ def unwrapped(vertices: Sequence[Vertex]) -> list[Vertex]:
 
 
 def _homed(vertices: list[Vertex]) -> list[Vertex]:
-    """The same a whole number of turns away, if that brings all of it home without rounding."""
+    """Moves it a whole number of turns, if that brings all of it home without rounding."""
     low, high = _extent(vertices)
     for turn in (-360.0, 360.0):
         if not (low >= -180 and high <= 180) and low + turn >= -180 and high + turn <= 180:
@@ -163,7 +163,7 @@ def _of_dimension(geometry: Any, dimension: int) -> list[Any]:
 
 
 def shifted(geometry: Any) -> Any:
-    """The same on the plane of longitudes from 0 to 360, in one piece at the antimeridian."""
+    """Moves it to longitudes from 0 to 360, in one piece at the antimeridian."""
 
     def moved(at: Any) -> Any:
         return np.column_stack([at[:, 0] + 360, at[:, 1]])

@@ -43,7 +43,7 @@ class GazetteerEntry:
 
 
 def entries_of(files: Iterable[Path | PlaceSource]) -> list[GazetteerEntry]:
-    """The features of all files, names resolved; `GazetteerError` for the first that is wrong.
+    """Reads the features of all files, names resolved; `GazetteerError` for a wrong one.
 
     Lines of one name and kind in one file are one place: a street is many of them."""
     taken: dict[str, GazetteerEntry] = {}

@@ -107,7 +107,7 @@ class Vectors:
                 kept.popitem(last=False)
 
     def _made(self, texts: list[str]) -> list[Vector | Exception] | None:
-        """The vectors of several texts; `None` where the call failed, perhaps for one of them."""
+        """Makes vectors of texts; `None` where the call failed, perhaps for one of them."""
         if len(texts) == 1:
             return None
         try:

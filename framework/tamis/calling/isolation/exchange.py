@@ -385,7 +385,7 @@ class Exchange:
         return Failure(CRASHED, f"the worker was ended by {name}{hint}")
 
     def _failed(self, failure: Failure) -> InvocationOutcome:
-        """The outcome of a failed step; a preparation that failed has failed for the event."""
+        """Makes the outcome of a failed step; a failed preparation fails for the event."""
         if isinstance(self._step, Preparation):
             assert self._stay is not None
             self._breakers.note(self._step, failure)

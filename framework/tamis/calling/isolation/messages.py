@@ -256,7 +256,7 @@ class Requests:
         return pickle.loads(parts[0], buffers=parts[1:])
 
     def freed(self) -> bytes:
-        """The numbers of the parcels that nobody looks into any more; arrays lie in them."""
+        """Returns the numbers of the parcels that are not read any more; arrays lie in them."""
         free = []
         for number, mapped in self._mapped.items():
             with contextlib.suppress(BufferError):  # who holds a view of it keeps it
@@ -267,7 +267,7 @@ class Requests:
         return bytes(free)
 
     def frame(self) -> tuple[int, memoryview]:
-        """The letter of the next frame, and its content, which lasts until the one after it."""
+        """Reads the letter of the next frame, and its content, which lasts until the next one."""
         if self._begin == self._end:
             self._begin = self._end = 0
         while self._end - self._begin < HEADER.size:

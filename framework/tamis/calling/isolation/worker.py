@@ -182,7 +182,7 @@ class _Worker:
         messages.send_reply(self._connection, letter, content)
 
     def _read(self, asked: WorkerRequest, specification: Specification) -> _Event | None:
-        """The event, with what was sent of it and of calls; `None` where that cannot be read."""
+        """Reads the event, with what was sent of it and of calls; `None` where it is unreadable."""
         try:
             event = self._event(asked)
             for each in asked.definitions:

@@ -254,7 +254,7 @@ def _pick_lanes(
 
 @inlined
 def _best_pair(store: Store, terms: TermColumns, first: int, last: int) -> tuple[int, int]:
-    """The terms on two dimensions whose pair costs events least, the same if there is only one.
+    """Returns two terms whose pair of dimensions costs events least; one twice if it is alone.
 
     Pairs that agree in more of the last bits are fewer, so their lists are longer: rows that could
     be in many lists meet in few, which spares events looking into all of them."""

@@ -149,7 +149,7 @@ def with_rows(store: Store, count: int) -> Store:
 
 
 def with_nodes(store: Store, more: int) -> Store:
-    """The store with room for so many more spaces and nodes, half as much again at least."""
+    """Returns the store with room for so many more spaces and nodes; it grows by half at least."""
     changed: dict[str, Any] = {}
     alike = {"spaces": ("space_node", "space_deep"), "nodes": ("chains", "children", "node_rows")}
     for first, others in alike.items():
@@ -190,7 +190,7 @@ def with_arenas(store: Store, sizes: dict[str, int]) -> Store:
 
 
 def with_more_room(store: Store) -> Store:
-    """The store with more room in the arenas that are rather full, in one of them at least."""
+    """Returns the store with more room in the fullest arenas, in one of them at least."""
     for part in (4, 1):
         full = [
             name
@@ -259,7 +259,7 @@ def save(store: Store, folder: Path) -> None:
 
 
 def load(folder: Path) -> Store:
-    """The store that `save` wrote, mapped into memory; what older ones lack of `tops` is zero."""
+    """Maps the store that `save` wrote into memory; zero for `tops` that older ones lack."""
     arrays = {}
     for name, (dtype, fields) in _TYPES.items():
         path = folder / f"{name}.npy"

@@ -151,7 +151,7 @@ def vector_masks(
     table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Words,
     first: int,
 ) -> None:  # fmt: skip
-    """A mask for each 64 entries of those whose first lane begins at `at`: who holds in all.
+    """Masks each 64 entries of those whose first lane begins at `at`: who holds in all.
 
     There is room for `room` entries. Bits beyond the last entry mean nothing."""
     _vector_masks(
@@ -169,7 +169,7 @@ def portable_masks(
     table: Bytes, lanes: Bytes, at: int, room: int, entries: int, count: int, masks: Words,
     first: int,
 ) -> None:  # fmt: skip
-    """The same on any processor: the first lane of all entries, the others of those that held."""
+    """Masks on any processor: the first lane of all entries, then others of those that held."""
     for chunk in range((entries + 63) >> 6):
         here = at + 3 * count * 64 * chunk
         stride = min(64, room - 64 * chunk)

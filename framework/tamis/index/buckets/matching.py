@@ -90,7 +90,7 @@ def _forget_lines(readings: Readings, event: int, to: Scratch) -> None:
 
 @inlined
 def _in_order(readings: Readings, event: int, sort: bool, order: Ints, keys: Ints) -> int:
-    """The event's lines and bags: their places, bags as `-1 - place`; by dimension if sorted."""
+    """Orders the event's lines and bags: their places, bags as `-1 - place`."""
     first, last = readings.line_start[event], readings.line_start[event + 1]
     first_bag, last_bag = readings.bag_start[event], readings.bag_start[event + 1]
     count = last - first + last_bag - first_bag
@@ -165,7 +165,7 @@ def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tu
 
 @inlined
 def _nodes_of(store: Store, count: int, roots: int, use: Scratch) -> int:
-    """The nodes with rows that an event is in: those of its spaces, and what begins with them."""
+    """Finds the nodes with rows that an event is in: of its spaces, and those that extend them."""
     spaces, deep, visits, stack, found = use.spaces, use.deep, use.visits, use.stack, 0
     if store.chains[0] >= 0:
         visits[0], found = store.chains[0], 1

@@ -105,7 +105,7 @@ def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
 
 @inlined
 def access_dimensions(store: Store, node: int) -> tuple[int, int]:
-    """The last dimensions of a node, -1 for none: events in the node have them for certain."""
+    """Returns a node's last dimensions, -1 for none: events in the node surely have them."""
     inner, outer = -1, -1
     if node:
         inner = store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1
@@ -176,7 +176,7 @@ def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
 
 @inlined
 def _more_than(count: int) -> int:
-    """The capacity of a segment that has so many entries and takes more: what is vacant is read."""
+    """Returns the capacity of a segment for more than so many entries: vacant ones are read."""
     return max(count + _FIRST_CAPACITY, count + count // 8)
 
 

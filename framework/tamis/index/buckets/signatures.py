@@ -79,7 +79,7 @@ def _holding(store: Store, rows: Ints) -> Ints:
 
 @kernel
 def sort_keys(store: Store, batch: Batch, row_of: Ints, node_of: Ints) -> Ints:
-    """The rank, one of `SLOTS`, of each replica's rarest dimension beside those of its node."""
+    """Ranks each replica's rarest dimension beside those of its node, by `SLOTS` ranks."""
     keys, ranks = np.zeros(len(row_of), np.int64), np.zeros(len(store.presence), np.int64)
     ranks[np.argsort(store.presence)] = np.arange(len(ranks)) * SLOTS // len(ranks)
     views, batch_views = bare_store(store), bare_batch(batch)
@@ -156,7 +156,7 @@ def _is_ruled_out(store: Store, segment: int, first: int, event: SmallInts) -> b
 
 @inlined
 def next_run(store: Store, segment: int, first: int, end: int, event: SmallInts) -> tuple[int, int]:
-    """The next entries to be tested, of those from `first` to before `end`: whole chunks."""
+    """Returns the next entries to test, from `first` to before `end`: whole chunks."""
     while first < end and _is_ruled_out(store, segment, first, event):
         first += CHUNK
     last = first + CHUNK

@@ -82,7 +82,7 @@ def _bits_of(value: float) -> int:
 
 @inlined
 def code_of(value: float) -> int:
-    """An integer of 32 bits in the order of doubles; doubles that are near have the same."""
+    """Returns 32 bits in the order of doubles; doubles that are near have the same."""
     bits = _bits_of(value)
     return (bits ^ ((bits >> 63) & 0x7FFF_FFFF_FFFF_FFFF)) >> 32
 

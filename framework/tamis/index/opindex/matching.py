@@ -100,7 +100,7 @@ def opened_scratch(places: Any) -> OpIndexScratch:
 def _after(
     store: OpIndexStore, first: int, last: int, dimension: int, key: float, beyond: bool
 ) -> int:
-    """The first entry at or, with `beyond`, after a key of a dimension, in a sorted stretch."""
+    """Returns the first entry at or, with `beyond`, after a key in a sorted stretch."""
     while first < last:
         half = (first + last) >> 1
         here = store.dimension[half]

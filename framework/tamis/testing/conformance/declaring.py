@@ -78,7 +78,7 @@ def _held(subject: LawSubject, case: Case, predicate: str, content: Content) -> 
 
 
 def _narrowed(subject: LawSubject, case: Case, values: Mapping[str, Scalar]) -> Iterator[str]:
-    """The predicate with its solution as constants, and with constraints that it just satisfies."""
+    """Yields the predicate with a solution as constants, and with constraints it just meets."""
     if any(isinstance(each, float) and math.isinf(each) for each in values.values()):
         return  # no subscription can write it
     words = [

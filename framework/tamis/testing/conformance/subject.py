@@ -91,7 +91,7 @@ class Instance:
         return alternatives[0] if len(alternatives) == 1 else ()
 
     def bind(self, predicate: str, *, again: bool = True) -> Test:
-        """The predicate as a subscription asks it; with `again` bound anew, so checked anew."""
+        """Binds a predicate as a subscription asks it; `again` checks it once more."""
         if not again and predicate in self._bound:
             return self._bound[predicate]
         resolver = Resolver(self._operators, lambda key: None, lambda key: None)
