@@ -41,7 +41,7 @@ _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 _OWN = "tamis"
 _COLLECTIONS = ("all", "dev")
 COLD_SECONDS = 75
-"""What compiling everything took on two cores of 2026; `tamis bench forms` measures it."""
+"""The seconds of compiling everything on two cores of 2026 (`tamis bench forms`)."""
 _KERNEL_PATIENCE_SECONDS = 8
 _MOST_CALLS = 30
 _PATIENCE_SECONDS = 60.0

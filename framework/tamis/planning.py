@@ -63,7 +63,7 @@ class Problem:
     alternative_subscription: Ints
     """Alternatives of one subscription are an `or`."""
     alternative_binds: Flags
-    """Whether it has variables: a true one without any makes its siblings needless."""
+    """True if it has variables: a true one without any makes its siblings needless."""
     alternative_start: Ints
     edge_test: Ints
     edge_sign: TinyInts

@@ -38,7 +38,7 @@ class BoxShape:
     subscriptions: int
     attributes: int = 100
     values: int | None = 100
-    """How many values an attribute has, from 0; `None` for floats between 0 and 1."""
+    """The number of an attribute's values, from 0; `None` for floats between 0 and 1."""
     shortest: int = 3
     longest: int = 7
     mean_length: float | None = None
@@ -49,7 +49,7 @@ class BoxShape:
     pairs: int = 30
     zipf: float = 0.0
     prototypes: int | None = None
-    """How many there are where a match rate is wanted; `None`: as many as allow that rate."""
+    """Their number where a match rate is wanted; `None`: as many as allow that rate."""
     prototype_size: int = 40
     match_ratio: float | None = None
     """The share of the subscriptions that is to match an event; `None`: as it comes."""

@@ -30,7 +30,7 @@ class CodedWorkload:
     events: Codes
     """A row an event, a column an attribute; `absent` where there is none."""
     spaces: Ints
-    """How many codes each attribute has."""
+    """The number of codes of each attribute."""
 
     @property
     def absent(self) -> int:

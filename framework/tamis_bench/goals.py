@@ -34,7 +34,7 @@ class Goal:
     must: float
     better: float | None
     more: bool
-    """Whether more is better."""
+    """True if more is better."""
     where: Mapping[str, Any]
 
     def is_about(self, row: Row) -> bool:

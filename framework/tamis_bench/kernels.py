@@ -21,7 +21,7 @@ Extra = NDArray[np.int32]
 Sets = NDArray[np.uint64]
 
 RANGE, DIFFERENT = -1, -2
-"""What a predicate is; from 0 on it is the set of that number."""
+"""The kinds of predicates; from 0 on it is the set of that number."""
 NO_SETS: Sets = np.zeros((0, 2), np.uint64)
 _WORD, _LAST = np.uint64(64), np.uint64(63)
 

@@ -92,7 +92,7 @@ class _Planner:
     name: str
     cost: list[float] = field(default_factory=list)
     charged: list[float] = field(default_factory=list)
-    """What the bound charges its calls, of the events that have one."""
+    """The bound's charges of its calls, of the events that have one."""
     calls: list[int] = field(default_factory=list)
     planner_seconds: float = 0.0
     seconds: float = 0.0
@@ -122,7 +122,7 @@ class _SharedFigures:
     matches: list[int] = field(default_factory=list)
     bounds: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in BOUNDS})
     charges: list[Floats] = field(default_factory=list)
-    """What the bound charges calls, of the events of a workload that have one."""
+    """The bound's charges of calls, of the events of a workload that have one."""
     marked: list[int] = field(default_factory=list)
     distinct: list[float] = field(default_factory=list)
 

@@ -31,7 +31,7 @@ class Picture(NamedTuple):
     line: str
     from_zero: bool = True
     in_powers: bool = False
-    """Whether steps upwards are factors."""
+    """True if steps upwards are factors."""
 
 
 def _of_shape(below: str, name: str) -> Picture:

@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 Name = TypeVar("Name")
 
 _BUDGET_SECONDS = 6.0
-"""What a method may take in all passes before it takes fewer events."""
+"""The seconds of a method in all passes, beyond which it takes fewer events."""
 _FEWEST = 3
 _QUICK_SECONDS, _MOST_REPEATS = 0.02, 5
 """A pass that is quicker than this is repeated, so that more runs find the machine undisturbed."""
@@ -80,7 +80,7 @@ class Method:
     """The fastest run of each of its events."""
     repeats: int = 1
     always: bool = True
-    """Whether all its answers are compared, however long that takes."""
+    """True if all its answers are compared, however long that takes."""
 
     def answer(self, at: int) -> Ints:
         """Returns the ids that match an event, ascending."""

@@ -30,7 +30,7 @@ _EACH = 100
 """Subscriptions that come between two events."""
 _LIVES = 2
 USES = {DICTS: replace(SHAPES["dense"], subscriptions=200_000), FILLED: SHAPES["dense"]}
-"""What is drawn for each."""
+"""The workload drawn for each."""
 
 
 def dicts(boxes: Boxes, title: str, names: Sequence[str] | None, passes: int) -> Iterator[Row]:

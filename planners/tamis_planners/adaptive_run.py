@@ -59,9 +59,9 @@ class PreparedProblem:
             expected = self._likelihood.mixture
         self._expected, self._weighted = expected, weighted
         self._first = [self._opened()]
-        """What the first run takes: most problems are those of one event."""
+        """The state of the first run: most problems are those of one event."""
         self._copied: tuple[WorthState, Any] | None = None
-        """What later runs copy."""
+        """The state that later runs copy."""
 
     def _opened(self) -> tuple[WorthState, Any]:
         state = opened(self.problem, self.shape, self._expected, self._weighted)

@@ -41,7 +41,7 @@ class ProblemShape(NamedTuple):
     owned: SmallInts
     call_tests: SmallInts
     implied: SmallInts
-    """What outcomes decide beside themselves: outcome `o` of test `t` is the number `2 * t + o`."""
+    """The outcomes that outcomes imply: outcome `o` of test `t` is the number `2 * t + o`."""
     unit_calls: SmallInts
     """The calls of batches and preparations; units that are calls have none."""
     units: int

@@ -44,7 +44,7 @@ SIBLINGS_AT_MOST = 16
 EXPONENT = 1.6
 DAMPING = 0.75
 DEAREST = 1e150
-"""What deciding an alternative may cost at most, so that its weight is a finite number."""
+"""The highest cost of deciding an alternative, so that its weight is a finite number."""
 _SMALL = 1e-12
 _STALE = 1e-7
 NEVER = -1.0
@@ -83,7 +83,7 @@ class WorthState(NamedTuple):
     sums: Floats
     ordered: Floats
     ended: Floats
-    """What the open alternatives weigh that outcome `o` of test `t` would end, at `2 * t + o`."""
+    """The weight of open alternatives that outcome `o` of test `t` would end, at `2 * t + o`."""
 
 
 @portable

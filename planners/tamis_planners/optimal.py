@@ -34,7 +34,7 @@ class Left(NamedTuple):
     """Its subscription while a sibling can make it needless or it one, else `_LONE`."""
     binds: bool
     doubtful: bool
-    """Whether a test of it is unknown, so that it cannot come out true."""
+    """True if a test of it is unknown, so that it cannot come out true."""
     needs: tuple[tuple[int, Wanted], ...]
 
 

@@ -87,7 +87,7 @@ class Advice:
     index_events: int
     bounds: Bounds
     other_seconds: float
-    """What a run takes beside calls and planner: the index, the problem, joins, the lines."""
+    """The seconds of a run besides calls and planner: the index, the problem, joins, the lines."""
     hints: list[Hint]
     planner: str
     why_planner: str
@@ -136,7 +136,7 @@ class Advisor:
                 for test, _ in each.edges
             }.values()
         )
-        """What all calls about one event take, by what operators declare."""
+        """The declared seconds of all calls about one event."""
         self.attributes = sorted(
             {
                 part.attribute

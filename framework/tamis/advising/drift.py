@@ -34,7 +34,7 @@ FREQUENCY, KINDS, VALUES = "frequency", "kinds", "values"
 _FACTOR = 2.0
 _LEAST_MEASURED = 5
 _LEAST_SECONDS = 1e-3
-"""What a call has to cost more or less; below, a busy machine doubles it."""
+"""The least change of a call's cost; below, a busy machine doubles it."""
 _LEAST_ANGLE = 0.02
 """Between two shares, by Cohen's h: 0.50 and 0.51, or 0.001 and 0.0017."""
 _LEAST_APART = 0.01
@@ -46,7 +46,7 @@ _LEAST_TOLD = 20
 _EPOCHS = ((1e9, 4.2e9), (1e12, 4.2e12))
 """Seconds and milliseconds since 1970, from 2001 to 2103."""
 _WITHIN = frozenset({"contains", "matches"})
-"""What may be asked of an identifier that does not follow its running part."""
+"""The comparisons of an identifier that do not depend on its running part."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Shift:
     old_count: int
     new_count: int
     distance: float = 0.0
-    """How far it moved, from 0 to 1."""
+    """The distance that it moved, from 0 to 1."""
     predicate: str | None = None
     """Of the attribute or operator, the one that moved, where it was one."""
     predicates: int = 0
-    """How many predicates of the attribute or operator moved."""
+    """The number of predicates of the attribute or operator that moved."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ from tamis.planning import FALSE, TRUE
 from tamis.words import agreed, counted, duration, listed
 
 _FACTOR = 3.0
-"""How far a declared cost is off before it is worth a word."""
+"""The factor by which a declared cost has to be off for a hint."""
 _LEAST_SECONDS = 2e-5
 _LEAST_CALLS = 5
 _LEAST_TESTED = 20
@@ -50,7 +50,7 @@ class HintGrounds:
     """The attributes that no event has."""
     read: int
     other_seconds: float
-    """What a run takes beside calls and planner."""
+    """The seconds of a run besides calls and planner."""
 
 
 def hints(found: HintGrounds) -> list[Hint]:

@@ -34,7 +34,7 @@ class IndexCost:
     event_seconds: float = 0.0
     nbytes: int = 0
     alternatives: float = 0.0
-    """How many it leaves, in the mean of the events."""
+    """The mean number that it finds for an event."""
     checked: float = 0.0
     """Rows that it checks, in the mean of the events."""
     checked_unlearned: float = 0.0
@@ -42,9 +42,9 @@ class IndexCost:
     wrong: int = 0
     """Events for which it answers otherwise than the scan."""
     trouble: str = ""
-    """What it raised."""
+    """The error that it raised."""
     choice: str = ""
-    """Which index it chose, and why, where it is one of several."""
+    """The chosen index, and why, where it is one of several."""
 
     @property
     def is_broken(self) -> bool:

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 SMALL_CALLS = 12
 _SMALL_SECONDS = 5.0
-"""What planners for small problems may take altogether."""
+"""The seconds that planners for small problems may take altogether."""
 EXPECTED_OF_NOTHING, REMEMBERED, AT_ONCE = "unlearned", "memo", "workers"
 GIVEN = "given"
 
@@ -54,7 +54,7 @@ class PlannerCost:
     expected_seconds: float = 0.0
     """Of its calls, by what was learned."""
     own_seconds: float = 0.0
-    """What it took itself."""
+    """Its own seconds."""
     wrong: int = 0
     """Events for which the answers were others."""
     trouble: str = ""
@@ -129,7 +129,7 @@ class PlannerTrial:
         """The default planner otherwise: knowing nothing, with a memo, with workers."""
         self.seconds_in_turn = 0.0
         self.seconds_at_once = 0.0
-        """What its rounds take with workers, by the times of their calls."""
+        """The seconds of its rounds with workers, by the times of their calls."""
         self._followings: dict[str, PlannerHolder] = {}
         self._memo = Memo(DEFAULT_BYTES)
         self._rounds = Rounds(workers)

@@ -46,9 +46,9 @@ class Shadow:
     every: int = 0
     """Every distinct call of the candidates that could be made."""
     calls: dict[str, int] = field(default_factory=dict)
-    """What each planner calls; one that keeps an order, in an order made anew."""
+    """The calls of each planner; one that keeps an order makes it anew."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """What the calls of each planner took, each as it was measured once."""
+    """The seconds of each planner's calls, each as it was measured once."""
     clairvoyant: float | None = 0.0
     """Calls that even who knows all answers makes: a linear program's bound."""
     non_anticipative: float | None = 0.0

@@ -18,8 +18,8 @@ from tamis.words import counted, shortened
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
 CRASHED, SWELLED, REFUSED = "crashed", "swelled", "not called"
 DEADLINE = "deadline"
-"""What ends a call although it might have answered in time: the event's own deadline."""
-"""What only happens to workers; and what a breaker says while it is open."""
+"""The event's own deadline, which ends calls that might have answered in time."""
+"""Failures of workers alone, and of a breaker while it is open."""
 MESSAGE = 500
 
 
@@ -29,7 +29,7 @@ class Failure(NamedTuple):
     kind: str
     message: str
     transient: bool = False
-    """Whether it may be tried again, after so many seconds where that is known."""
+    """True if it may be tried again, after so many seconds where that is known."""
     after_seconds: float | None = None
 
     def __str__(self) -> str:
@@ -51,18 +51,18 @@ class Answer(NamedTuple):
     failure: Failure | None = None
     cut: bool = False
     seconds: float = 0.0
-    """What the call took by itself; of an invocation of several, an equal part."""
+    """The seconds of the call itself; of an invocation of several, an equal part."""
     prepared: tuple[PreparationSeconds, ...] = ()
-    """What was prepared because this call was the first to need it."""
+    """The preparations that were made because this call was the first to need them."""
     together: int = 1
-    """How many calls the invocation made."""
+    """The number of calls of the invocation."""
     made: bool = True
-    """Whether the operator was called for it."""
+    """True if the operator was called for it."""
     attempts: int = 1
-    """How often it was called for it."""
+    """The number of attempts."""
 
     leads: bool = True
-    """Whether the invocation counts with this call: the first of those that it made."""
+    """True if the invocation counts with this call: the first of those that it made."""
 
     @property
     def whole_seconds(self) -> float:

@@ -29,7 +29,7 @@ class Attempts:
     def __init__(self, retries: int, seconds: float | None) -> None:
         self.made = 0
         self.waited = 0.0
-        """How long it was waited before the latest one."""
+        """The seconds of waiting before the latest one."""
         self._retries = retries
         self.seconds = seconds
         self._began = 0.0

@@ -25,9 +25,9 @@ class EventCalls:
     def __init__(self, event: Event, seconds: float | None = None) -> None:
         self.event = event
         self.deadline = None if seconds is None else time.monotonic() + seconds
-        """When no call may take longer, on the monotonic clock."""
+        """The end of all calls, on the monotonic clock."""
         self.number = next(self._numbers)
-        """What worker processes know it by."""
+        """Its number in worker processes."""
         self._stays: dict[Pool, Stay] = {}
         self.prepared: dict[int, PreparationValue] = {}
         self._views: dict[tuple[tuple[str, ...] | None, int], EventView] = {}

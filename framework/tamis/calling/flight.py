@@ -22,7 +22,7 @@ class Flight:
         self.answer: Answer | None = None
         self.landed = False
         self.together = 1
-        """How many calls are made with it, which may take so many times as long."""
+        """The number of calls made with it, which may take so many times as long."""
         self._lock = lock
         self._landing: threading.Event | None = None
 

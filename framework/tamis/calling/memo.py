@@ -62,7 +62,7 @@ class MemoAccount:
     answers: int = 0
     """Answers that are kept now."""
     bytes: int = 0
-    """What these take."""
+    """Their size."""
 
 
 class _Operator:

@@ -37,7 +37,7 @@ class Implications:
         self._asking: int | None = None
         """The thread that asks operators, until it has taken what they said."""
         self.is_deferred = False
-        """Whether somebody asks operators beside matching, so that nobody waits for it."""
+        """True if somebody asks operators beside matching, so that nobody waits for it."""
         self._rows: dict[int, Ints] = {}
         self._held = 0
         self.distrusted: set[str] = set()

@@ -43,7 +43,7 @@ class Search:
     def __init__(self, steps: int) -> None:
         self.steps = steps
         self.cut = False
-        """Whether it stopped before its end."""
+        """True if it stopped before its end."""
         self.found: list[Solution] = []
         self.more: Iterator[Solution] = iter(())
         self._lock = threading.Lock()
@@ -164,7 +164,7 @@ class _Stage:
         tables: JoinTables,
     ) -> None:
         self.fills = fills
-        """Where its values go, and which of them."""
+        """The places of its values, and which of them."""
         self.constraints = constraints
         self._relation = relation
         self._shared = shared

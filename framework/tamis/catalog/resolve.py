@@ -54,11 +54,11 @@ class ResolvedAlternative(NamedTuple):
     constraints: tuple[Constraint, ...]
     """Those with variables; the ones over a single atom's variables guard its test too."""
     never: bool
-    """Whether no event can satisfy it."""
+    """True if no event can satisfy it."""
     empty: bool
-    """Whether its attribute predicates alone exclude every event."""
+    """True if its attribute predicates alone exclude every event."""
     necessary: tuple[AttributePredicate, ...] = ()
-    """What operators declare of the predicates that are wanted true, each declaration once."""
+    """The declarations of operators on predicates that are wanted true, each once."""
 
     @property
     def indexed(self) -> tuple[AttributePredicate, ...]:

@@ -57,7 +57,7 @@ class _Check:
         self._guesses: dict[tuple[int, int, str], _Guess] = {}
         self._places: dict[str, set[tuple[int, int]]] = {}
         self.asked: dict[str, dict[tuple[int, int], SubscriptionLine]] = {}
-        """Where attributes are asked for, inputs of operators too."""
+        """The places where attributes are asked for, inputs of operators too."""
         self.sampled: list[LineFinding] = []
 
     def entry(self, entry: SubscriptionLine) -> None:

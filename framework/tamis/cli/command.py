@@ -32,7 +32,7 @@ _WAITS = {
     "explain": "deciding the event",
     "doctor": "trying and timing what is installed",
 }
-"""What a command does when it takes long; those not named here say it themselves."""
+"""The words for commands that take long; those not named here have their own."""
 
 
 class Command(TyperCommand):

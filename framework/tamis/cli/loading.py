@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 _BUNDLED = "tamis ("
-"""Where bundled operators come from: an own one of the name of such a one is meant to be used."""
+"""The origin of bundled operators; an operator of yours replaces one of its name."""
 
 
 class LoadedOperator(NamedTuple):

@@ -37,7 +37,7 @@ class MatchRun:
     renamed: Renamed = ()
     keep: tuple[str, ...] = ()
     frames: Frames | None = None
-    """Which frames of films are the events, where films are read."""
+    """The frames of films that are events, where films are read."""
     started: float = field(default_factory=time.perf_counter)
 
     def source(self) -> Events | Films:

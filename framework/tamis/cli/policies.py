@@ -20,7 +20,7 @@ class Policies:
 
     deliveries: Deliveries | None
     folder: str | None
-    """Where the state is kept from run to run."""
+    """The folder of the state from run to run."""
 
     @classmethod
     def of(cls, matcher: Matcher, folder: str | None) -> Policies:

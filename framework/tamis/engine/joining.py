@@ -37,7 +37,7 @@ class Joins:
         """The solutions that each true test accepts."""
         self._number_of = number_of
         self._is_cut = is_cut
-        """Whether the answer that a test is about lacks solutions."""
+        """True if the answer that a test is about lacks solutions."""
         self._event = event
         self._limits = limits
         self._tables: JoinTables = {}

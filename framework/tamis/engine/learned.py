@@ -65,7 +65,7 @@ class OnlineStatistics:
         self.stamp = 0
         """Changes when expectations have moved enough to make problems anew."""
         self.events = 0
-        """How many events have taught something."""
+        """The number of events that have taught something."""
         self._capacity = capacity
         self._lock = threading.Lock()
         self._next_stamp = 1
@@ -78,7 +78,7 @@ class OnlineStatistics:
         self._calls = Table(INTERPRETED, seen.CALL_WIDTH)
         self._tests = Table(INTERPRETED, seen.TEST_WIDTH)
         self._test_rows: tuple[Sequence[Test], Any] = ((), ())
-        """Where the tests are that were asked for last; the calls alike."""
+        """The rows of the tests that were asked for last; the calls alike."""
         self._call_rows: tuple[Sequence[Call], Any] = ((), ())
         self._prices: dict[Preparation, Floats] = {}
         self._answers: dict[str, deque[list[Solution]]] = {}

@@ -46,7 +46,7 @@ class Purse:
         self._cost = math.inf if budget.cost is None else float(budget.cost)
         self._event_calls = event_calls
         self.prepared: set[Preparation] = set()
-        """What is paid already."""
+        """The preparations that are paid."""
 
     def pay(self, calls: Sequence[int]) -> tuple[Sequence[int], str | None]:
         """Pays for calls; returns those that are paid, and what ends the event before the rest."""

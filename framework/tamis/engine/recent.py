@@ -23,7 +23,7 @@ class RecentEvent(NamedTuple):
     content: str
     """As JSON, without what is long."""
     answers: dict[str, bool | list[Solution]]
-    """What calls gave that did not fail, by their texts."""
+    """The answers of calls that did not fail, by their texts."""
 
 
 class Recent:

@@ -24,7 +24,7 @@ class Step:
 
     call: int
     score: float | None
-    """What the planner makes of it, where it says so."""
+    """The planner's score, if it gives one."""
     selectivity: float
     """The expected share of events for which its predicates are true; of several the mean."""
     cost_seconds: float

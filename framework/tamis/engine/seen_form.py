@@ -45,7 +45,7 @@ class Table:
         self._width, self._size = width, 0
         self.rows: Any = form.rows(np.zeros((0, width)))
         self._numbered: Ints = np.zeros(0, np.int64)
-        """Where the row of each number was, and the serial that had the number then."""
+        """The row of each number, and the serial that had the number then."""
         self._serials: Ints = np.zeros(0, np.int64)
 
     def add(self, text: str, row: list[float]) -> int:

@@ -27,7 +27,7 @@ class StageClock:
     def __init__(self, timer: Callable[[], float]) -> None:
         self.timer = timer
         self.last = timer()
-        """When the last stage ended."""
+        """The end of the last stage."""
         self.seconds = dict.fromkeys(STAGES, 0.0)
 
     def end(self, stage: str) -> None:

@@ -28,11 +28,11 @@ class Narrower(NamedTuple):
     """Its own."""
     wider: int
     constants: tuple[int, ...]
-    """Where its constants stand in a solution."""
+    """The places of its constants in a solution."""
     wanted: tuple[object, ...]
     """By what they are known there."""
     places: tuple[int, ...]
-    """Where its own variables stand."""
+    """The places of its own variables."""
 
 
 class Costs(NamedTuple):

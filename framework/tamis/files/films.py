@@ -43,7 +43,7 @@ class Frames:
     starts: datetime | None = None
     track: str | None = None
     most: int | None = None
-    """How many of a film or camera at most."""
+    """The most frames of a film or camera."""
 
 
 class Films:
@@ -52,7 +52,7 @@ class Films:
     def __init__(self, places: Sequence[str], frames: Frames, renamed: Renamed = ()) -> None:
         self.files = [film for place in places for film in _films(place)]
         self.live = any(is_address(each) for each in self.files)
-        """Whether somebody may be waiting for the answer to each frame."""
+        """True if somebody may be waiting for the answer to each frame."""
         self._frames = frames
         self._track = None if frames.track is None else Track.of(frames.track)
         self._namings = namings_of({file: file for file in self.files}, renamed)

@@ -39,7 +39,7 @@ class Track:
     moments: Sequence[float]
     points: Sequence[Point]
     timed: bool
-    """Whether moments are epoch seconds, and not those since a film began."""
+    """True if moments are epoch seconds, and not those since a film began."""
 
     @classmethod
     def of(cls, path: str) -> Track:

@@ -44,7 +44,7 @@ from tamis.spaces.cuts import (
 
 NUMBERS, LARGE, STRINGS, REVERSED, BOOLEANS, ARRAY, NEEDLES, PATTERNS, ODD = range(9)
 PRESENT, ABSENT = 9, 10
-"""What a dimension holds of an attribute."""
+"""The contents of a dimension."""
 
 _BAGS: dict[int, Callable[[], Bag]] = {
     ARRAY: Elements,

@@ -39,7 +39,7 @@ from tamis.statistics import Statistics
 _LINES = {NUMBERS: line.NUMBERS, STRINGS: line.STRINGS, REVERSED: line.ENDINGS}
 _COMPARING = {ARRAY: "has", NEEDLES: "contains", PATTERNS: "matches"}
 _CERTAIN = 0.5
-"""What was never seen among so many events as there were counts as this many."""
+"""The count that something never seen gets."""
 _MOST_ESTIMATED = 1_000
 """Needles, patterns and sets of several kinds that nobody counted are tried on samples up to so
 many; of more, each is taken to be satisfied by one event in sixteen."""
@@ -52,7 +52,7 @@ class DimensionKnowledge(NamedTuple):
     presence: Floats
     """The share of events that have each; NaN where nothing is known."""
     start: Ints
-    """Where the places of each dimension begin, and where the last ones end."""
+    """The starts of each dimension's places, and the end of the last."""
     at: Floats
     before: Floats
     """Of the events that have the dimension, the share before each place."""

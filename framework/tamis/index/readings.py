@@ -15,7 +15,7 @@ import numpy as np
 from tamis.numeric.types import Floats, Ints
 
 HEAD = 4
-"""How many integers come before the columns."""
+"""The integers before the columns."""
 
 
 class Readings(NamedTuple):

@@ -479,4 +479,4 @@ COMPARISONS = {
     **dict.fromkeys(("starts", "ends", "contains", "matches"), AtomReader._affix),
     "has": AtomReader._having,
 }
-"""What reads a comparison that begins with a word."""
+"""The readers of comparisons that begin with a word."""

@@ -139,7 +139,7 @@ class _Parse(AtomReader):
         super().__init__(text, language.limits)
         self.look = look
         self.joined = (-1, -1)
-        """Where the connective that was taken last begins and ends."""
+        """The start and end of the connective that was taken last."""
         self.leaves: list[Leaf] = []
         self.known = language.atoms
         self.branches: list[Branch] = []

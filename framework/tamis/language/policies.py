@@ -33,12 +33,12 @@ class Policy:
 
     kind: str
     micros: int = 0
-    """How long a `cooldown` or a `digest` lasts, and matching `for` that."""
+    """The duration of a `cooldown`, a `digest`, or the matching of `for`."""
     needed: int = 0
     among: int = 0
     """So many matches are needed `of` so many events."""
     edge: str = ""
-    """What a policy `on` edges delivers: `enter`, `exit` or `both`."""
+    """The deliveries of a policy `on` edges: `enter`, `exit` or `both`."""
     per: tuple[str, ...] = ()
     """The attributes and the bindings, with their question marks, that make its key."""
     gap_micros: int | None = None

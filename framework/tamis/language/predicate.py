@@ -11,7 +11,7 @@ from tamis.language.text import constant_text, marked_text, name_text
 from tamis.language.values import Scalar, kind_of
 
 ITSELF = "\0itself:"
-"""How the names of derived attributes themselves begin, which no key of an event has."""
+"""The prefix of derived attributes themselves, which no key of an event has."""
 DISJUNCTIONS = f"{ITSELF}\0disjunctions"
 
 
@@ -79,7 +79,7 @@ class OperatorPredicate:
     name: str
     arguments: tuple[Argument, ...]
     offsets: tuple[int, ...] = field(default=(), compare=False)
-    """Where each argument begins, counted from the beginning of the atom."""
+    """The start of each argument, counted from the start of the atom."""
     variables: tuple[str, ...] = field(init=False, repr=False)
     """The names of its variables, each once, in order."""
 

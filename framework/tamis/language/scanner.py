@@ -22,7 +22,7 @@ from tamis.words import a
 SYMBOLS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _WORDS = {"∧": "and", "&&": "and", "∨": "or", "||": "or", "¬": "not", "!": "not", "∈": "in"}
 SIGNS = {sign: sign for sign in (*RELATIONS, *"+-*/(){}[],∉")} | SYMBOLS | _WORDS
-"""What every sign means: a symbol, or a word of the language."""
+"""The meaning of every sign: a symbol, or a word of the language."""
 KINDS: dict[str, tuple[str, Scalar]] = {word: (word, word) for word in RESERVED}
 KINDS |= {word: ("boolean", value) for word, value in BOOLEANS.items()}
 KINDS |= {sign: (meaning, meaning) for sign, meaning in SIGNS.items()} | {"": ("end", "")}

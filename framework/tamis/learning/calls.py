@@ -58,7 +58,7 @@ class CallCounts:
     observed: list[tuple[int, Bits, Bits, str]] = field(default_factory=list)
     """Hashes of events, what was true of each as packed bits, what was known, their content."""
     prepared: dict[str, tuple[int, float]] = field(default_factory=dict)
-    """How often each preparation was made, and what that took."""
+    """The number of times each preparation was made, and its seconds."""
 
     @classmethod
     def empty(cls, calls: int, tests: int) -> CallCounts:

@@ -45,7 +45,7 @@ class Chunk(NamedTuple):
     size: int
     """About how much there is to read, in bytes."""
     folder: str = ""
-    """What a relative path in an event is relative to."""
+    """The folder of relative paths in events."""
     naming: EventDefaults = UNNAMED
 
     def elsewhere(self, name: str | None = None) -> Chunk:

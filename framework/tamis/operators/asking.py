@@ -167,7 +167,7 @@ class Call:
         self.number = -1
         self.shipped: ShippedCall | None = None
         self.values: tuple[Scalar | None, ...] | None = None
-        """What its constants are called in solutions of calls with variables in their places."""
+        """The names of its constants in solutions of calls with variables in their places."""
 
 
 class ShippedCall(NamedTuple):

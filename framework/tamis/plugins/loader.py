@@ -63,7 +63,7 @@ class PluginRecord:
     status: str
     provides: tuple[str, ...] = ()
     troubles: tuple[tuple[str, str], ...] = ()
-    """Which of its operators cannot be set up, and why."""
+    """The operators that cannot be set up, and why."""
 
     @property
     def reasons(self) -> dict[str, str]:

@@ -85,7 +85,7 @@ class PolicyCourse:
         self.skipped = 0
         """Events that counted for others and not for this one."""
         self.alarm: float | None = None
-        """When it will be looked at, for a key may have ended."""
+        """The time to look at it, for a key may have ended."""
         first, *others = policies
         self.stages = [
             Stage(first, only_matches=sightings is None),

@@ -17,7 +17,7 @@ _MICROS = 1_000_000
 
 Part = Scalar | tuple[bool] | None
 Key = tuple[Part, ...]
-"""What a policy is kept by: equal by value and kind. Python's `True` is `1`, `(True,)` is not."""
+"""The key of a policy's state: equal by value and kind; `True` is `1`, `(True,)` is not."""
 Bindings = Sequence[Mapping[str, Scalar]]
 
 
@@ -45,7 +45,7 @@ class Now(NamedTuple):
     """An event on its way through policies."""
 
     turn: int
-    """Which event it is, of all that were taken."""
+    """The number of the event among all that were taken."""
     micros: int
     id: str
     event: Event | None

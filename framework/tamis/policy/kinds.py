@@ -20,19 +20,19 @@ from tamis.language.policies import Policy
 from tamis.policy.items import MATCH, Item, Key, Now
 
 Run = tuple[int, int, bool]
-"""When matching began, when it was last seen, and whether it was delivered."""
+"""The begin of matching, its last sight, and whether it was delivered."""
 
 
 class Machine(ABC):
     """Keeps the states of a policy's keys, and delivers."""
 
     needs_sights = True
-    """Whether a late match can be told from one in time only by when its key was last seen."""
+    """True if a late match can be told from one in time only by when its key was last seen."""
 
     def __init__(self, policy: Policy, *, only_matches: bool) -> None:
         self.policy = policy
         self.only_matches = only_matches
-        """Whether events that do not match have no key."""
+        """True if events that do not match have no key."""
         self.kept: dict[Key, Any] = {}
 
     @abstractmethod

@@ -12,12 +12,12 @@ class Domain(NamedTuple):
     """A kind of operator to begin with."""
 
     says: str
-    """What it asks of an event, in words."""
+    """Its question about an event, in words."""
     predicate: str
     """One that holds of the first event and not of the second."""
     events: tuple[str, str]
     requires: str = "tamis"
-    """What pip has to install for it."""
+    """The extra that pip has to install for it."""
 
 
 _FRAME = '{"image": "data:image/webp;base64,%s"}'

@@ -40,7 +40,7 @@ class Stretches(NamedTuple):
     parts: list[Stretch]
     is_inside: bool
     is_reversed: bool = False
-    """Whether the values are strings read backwards, for `ends with`."""
+    """True if the values are strings read backwards, for `ends with`."""
 
 
 def stretches_of(comparison: Comparison) -> Stretches | None:

@@ -25,7 +25,7 @@ from tamis.errors import SparkError
 LEAST_VERSION = 17
 _UNSUPPORTED = ("--add-modules=jdk.incubator.vector",)
 _GONE = {24: "--add-opens=java.base/sun.security.action=ALL-UNNAMED"}
-"""What Spark asks for in vain from some version on, and Java warns of."""
+"""The arguments of Spark that Java ignores from a version on, with a warning."""
 _PATIENCE_SECONDS = 60
 _SCRIPT = """#!/bin/sh
 # Spark asks for what this Java may lack and tamis does not need: it is started without.

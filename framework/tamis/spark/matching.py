@@ -213,9 +213,9 @@ class Job(NamedTuple):
     """The work of workers on each event beside matching it."""
 
     folder: str
-    """Where parts are written."""
+    """The folder of parts."""
     rejects: bool
-    """Whether lines that hold no event are written too."""
+    """True if lines that hold no event are written too."""
     keep: tuple[str, ...] = ()
     """Attributes that every line gets of its event."""
     extra: Mapping[str, Any] = {}
@@ -223,7 +223,7 @@ class Job(NamedTuple):
     tables: bool = False
     """Parquet rather than lines of JSON."""
     tolerant: bool = False
-    """Whether a file that cannot be read to its end is a reject, not an error."""
+    """True if a file that cannot be read to its end is a reject, not an error."""
 
 
 def match_files(

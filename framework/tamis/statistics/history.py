@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 PRIOR_SELECTIVITY = 0.5
 PRIOR_OUTCOMES = 2.0
-"""What is expected without counts counts as so many outcomes."""
+"""The outcomes that an expectation without counts counts as."""
 _fitting = threading.Lock()
 
 
@@ -88,15 +88,15 @@ class Statistics:
         self.sample: ObservedSample | None = None
         """Events of which everything was observed: how tests go together."""
         self.spaces: dict[str, AttributeSpaces] = {}
-        """What was counted of each attribute, for predicates to come."""
+        """The counts of each attribute, for predicates to come."""
         self.answers: dict[str, CallAnswers] = {}
-        """What calls with variables answered, for tests to come."""
+        """The answers of calls with variables, for tests to come."""
         self.prepared: dict[str, tuple[int, float]] = {}
-        """How often each preparation was made, and what that took, in seconds."""
+        """The number of times each preparation was made, and its seconds."""
         self.is_conditional = True
-        """Whether tests were counted on the events in which their declarations held."""
+        """True if tests were counted on the events in which their declarations held."""
         self.about: dict[str, Any] = {}
-        """Where they come from, as the manifest has it."""
+        """Their origin, as the manifest has it."""
         self._averages: tuple[int, Averages] | None = None
         self._mixture: tuple[ObservedSample, Mixture | None] | None = None
         self._tried: dict[str, AnswerShare | None] = {}

@@ -31,7 +31,7 @@ class PredicateStatistics:
     selectivity: float | None = None
     cost_seconds: float | None = None
     measured: int | None = None
-    """How many calls `cost_seconds` is the mean of."""
+    """The number of calls of which `cost_seconds` is the mean."""
 
     def __post_init__(self) -> None:
         if self.known:

@@ -34,7 +34,7 @@ class Drawn:
     spread: float = 0.0
     equality: float = 1.0
     other: str = ONE_SIDED
-    """What a predicate is that is no `=`."""
+    """The kind of predicates other than `=`."""
     asked: float = 0.0
     """The exponent of the popularity of attributes in subscriptions."""
     held: float = 0.0

@@ -63,7 +63,7 @@ class Drawing:
     """A picture of an experiment: which column stands upwards."""
 
     figure: str
-    """What the paper calls it."""
+    """Its name in the paper."""
     column: str
     across: str
 
@@ -75,11 +75,11 @@ class Experiment:
     name: str
     title: str
     below: str
-    """What varies."""
+    """The parameter that varies."""
     run: Callable[[PaperSize], Iterator[Row]]
     drawings: tuple[Drawing, ...]
     line: str = "method"
-    """What makes a line: methods along the places, or places along the methods."""
+    """The lines: methods along the places, or places along the methods."""
 
 
 @dataclass(frozen=True)

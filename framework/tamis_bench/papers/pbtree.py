@@ -48,7 +48,7 @@ _FEWEST = 40
 _MOST_OVERLAPPING = 4_000
 """Comparisons up to which the Time Index is measured where half of them hold: n² places."""
 _WIDTH = 20.0
-"""How much of the line a predicate with two ends takes, over the share of one predicate."""
+"""The part of the line in a predicate with two ends, over the share of one predicate."""
 
 Predicate = tuple[str, Asked]
 

@@ -23,7 +23,7 @@ from tamis_bench.timing import Method, check, time_all
 NAME, BLOOM = "pstree-one-dimension", "pstbloom"
 _INTERVALS, _POINTS = 100_000, 20
 _FOUND = {"few": 10.0, "many": 1_000.0}
-"""How many of 10,000 intervals have a value, on average."""
+"""The mean number of 10,000 intervals that have a value."""
 
 
 def _columns(low: Floats, high: Floats) -> Columns:

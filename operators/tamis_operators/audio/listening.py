@@ -14,7 +14,7 @@ from typing import Any
 from tamis_operators.audio.sound import SPOKEN_RATE, Sound
 
 _STRICT = 2
-"""How sure of speech it must be, 0 to 3."""
+"""The strictness about speech, 0 to 3."""
 
 
 class Listener:

@@ -54,23 +54,23 @@ class DetectorConfiguration:
 
     kind: str = _AUTO
     source: str = ""
-    """Where a detector of your own is: `module:attribute`."""
+    """The place of a detector of your own: `module:attribute`."""
     model: str = ""
     config: str = ""
     names: tuple[str, ...] = ()
-    """What the model calls its classes, in its order; nothing for one that it never finds."""
+    """The model's names of its classes, in its order; empty for one that it never finds."""
     threshold: float = 0.35
     overlap: float = 0.45
     size: tuple[int, int] | None = None
     """Width and height of what the model is shown; by default what the model says itself."""
     letterbox: bool | None = None
-    """Whether a frame keeps its proportions, with gray bars; by default for ONNX models."""
+    """True if a frame keeps its proportions, with gray bars; by default for ONNX models."""
     scale: float = 1 / 255
-    """What the numbers of pixels, 0 to 255, are multiplied by for the model."""
+    """The factor of pixels, 0 to 255, for the model."""
     batch: int = 1
-    """How many frames the model is shown at once where many events are in flight."""
+    """The frames that the model is shown at once where many events are in flight."""
     engine: str = ""
-    """What runs an ONNX model: `onnxruntime` where it is installed, else `opencv`."""
+    """The engine of an ONNX model: `onnxruntime` where it is installed, else `opencv`."""
     stamp: str = ""
     """The sizes and times of the files of the model, or of the module; or their hashes."""
 

@@ -63,9 +63,9 @@ class Detection:
     angle: float | None = None
     """Of its longer axis, 0 to 180."""
     heading: float | None = None
-    """Where its front points, 0 to 360: where the detector tells front from back."""
+    """The direction of its front, 0 to 360, if the detector tells front from back."""
     marks: frozenset[str] = frozenset()
-    """What else was seen on it: `lightBar` where its lights are on."""
+    """Further marks on it: `lightBar` where its lights are on."""
 
     @property
     def center(self) -> tuple[float, float]:
@@ -121,9 +121,9 @@ class Detector(ABC):
     marks: frozenset[str] = frozenset()
     """The marks it can tell."""
     directions: bool = False
-    """Whether it tells which way things are headed."""
+    """True if it tells which way things are headed."""
     looks_down: bool = False
-    """Whether it is made for frames that were taken straight down, whose altitude says a scale."""
+    """True if it is made for frames that were taken straight down, whose altitude says a scale."""
 
     def told(self, meters_per_pixel: float | None) -> frozenset[str]:
         """Returns the labels it can tell on a frame of such a scale."""

@@ -26,7 +26,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 """Names that stand for several labels."""
 
 CARRIERS = (*_VEHICLES, "bicycle", "train", *FAMILIES["anyBoat"])
-"""Who is on one of these is a person, and no pedestrian."""
+"""Things that carry people, who are then not pedestrians."""
 
 _SAME = {
     "people": PERSON,

@@ -132,7 +132,7 @@ class KnownDetector(NamedTuple):
     settings: dict[str, Any]
     kind: str = "model"
     only_onnxruntime: bool = False
-    """Whether OpenCV cannot read it."""
+    """True if OpenCV cannot read it."""
 
 
 DETECTORS = {

@@ -15,7 +15,7 @@ from tamis_operators.image.detection import DetectionError
 
 INPUTS = ("altitude", "field_of_view", "meters_per_pixel")
 FIELD_OF_VIEW = 60.0
-"""Where the event does not say: that of common cameras on drones is from 55 to 85 degrees."""
+"""The default, in degrees: common cameras on drones have from 55 to 85."""
 
 
 def meters_per_pixel_of(event: Mapping[str, Any], width: int, looks_down: bool) -> float | None:

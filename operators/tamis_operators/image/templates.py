@@ -33,7 +33,7 @@ LEAST_CORRELATION = 0.8
 LEAST_ALIKE = 0.83
 """The correlation of gradients, by place and direction."""
 LEAST_CROSSING = 0.03
-"""What a template changes in its other direction, as a share: an edge is everywhere."""
+"""The least share of change in a template's other direction: an edge is everywhere."""
 LEAST_SEEN = 0.9
 _COARSE = 22.0
 _FINE = 56.0

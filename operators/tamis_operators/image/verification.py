@@ -25,7 +25,7 @@ LEAST_AGREEING = 8
 """Pairs that agree, at distinct places of both pictures."""
 _CHANCE = 5.9, 0.22
 _PIXELS = 4.0
-"""How far off a pair may be, in pixels of a frame of 640."""
+"""The error allowed for a pair, in pixels of a frame of 640."""
 _ITERATIONS = 2_000
 _LEAST_AREA = 0.0015
 _MOST_SQUEEZED = 0.08

@@ -63,13 +63,13 @@ class Endpoint:
     name: str = ""
     key: Key = field(default_factory=Key, compare=False)
     attempt_seconds: float = 30.0
-    """How long one request may take."""
+    """The seconds that one request may take."""
     most_questions: int = 50
     """The most questions of a request."""
     schema: bool = True
-    """Whether the server is told the schema of the answers."""
+    """True if the server is told the schema of the answers."""
     body: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What stands in each request besides; `None` leaves a key out."""
+    """Further keys of each request; `None` leaves a key out."""
     most_image_bytes: int = 8 << 20
     most_letters: int = 50_000
     prompt_price: float = 0.0

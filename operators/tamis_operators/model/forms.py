@@ -34,7 +34,7 @@ class AnswerForm:
     """For the model."""
     schema: Mapping[str, Any]
     read: Callable[[object], Any]
-    """What an answer means; raises where it is none."""
+    """Reads an answer; raises where it is invalid."""
     expected_tokens: int
     most_tokens: int
     """Of one answer."""

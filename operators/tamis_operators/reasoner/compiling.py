@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Triple = tuple[int, int, int]
 Fire = Callable[["Closure", int, int, int], None]
-"""What a new triple triggers: it calls `closure.add`."""
+"""The function that a new triple triggers: it calls `closure.add`."""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class _Step(NamedTuple):
     """Of an atom's terms that are bound before."""
     assigns: tuple[RuleVariable, Any] | None
     is_new: bool
-    """Whether it is looked for among the new facts alone."""
+    """True if it is looked for among the new facts alone."""
 
 
 class ProgramRun:

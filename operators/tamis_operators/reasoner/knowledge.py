@@ -31,7 +31,7 @@ from tamis_operators.reasoner.terms import (
 _LOADED: dict[ReasonerSettings, Knowledge] = {}
 _LOCK = threading.Lock()
 RESERVED = "tamis."
-"""What names of the ontology's blank nodes start with."""
+"""The prefix of the ontology's blank nodes."""
 
 
 class Knowledge:

@@ -29,7 +29,7 @@ class Rules:
     attributes: tuple[str, ...] = ()
     digest: str = ""
     seconds: float | None = None
-    """How long an evaluation may take."""
+    """The seconds that an evaluation may take."""
 
 
 def rules_of(

@@ -52,7 +52,7 @@ class ReasonerSettings:
     graphs: tuple[str, ...] = ()
     """Graphs of the ontology as Turtle."""
     terms: str = field(default="words", compare=False)
-    """What `select` gives: words as subscriptions write them, or terms as N-Triples do."""
+    """The form of `select`: words as subscriptions write them, or terms as N-Triples do."""
 
     @property
     def is_bundled(self) -> bool:

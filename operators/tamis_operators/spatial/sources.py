@@ -25,7 +25,7 @@ _SAID = ("names", "aliases", "replaces", "union")
 _INSTALL = "pip install 'tamis[places]'"
 
 Row = tuple[str, dict[str, Any]]
-"""Where it is from, and the feature."""
+"""Its origin, and the feature."""
 
 
 def features_of(source: PlaceSource) -> Iterator[Row]:

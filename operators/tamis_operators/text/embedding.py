@@ -47,7 +47,7 @@ class Embedding:
     batch: int = 256
     """The most texts of a call."""
     kept: int = 100_000
-    """How many phrases' vectors are kept; also as many texts'."""
+    """The number of phrases, and of texts, whose vectors are kept."""
     version: str = ""
     """A new one says that the function gives other vectors."""
     name: str = field(init=False, default="")

@@ -16,7 +16,7 @@ import sys
 from typing import NoReturn
 
 RESERVE_BYTES = 32 << 20
-"""What a worker that has swelled may take beside its limit to say so."""
+"""The bytes beyond its limit that a worker needs to report too much memory."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tamis.calling.event_calls import EventCalls
 
 GRACE_SECONDS = 0.05
-"""How long an `async` call that was cancelled may take to end, before its worker is killed."""
+"""The seconds for a cancelled `async` call to end, before its worker is killed."""
 _KNOWN_CALLS, _KNOWN_BYTES = 4_096, 64 << 20
 
 
@@ -69,7 +69,7 @@ class InvocationOutcome(NamedTuple):
     prepared: tuple[PreparationSeconds, ...] = ()
     seconds: float = 0.0
     answered: bool = False
-    """Whether a failure is that of the calls themselves, and not of what came before."""
+    """True if a failure is that of the calls themselves, and not of what came before."""
 
     def followed_by(self, later: InvocationOutcome, again: Sequence[int]) -> InvocationOutcome:
         """Joins this outcome with that of a later attempt at some of its calls."""
@@ -101,12 +101,12 @@ class Exchange:
         self._specification = calls[0].specification
         self._prepared: tuple[PreparationSeconds, ...] = ()
         self._step: str | Preparation = ""
-        """What is waited for: the operator by its name, or a preparation."""
+        """The awaited step: the operator by its name, or a preparation."""
         self._seconds: float | None = None
-        """How long that may take."""
+        """The seconds that it may take."""
         self._started = 0.0
         self._making = False
-        """Whether it is waited for the operator to be made."""
+        """True if it is waited for the operator to be made."""
 
     def made(self) -> InvocationOutcome | Failure:
         """Makes the calls; a failure where the worker ended before it was asked."""

@@ -77,9 +77,9 @@ class Worker:
         self.poll.register(connection, select.POLLIN)
         self.pid: int | None = None
         self.busy = False
-        """Whether somebody has it, for a call."""
+        """True if somebody has it, for a call."""
         self.abandoned = False
-        """Whether it ended because its server had to be begun again."""
+        """True if it ended because its server had to be begun again."""
         self.expected: deque[int] = deque([messages.HELLO])
         """Replies to what it was told in advance."""
         self.made: set[str] = set()
@@ -168,7 +168,7 @@ class ForkServer:
         self._replies: Replies | None = None
         self._imports: list[Imports] = []
         self._careful = False
-        """Whether an import has ended a server: then only workers import."""
+        """True if an import has ended a server: then only workers import."""
         self._heard = False
         self._number = 0
         self._spares: deque[Worker] = deque()

@@ -31,7 +31,7 @@ from tamis.operators.shipping import unpacked
 from tamis.operators.specification import Preparation, Specification
 
 SWELLED_STATUS = 93
-"""How a worker exits that cannot even say that it has swelled."""
+"""The exit status of a worker that cannot even report too much memory."""
 
 
 class Class(NamedTuple):
@@ -71,11 +71,11 @@ class WorkerRequest(NamedTuple):
     content: Content | None
     definitions: tuple[Definition, ...]
     forget: bool
-    """Whether no earlier definition will be used again."""
+    """True if no earlier definition will be used again."""
     operator: str
     calls: tuple[int, ...]
     seconds: float | None
-    """What they may take."""
+    """The seconds that they may take."""
 
 
 def work(connection: socket.socket, server: int) -> None:

@@ -55,9 +55,9 @@ _FEW_MEMBERS = 4
 _SHORT_LIST, _SHORT_AMONG_MANY, _LONG_LIST = 500, 2_000, 2_000
 """Rows that are tested sooner than pairs are looked up, where few or many are looked up in vain."""
 _LOOK = 3.0
-"""What looking into the list of a pair costs, in times of testing its rows if it is short."""
+"""The cost of looking into a pair's list, in times of testing its rows if it is short."""
 _COARSE_VALUES = 10
-"""How many values a coarse cell is taken to hold."""
+"""The values that a coarse cell is taken to hold."""
 _THINGS = 16.0
 """Of how many things an event is taken to have one."""
 _RANKS = 8.0
@@ -344,7 +344,7 @@ def _count_rarest(store: Store, terms: TermColumns) -> None:
 
 
 Use = tuple[Ints, Flags, Ints, Ints, Ints]
-"""What is noted of one row while its nodes are sought."""
+"""The notes on one row while its nodes are sought."""
 
 
 def new_use() -> Use:

@@ -31,7 +31,7 @@ class Cuts(NamedTuple):
     cuts: Floats
     coarse: Flags
     table_start: Ints
-    """Where the hash table of a dimension begins; it holds the cuts of one that is not coarse."""
+    """The start of a dimension's hash table; it holds the cuts of one that is not coarse."""
     table: Floats
     ranks: Bytes
 

@@ -36,7 +36,7 @@ class Scratch(NamedTuple):
     """How many entries were tested since it was made, and how many events were matched,
     and of how many the cells were counted."""
     ends: Ints
-    """Where the rows of a single event end."""
+    """The end of the rows of a single event."""
     seen: SmallInts
     """By cell, in the order of cuts: how many events were in it."""
     signature: SmallInts

@@ -31,7 +31,7 @@ class SeenEvents:
     def __init__(self) -> None:
         self.events = 0.0
         self.checked = 0.0
-        """How many rows were checked for them."""
+        """The number of rows checked for them."""
         self._cells: dict[tuple[str, int], tuple[Floats, Floats]] = {}
 
     def take(self, scratches: Iterable[Scratch], store: Store, dimensions: Dimensions) -> None:

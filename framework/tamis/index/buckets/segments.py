@@ -65,7 +65,7 @@ from tamis.numeric.types import Bytes, Ints, SmallInts
 
 _FIRST_CAPACITY = 8
 _AHEAD, _SOON = 16, 8
-"""How many rows ahead headers of segments are asked for, and columns."""
+"""The rows to prefetch ahead: headers of segments, and columns."""
 
 
 @inlined

@@ -43,9 +43,9 @@ TOP_DICTIONARY, TOP_MORE, DEAD_LANES, DEAD_RECORDS, LIVE, WIDE, ORDERED = range(
 IMPROVABLE, KNOWN, SIGNED, TOPS = 13, 14, 15, 16
 
 WORDS = 4
-"""How many words of 32 bits the signature of a block has, and that of an event."""
+"""The words of 32 bits in the signature of a block or an event."""
 UNSIGNED, OF_ROWS, OF_BLOCKS = 0, 2 * CHUNK, WORDS
-"""What `tops[SIGNED]` says: how many words the signatures of a chunk have."""
+"""The values of `tops[SIGNED]`: the words of a chunk's signatures."""
 SIGNATURES = {"none": UNSIGNED, "row": OF_ROWS, "block": OF_BLOCKS}
 
 GONE = -1
@@ -69,7 +69,7 @@ class Store(NamedTuple):
     space_node: SmallInts
     """The node of that space alone, -1 if there is none."""
     space_deep: Bytes
-    """Whether a node has it as its second space or a later one."""
+    """True if a node has it as its second space or a later one."""
     nodes: Ints
     """The node without its last space times 2**32, and that space."""
     node_table: SmallInts
@@ -80,7 +80,7 @@ class Store(NamedTuple):
     empty with more than `MOST_PAIRED`, or where dimensions are in no order in nodes."""
     children: SmallInts
     node_rows: SmallInts
-    """How many rows were put into each node, whether or not they left."""
+    """The number of rows ever put into each node."""
     segments: Ints
     lanes: Bytes
     rows: SmallInts
@@ -89,10 +89,10 @@ class Store(NamedTuple):
     places: SmallInts
     """The segment of each row, `GONE`, `NEVER`, or `-2 -` a place in `more`."""
     more: SmallInts
-    """How many segments a row is in, and which, for rows in several."""
+    """The number of segments of a row, and the segments, for rows in several."""
     tops: Ints
     known_start: Ints
-    """Where the known places of each dimension begin, and where the last ones end."""
+    """The starts of each dimension's known places, and the end of the last."""
     known_at: Floats
     known_before: Floats
     """Beside each place, the share of events before it, of those that have the dimension."""

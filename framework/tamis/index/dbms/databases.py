@@ -28,9 +28,9 @@ class Database(ABC):
     """A connection, used by one thread at a time."""
 
     types: dict[str, str]
-    """What it calls the kinds of columns."""
+    """Its names for the kinds of columns."""
     indexed: tuple[tuple[str, str], ...] = INDEXED
-    """What it looks up by an index."""
+    """The columns that it looks up by an index."""
 
     def __init__(self, path: str | None) -> None:
         self.path = path
@@ -38,7 +38,7 @@ class Database(ABC):
         self._lock = threading.RLock()
         self._depth = 0
         self._is_changed = False
-        """Whether the transaction has a statement."""
+        """True if the transaction has a statement."""
         self._broken = ""
         """Why it is used no more."""
         self._closing = ExitStack()

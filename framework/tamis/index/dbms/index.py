@@ -50,7 +50,7 @@ class DatabaseIndex(Index):
         self._rows: dict[int, tuple[int, ...]] = {}
         """By row, the numbers of the predicates of its clauses."""
         self._is_new = database.path is not None
-        """Whether rows may be there that an index before this one made."""
+        """True if rows may be there that an index before this one made."""
         self.keeper = None if database.path is None else DatabaseKeeper(database)
 
     def beside(self) -> Index | None:

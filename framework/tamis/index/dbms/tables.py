@@ -50,7 +50,7 @@ INDEXED = (
     ("alternative_predicates", "alternative"),
     ("alternative_predicates", "predicate"),
 )
-"""What a database that looks rows up is to look up."""
+"""The columns that a database with look-ups has to index."""
 
 EVENT = (("attribute", "text"), ("reads", "text"), ("key", "bytes"))
 """The columns of `event`: what an event says of the attributes that somebody asks of."""

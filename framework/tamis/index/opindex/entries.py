@@ -39,12 +39,12 @@ class Entries(NamedTuple):
     start: Ints
     clauses: SmallInts
     groups: SmallInts
-    """How many clauses each row has, and how many predicates that are broken or whole."""
+    """The numbers of clauses, and of broken or whole predicates, of each row."""
     counted: Flags
     kind: Bytes
     dimension: SmallInts
     key: Floats
-    """What a list is sorted by: the upper bound for `AT_MOST`, else the lower one, or the value."""
+    """The sort key of a list: the upper bound for `AT_MOST`, else the lower one, or the value."""
     other: Floats
     """The other bound."""
     clause: SmallInts

@@ -73,7 +73,7 @@ class OpIndexScratch(NamedTuple):
     """Segments to look into, each with an operator and the place of a value."""
     out: SmallInts
     counts: Ints
-    """How many rows were found, how many of them by bits, and how many rows were looked at."""
+    """The numbers of rows found, of those found by bits, and of rows looked at."""
 
 
 @inlined

@@ -22,7 +22,7 @@ from tamis.numeric.views import bare_at, bare_table_at
 
 # columns of a stretch
 START, COUNT, CAPACITY, SORTED, SIGNATURE, PLAIN, SEGMENT_FIELDS = range(7)
-"""What is beside a segment: its dimension where it is plain, else -1."""
+"""The dimension of a segment where it is plain, else -1."""
 STRETCH_FIELDS = 3
 # the stretches of a pivot: counters, slots with bits, words of bits, predicates broken or whole
 COUNTERS, BITS, WORDS, GROUPS, STRETCHES = range(5)
@@ -64,12 +64,12 @@ class OpIndexStore(NamedTuple):
     words: Words
     """A bit for each clause that has to be satisfied."""
     groups: SmallInts
-    """How many parts a whole predicate has, 0 for one that is broken or not."""
+    """The number of parts of a whole predicate, else 0."""
     pivot: SmallInts
     slot: SmallInts
     """By row: where it hangs; a slot with bits as `-1 - slot`, that of one of its pivots."""
     delta: Floats
-    """How many events, or rows, have each dimension."""
+    """The number of events, or rows, with each dimension."""
     tops: Ints
 
 

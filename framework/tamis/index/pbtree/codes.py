@@ -29,7 +29,7 @@ from tamis.spaces.attribute import is_large
 from tamis.spaces.cuts import Cut, Stretch, stretch_of, stretches_of
 
 ALWAYS, NUMBERS, STRINGS, NAMES, REVERSED, BOOLEANS, ARRAY, PRESENT, ABSENT = range(9)
-"""How a line reads its attribute: strings by their order, by equality, or from their end."""
+"""The ways to read an attribute: strings by their order, by equality, or from their end."""
 LEAST, MOST = 0, (1 << 64) - 1
 NEVER = 1
 """The key, of the line that all events have, at which none of them is."""
@@ -56,7 +56,7 @@ class Term(NamedTuple):
     high: int
     is_outside: bool = False
     members: tuple[int, ...] = ()
-    """Where the predicate is a set, its keys; the range has all of them."""
+    """The keys of a set; the range has all of them."""
 
 
 class LineKeys(NamedTuple):

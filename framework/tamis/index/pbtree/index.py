@@ -48,7 +48,7 @@ from tamis.statistics import Statistics
 
 POOL_BYTES = 64 << 20
 _AT_ONCE = 64
-"""How many nodes of lists are checked together."""
+"""The nodes of lists that are checked together."""
 _MOST_TERMS = 12
 _RECORD = struct.Struct("<IBBH")
 """The line, the width, the list, and how many keys there are."""

@@ -25,7 +25,7 @@ EQUAL, GREATER, LESS, UNEQUAL = range(4)
 LISTS = 4
 LAST_ROW = (1 << 32) - 1
 LENGTH = (1 << 14) - 1
-"""What of a mark is the length of the payload; the rest belongs to whoever wrote it."""
+"""The bits of a mark that are the payload's length; the rest is the writer's."""
 
 Marks = NDArray[np.uint16]
 Numbers = NDArray[np.uint32]
@@ -38,7 +38,7 @@ INNER_ITEMS = (CONTENT_BYTES - _LINKS.size - _INNER_HEAD.size) // 17
 LEAF_ITEMS = (CONTENT_BYTES - _LINKS.size) // (12 + 4 * LISTS)
 RUN_BYTES = CONTENT_BYTES - _LINKS.size
 ENTRY_BYTES = 14
-"""What an entry takes beside its payload."""
+"""The bytes of an entry besides its payload."""
 
 
 class ListPlace(NamedTuple):

@@ -50,7 +50,7 @@ _LOG_BYTES = 4 << 20
 _MANY = 64
 """New pages beyond so many go to their places at once, which takes a sync more."""
 _KEPT_BYTES = PAGE_BYTES + 1_024
-"""What a page takes in the pool."""
+"""The bytes of a page in the pool."""
 _LEAST_POOL = 16
 
 
@@ -95,11 +95,11 @@ class PageStore:
         self._pool: OrderedDict[int, Node] = OrderedDict()
         self._changed: dict[int, Node] = {}
         self._logged: dict[int, int] = {}
-        """Where in the log pages are that were committed."""
+        """The places of committed pages in the log."""
         self._spilled: dict[int, int] = {}
         """The same of pages that were changed since, for which there was no room in the pool."""
         self._is_ahead = False
-        """Whether new pages were written to their places since the last commit."""
+        """True if new pages were written to their places since the last commit."""
         self._broken: str | None = None
         self._files: list[DiskFile] = []
         try:

@@ -52,14 +52,14 @@ class Path:
 
     pages: list[int] = field(default_factory=list)
     branch: int | None = None
-    """Where it left the equality path; `None` where it is the same."""
+    """The page where it left the equality path; `None` where it is the same."""
     leaf: int | None = None
     item: ListPlace | None = None
     """The entry item."""
     run: int = 0
     """The node of the list to begin at: the last one that is not above the key, if there is any."""
     is_above: bool = False
-    """Whether the entry item, and so the whole list, is above the key."""
+    """True if the entry item, and so the whole list, is above the key."""
 
 
 class Tree:

@@ -71,7 +71,7 @@ class OperatorConformance:
     operator: ClassVar[Any]
     """The operator, its class or record, or the name of an installed one."""
     samples: ClassVar[Iterable[Sample] | None] = None
-    """What to try it on in the place of its own samples."""
+    """The samples to try in the place of its own."""
     examples: ClassVar[int] = 25
     patience_seconds: ClassVar[float] = PATIENCE_SECONDS
 

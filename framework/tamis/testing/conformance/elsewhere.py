@@ -32,9 +32,9 @@ class ElsewhereOutcome(NamedTuple):
     """The outcome of one operator: imports as sentences, outcomes, or why there are none."""
 
     listed: tuple[str, ...] = ()
-    """Who imported its modules when the installed operators were listed."""
+    """The imports of its modules when the installed operators were listed."""
     imported: tuple[str, ...] = ()
-    """Who did when it was unpacked."""
+    """The imports when it was unpacked."""
     outcomes: tuple[LawOutcome, ...] = ()
     failure: str = ""
     printed: str = ""

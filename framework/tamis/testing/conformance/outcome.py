@@ -14,7 +14,7 @@ from tamis.operators.asking import Test
 
 _NONSENSE = "nonsense"
 TOLERANCE = 1e-5
-"""How far two numbers may be apart that were computed in two ways (one by one, and together)."""
+"""The difference allowed between numbers computed one by one and together."""
 
 
 class LawOutcome(NamedTuple):

@@ -70,7 +70,7 @@ def optional_inputs(subject: LawSubject) -> None:
 
 
 _SLIPS = tuple(f"{each}:" for each in ("KeyError", "TypeError", "AttributeError", "IndexError"))
-"""What an absent input raises where nobody thought of it."""
+"""The errors of operators that do not expect an absent input."""
 
 
 def _thinned(subject: LawSubject, content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -38,7 +38,7 @@ MOST_CASES, MOST_COSTLY_CASES = 12, 4
 _COSTLY_SECONDS = 0.02
 PATIENCE_SECONDS = 20.0
 _LANES = Lanes()
-"""Where calls are made, so that one that hangs ends a law and not the tests."""
+"""The lanes of calls: one that hangs ends a law and not the tests."""
 
 
 class Case(NamedTuple):
@@ -166,7 +166,7 @@ class LawSubject:
         self._given = None if samples is None else list(samples)
         self._matcher: Matcher | None = None
         self.trip: object = None
-        """What came of sending it to another interpreter, once it was."""
+        """The outcome of sending it to another interpreter, once it was."""
 
     @property
     def specification(self) -> Specification:

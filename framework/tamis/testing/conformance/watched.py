@@ -38,10 +38,10 @@ class Notes:
     """Names that were read and not declared, and who read them."""
     raised: list[BaseException] = field(default_factory=list)
     refusals: list[BaseException] = field(default_factory=list)
-    """What `check` raised."""
+    """The errors that `check` raised."""
     changed: list[str] = field(default_factory=list)
     loosely: bool = False
-    """Whether inputs are handed out in a form that can be changed, and compared afterwards."""
+    """True if inputs are handed out in a form that can be changed, and compared afterwards."""
 
 
 class RecordingView(Mapping[str, Any]):

@@ -23,7 +23,7 @@ _MOST_ENLARGED = 2.0
 _STRIDE, _PADDING, _STEP = (8, 8), (16, 16), 1.06
 _LEAST_SCORE = 0.55
 _BODY = (0.2, 0.09, 0.6, 0.82)
-"""Where a person is in a window: from the left, from the top, width, height."""
+"""The place of a person in a window: from the left, from the top, width, height."""
 
 
 class HogDetector(Detector):
