@@ -37,3 +37,16 @@ def test_modules_open_with_what_they_do() -> None:
     }
     asking = ("What ", "Which ", "How ", "Where ", "When ", "Who ", "Whether ")
     assert [path for path, head in heads.items() if head.startswith(asking)] == []
+
+
+def test_docstrings_open_with_no_question() -> None:
+    asking = ("What ", "Which ", "How ", "Where ", "Who ", "Whether ")
+    found = [
+        f"{path}:{node.lineno}"
+        for path, module in MODULES.items()
+        if not {"server", "examples"} & set(path.parts) and "serv" not in path.name
+        for node in ast.walk(module)
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        if (ast.get_docstring(node) or "").startswith(asking)
+    ]
+    assert found == []
