@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tamis.server.hashing import canonical, digest_of
-from tamis.server.payloads import LARGE_LETTERS, split
+from tamis.server.hashing import canonical
+from tamis.server.payloads import LARGE_LETTERS, digest_of, split
 from tamis.server.traces import MOST_BYTES
 
 SUBSCRIBE, REPLACE, RENEW = "subscribe", "replace", "renew"
@@ -85,20 +85,35 @@ class Publish:
         """What can be made of them before their turn comes."""
         return [ready_event(event) for event in self.events]
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether nothing has to be asked to write them: no request, ids, and nothing large."""
+        return self.request is None and all(each.id and not each.large for each in self.ready)
+
+    def published_at(self, position: int) -> PublishedEvents:
+        """What is answered when its entries begin at a position."""
+        ids = [each.id for each in self.ready if each.id is not None]
+        return PublishedEvents(ids, list(range(position, position + len(ids))))
+
 
 class Ready(NamedTuple):
-    """What is made of an event: by what its content is known, and its entry, if nothing in it is
-    large."""
+    """What is made of an event: the body of its entry, by which its content is known, and what is
+    large of it, by digest."""
 
-    digest: bytes
-    text: str | None
+    id: str | None
+    body: str
+    large: Mapping[str, bytes]
 
 
 def ready_event(event: Mapping[str, Any]) -> Ready:
     """Makes what can be made of an event before its turn comes."""
-    text = canonical(event)
-    is_small = len(text) <= LARGE_LETTERS or not split(event)[1]
-    return Ready(digest_of(text), f'{{"event":{text},"payloads":{{}}}}' if is_small else None)
+    text, large, named = canonical(event), {}, "{}"
+    if len(text) > LARGE_LETTERS:
+        small, contents = split(event)
+        digests = {name: digest_of(content) for name, content in contents.items()}
+        large = {digests[name]: content for name, content in contents.items()}
+        text, named = canonical(small), canonical(digests)
+    return Ready(event.get("id"), f'{{"event":{text},"payloads":{named}}}', large)
 
 
 @dataclass(frozen=True)

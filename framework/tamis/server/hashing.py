@@ -1,9 +1,11 @@
-"""Writes values as JSON that is the same for equal ones, and hashes entries and events by it."""
+"""Writes values as JSON that is the same for equal ones, and hashes the entries of a commit."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+from itertools import chain
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
@@ -13,15 +15,15 @@ def canonical(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def digest_of(text: str) -> bytes:
-    """By what the same content is known."""
-    return hashlib.sha256(text.encode()).digest()
-
-
 def hash_of(
-    before: bytes, position: int, kind: str, at: float, id: str, born: int, body: str
+    before: bytes,
+    first: int,
+    at: float,
+    kinds: Iterable[str],
+    ids: Iterable[str],
+    born: Iterable[int],
+    bodies: Iterable[str],
 ) -> bytes:
-    """The hash of an entry, which holds that of all before it."""
-    # as `canonical` writes the list of them, in a third of the time
-    head = f'[{position},"{kind}","{at.hex()}",{canonical(id)},{born}]'
-    return hashlib.sha256(before + head.encode() + body.encode()).digest()
+    """The hash of the entries of one commit, which holds that of all before it."""
+    columns = "\n".join(chain((f"{first} {at.hex()}",), kinds, map(str, born), ids, bodies))
+    return hashlib.sha256(before + columns.encode()).digest()

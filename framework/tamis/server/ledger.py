@@ -3,14 +3,13 @@
 Each change is checked before anything of it is written, so that a refused one leaves nothing and
 the others of its transaction stand. Before the first one, what has expired ends: a subscription is
 live at a position exactly when it came before, and no entry before the position ended it.
-Each entry's hash goes over its content and the hash before it.
+Events are first taken as new, which is found out at the end, unless each is asked for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
@@ -23,38 +22,24 @@ from tamis.server.changes import (
     Request,
     Verdict,
 )
+from tamis.server.entries import EventsKnown, LogState, NewEntries
 from tamis.server.errors import (
     IdTaken,
     LogError,
     OtherContent,
     OtherRequest,
+    Refusal,
     UnknownDelivery,
     UnknownSubscription,
 )
-from tamis.server.hashing import canonical, hash_of
-from tamis.server.payloads import Payloads, split
+from tamis.server.hashing import canonical
+from tamis.server.payloads import Payloads
 from tamis.server.retention import KEPT_SECONDS, remove
 from tamis.server.tracing import keep_traces
 from tamis.server.webhooks import standing
 
 if TYPE_CHECKING:
     import apsw
-
-
-@dataclass
-class LogState:
-    """How far the log has come."""
-
-    commits: int
-    position: int
-    hash: bytes
-    cursor: int
-    """All up to here is decided."""
-    floor: int
-    """The first position that is kept."""
-    total: int
-    clock: float
-    """The time of the last entry: none is before it."""
 
 
 def read_state(database: apsw.Connection) -> LogState:
@@ -69,19 +54,54 @@ def read_state(database: apsw.Connection) -> LogState:
 class LogTransaction:
     """One transaction of changes."""
 
-    def __init__(self, database: apsw.Connection, payloads: Payloads, now: float) -> None:
+    def __init__(
+        self,
+        database: apsw.Connection,
+        payloads: Payloads,
+        before: LogState,
+        now: float,
+        *,
+        asks: bool,
+    ) -> None:
         self._database = database
         self._payloads = payloads
-        self.state = read_state(database)
-        self.state.clock = self._now = max(self.state.clock, now)
-        self._before = self.state.position
-        self._entries: list[tuple[Any, ...]] = []
-        self._events: list[tuple[str, int, bytes]] = []
-        """What is written at the end, all at once."""
-        self._fresh: dict[str, tuple[bytes, int]] = {}
-        """The events of this transaction: content, and position."""
+        self._before = before.position
+        self._asks = asks
+        """Whether each id of an event is asked for before it is written."""
+        self._now = max(before.clock, now)
+        self.state = LogState(**{**vars(before), "clock": self._now})
+        self._entries = NewEntries(self.state, self._now)
+        self.removed_payloads: list[str] = []
+        """The files that nothing names any more."""
 
-    def write(self, change: Change) -> object:
+    def write(self, together: Sequence[Change]) -> list[object]:
+        """Writes changes; what became of each: a result, a refusal, or where its events begin."""
+        self.expire()
+        outcomes: list[object] = []
+        plain: list[changes.Publish] = []
+        for change in together:
+            if not self._asks and isinstance(change, changes.Publish) and change.is_plain:
+                plain.append(change)
+                continue
+            if plain:
+                outcomes += self._append_plain(plain)
+                plain.clear()
+            try:
+                outcomes.append(self._write(change))
+            except Refusal as refusal:
+                outcomes.append(refusal)
+        return outcomes + self._append_plain(plain)
+
+    def _append_plain(self, plain: Sequence[changes.Publish]) -> list[int]:
+        """Appends events as if all of them were new; where those of each change begin."""
+        position, places = self.state.position + 1, []
+        self._entries.append_events([event for change in plain for event in change.ready])
+        for change in plain:
+            places.append(position)
+            position += len(change.events)
+        return places
+
+    def _write(self, change: Change) -> object:
         """Writes a change; a `Refusal` where it cannot be, of which nothing is left then."""
         match change:
             case changes.Subscribe():
@@ -110,11 +130,8 @@ class LogTransaction:
 
     def end(self) -> LogState:
         """Writes how far the log has come, last of all."""
-        for table, rows in (("entries", self._entries), ("events", self._events)):
-            places = ", ".join("?" * len(rows[0])) if rows else ""
-            if rows:
-                self._database.executemany(f"INSERT INTO {table} VALUES({places})", rows)
         state = self.state
+        self._entries.write(self._database)
         state.commits += 1
         self._database.execute(
             "UPDATE state SET commits=?, position=?, hash=?, cursor=?, floor=?, total=?, clock=?",
@@ -137,16 +154,7 @@ class LogTransaction:
         large: int = 0,
     ) -> int:
         """Appends an entry, its body as JSON or canonical text of it; its position."""
-        state = self.state
-        text = body if isinstance(body, str) else canonical(body)
-        state.position += 1
-        born = state.position if born is None else born
-        state.hash = hash_of(state.hash, state.position, kind, self._now, id, born, text)
-        state.total += len(text) + large
-        self._entries.append(
-            (state.position, kind, self._now, id, born, text, state.total, state.hash)
-        )
-        return state.position
+        return self._entries.append(kind, id, body, born, large)
 
     def _answered(self, request: Request | None) -> Any | None:
         """What was answered to the same request before."""
@@ -218,7 +226,7 @@ class LogTransaction:
         while True:
             id = f"{kind}-{number}"
             found = self._database.execute(f"SELECT 1 FROM {table} WHERE id=?", (id,)).get
-            if found is None and id not in self._fresh:
+            if found is None and self._entries.event(id) is None:
                 return id
             number += 1
 
@@ -294,59 +302,49 @@ class LogTransaction:
         answered = self._answered(change.request)
         if answered is not None:
             return PublishedEvents(*answered)
-        positions: dict[str, tuple[bytes, int | None]] = {}
-        for event, ready in zip(change.events, change.ready, strict=True):
-            id = event.get("id")
-            if id is not None:
-                positions[id] = ready.digest, self._known(id, ready.digest, positions)
+        known: dict[str, tuple[str, int | None]] = {}
+        """The events of this request by id: content, and position."""
+        for ready in change.ready:
+            if ready.id is not None:
+                body, _ = known.setdefault(ready.id, self._known(ready.id, ready.body))
+                if body != ready.body:
+                    raise OtherContent(
+                        f"there is an event {ready.id!r} of other content: give this one its own"
+                    )
         published = PublishedEvents([], [])
         for event, ready in zip(change.events, change.ready, strict=True):
-            id = event.get("id")
-            position = None if id is None else positions[id][1]
+            id = ready.id
             if id is None:
                 id = self._free_id("event", "events")
-                event = {**event, "id": id}
-                ready = changes.ready_event(event)
+                ready = changes.ready_event({**event, "id": id})
+            _, position = known.get(id, (ready.body, None))
             if position is None:
-                position = self._append_event(id, event, ready)
-                positions[id] = ready.digest, position
+                position = self._append_event(id, ready)
+                known[id] = ready.body, position
             published.ids.append(id)
             published.positions.append(position)
         self._answer(change.request, published)
         return published
 
-    def _known(
-        self, id: str, digest: bytes, beside: Mapping[str, tuple[bytes, int | None]]
-    ) -> int | None:
-        """The position of the same event; a refusal where one of its id has other content."""
-        found = beside.get(id) or self._fresh.get(id)
-        if found is None:
-            found = self._database.execute(
-                "SELECT digest, position FROM events WHERE id=?", (id,)
-            ).fetchone()
-        known, position = (digest, None) if found is None else found
-        if known != digest:
-            raise OtherContent(f"there is an event {id!r} of other content: give this one its own")
-        return position
+    def _known(self, id: str, body: str) -> tuple[str, int | None]:
+        """The content and the position of the event of an id; what is given where it is new."""
+        found = self._entries.event(id)
+        if found is not None:
+            return found
+        row = self._database.execute(
+            "SELECT body, position FROM entries WHERE position="
+            "(SELECT position FROM events WHERE id=?)",
+            (id,),
+        ).fetchone()
+        return (body, None) if row is None else (row[0], row[1])
 
-    def _append_event(self, id: str, event: Mapping[str, Any], ready: changes.Ready) -> int:
-        if ready.text is not None:
-            position = self._append(changes.PUBLISH, id, ready.text, born=0)
-            written: dict[str, str] = {}
-        else:
-            small, large = split(event)
-            written = {name: self._payloads.write(content) for name, content in large.items()}
-            position = self._append(
-                changes.PUBLISH,
-                id,
-                {"event": small, "payloads": written},
-                born=0,
-                large=sum(map(len, large.values())),
-            )
-        self._events.append((id, position, ready.digest))
-        self._fresh[id] = ready.digest, position
-        for name in set(written.values()):
-            self._database.execute("INSERT INTO payloads VALUES(?, ?)", (name, position))
+    def _append_event(self, id: str, ready: changes.Ready) -> int:
+        for content in ready.large.values():
+            self._payloads.write(content)
+        size = sum(map(len, ready.large.values()))
+        position = self._entries.append(changes.PUBLISH, id, ready.body, 0, size)
+        for digest in ready.large:
+            self._database.execute("INSERT INTO payloads VALUES(?, ?)", (digest, position))
         return position
 
     # deliveries
@@ -447,6 +445,8 @@ class LogTransaction:
         return answer
 
     def _retain(self, change: changes.Retain) -> RemovedEntries:
+        if self._entries.events and not self._asks:
+            raise EventsKnown  # as they may be until now
         state = self.state
         oldest = None if change.older_than is None else self._now - change.older_than
         most = None if change.most_bytes is None else state.total - change.most_bytes
@@ -454,4 +454,5 @@ class LogTransaction:
         removed = remove(self._database, state.floor, end, oldest, most)
         self._database.execute("DELETE FROM answers WHERE at<?", (self._now - KEPT_SECONDS,))
         state.floor += removed.entries
+        self.removed_payloads += removed.payloads
         return removed

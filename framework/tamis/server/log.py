@@ -10,18 +10,19 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from tamis.files.disk import FolderLock, sync_folder
 from tamis.log import log
 from tamis.server import changes
+from tamis.server.batches import PendingChange
 from tamis.server.changes import Change
 from tamis.server.database import NAME, check_settings, checksums, open_database
+from tamis.server.entries import LogState
 from tamis.server.errors import LogError
 from tamis.server.hashing import hash_of
-from tamis.server.ledger import LogState, read_state
+from tamis.server.ledger import read_state
 from tamis.server.payloads import Payloads
 from tamis.server.reading import LogReaders
 from tamis.server.schema import NO_HASH, lay_out
@@ -95,32 +96,32 @@ class Log:
         return self.writer.state
 
     @overload
-    def submit(self, change: changes.Subscribe) -> Future[changes.LoggedSubscription]: ...
+    def submit(self, change: changes.Subscribe) -> PendingChange[changes.LoggedSubscription]: ...
     @overload
     def submit(
         self, change: changes.Replace | changes.Renew
-    ) -> Future[changes.LoggedSubscription]: ...
+    ) -> PendingChange[changes.LoggedSubscription]: ...
     @overload
-    def submit(self, change: changes.Publish) -> Future[changes.PublishedEvents]: ...
+    def submit(self, change: changes.Publish) -> PendingChange[changes.PublishedEvents]: ...
     @overload
-    def submit(self, change: changes.Acknowledge | changes.Expire) -> Future[int]: ...
+    def submit(self, change: changes.Acknowledge | changes.Expire) -> PendingChange[int]: ...
     @overload
-    def submit(self, change: changes.Evaluate) -> Future[list[str]]: ...
+    def submit(self, change: changes.Evaluate) -> PendingChange[list[str]]: ...
     @overload
-    def submit(self, change: changes.Retain) -> Future[changes.RemovedEntries]: ...
+    def submit(self, change: changes.Retain) -> PendingChange[changes.RemovedEntries]: ...
     @overload
     def submit(
         self, change: changes.Unsubscribe | changes.Decide | changes.Attempt
-    ) -> Future[None]: ...
+    ) -> PendingChange[None]: ...
     @overload
     def submit(
         self, change: changes.Rotate | changes.Enable | changes.Redeliver
-    ) -> Future[list[Any]]: ...
-    def submit(self, change: Change) -> Future[Any]:
-        """Hands in a change; its future is done when it is on disk, or refused."""
+    ) -> PendingChange[list[Any]]: ...
+    def submit(self, change: Change) -> PendingChange[Any]:
+        """Hands in a change; what became of it is known when it is on disk, or refused."""
         if isinstance(change, changes.Publish):
             with contextlib.suppress(ValueError, TypeError):  # the writer says what is wrong
-                change.ready  # noqa: B018 - made while the commit before is flushed
+                change.is_plain  # noqa: B018 - made while the commit before is flushed
         return self.writer.submit(change)
 
     def backup(self, folder: str | Path) -> LogState:
@@ -193,19 +194,34 @@ def _check_end(database: apsw.Connection, state: LogState, mark: Mark | None, fo
 
 
 def check_hashes(database: apsw.Connection, first: int) -> None:
-    """Verifies the hashes of the entries from a position on; `LogError` names the first that does
-    not fit the one before it."""
-    before = database.execute("SELECT hash FROM entries WHERE position=?", (first - 1,)).get
-    if before is None and first == 1:
-        before = NO_HASH
+    """Verifies the hashes of the commits from that of a position on; `LogError` names the entries
+    of the first that does not fit the one before it."""
+    before: bytes | None = NO_HASH
+    found = database.execute(
+        "SELECT position, hash FROM entries WHERE position<? AND hash IS NOT NULL "
+        "ORDER BY position DESC LIMIT 1",
+        (first,),
+    ).fetchone()
+    if found is not None:
+        first, before = found[0] + 1, found[1]
+    elif first > 1:
+        before = None  # what begins a commit is kept no longer
     rows = database.execute(
-        "SELECT position, kind, at, id, born, body, hash FROM entries WHERE position>=? "
+        "SELECT at, kind, id, born, body, position, hash FROM entries WHERE position>=? "
         "ORDER BY position",
         (first,),
     )
-    expected = first
-    for *entry, hash in rows:
-        fits = before is None or hash_of(before, *entry) == hash
-        if not fits or entry[0] != expected:
-            raise LogError(f"entry {expected:,} of the log is damaged or gone. Restore a backup")
-        before, expected = hash, expected + 1
+    together: list[Any] = []
+    for row in rows:
+        together.append(row)
+        if row[-1] is not None:
+            times, *columns, positions, hashes = zip(*together, strict=True)
+            fits = before is None or hash_of(before, first, times[0], *columns) == hashes[-1]
+            if not fits or len(set(times)) > 1 or positions[-1] != first + len(positions) - 1:
+                break
+            first, before, together = positions[-1] + 1, hashes[-1], []
+    if together:
+        raise LogError(
+            f"of the entries {first:,} to {together[-1][5]:,} of the log one is damaged or gone. "
+            "Restore a backup"
+        )

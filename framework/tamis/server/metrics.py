@@ -13,7 +13,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from tamis.server.ledger import LogState
+from tamis.server.entries import LogState
 from tamis.server.service import Service
 from tamis.server.writer import LogWriter
 

@@ -38,7 +38,7 @@ class Payloads:
 
     def write(self, content: bytes) -> str:
         """Sees to it that a content is on disk; its digest, by which it is named."""
-        digest = hashlib.sha256(content).hexdigest()
+        digest = digest_of(content)
         path = self.path(digest)
         if not path.exists():
             if not path.parent.exists():
@@ -53,7 +53,7 @@ class Payloads:
             content = self.path(digest).read_bytes()
         except OSError as bad:
             raise LogError(f"a payload of the log is gone: {bad}") from bad
-        if hashlib.sha256(content).hexdigest() != digest:
+        if digest_of(content) != digest:
             raise LogError(f"{self.path(digest)} is damaged: its content is not its name")
         return content
 
@@ -73,6 +73,11 @@ class Payloads:
                 if not any(folder.iterdir()):
                     folder.rmdir()
         return len(left)
+
+
+def digest_of(content: bytes) -> str:
+    """The name of a content."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def split(event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.server.changes import Request
+from tamis.server.entries import LogState
 from tamis.server.errors import LogError
-from tamis.server.ledger import LogState, read_state
+from tamis.server.ledger import read_state
 from tamis.server.payloads import Payloads, joined
 from tamis.server.retention import KEPT_SECONDS
 from tamis.server.traces import Trace

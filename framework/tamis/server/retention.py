@@ -54,7 +54,7 @@ def remove(
         "DELETE FROM subscriptions WHERE ended<?",
         "DELETE FROM texts WHERE until<?",
         "DELETE FROM payloads WHERE position<?",
-        "DELETE FROM events WHERE position<?",
+        "DELETE FROM events WHERE position<?1 AND id IN (SELECT id FROM entries WHERE position<?1)",
         "DELETE FROM verdicts WHERE position<?",
         "DELETE FROM traces WHERE position<?",
         "DELETE FROM undetermined WHERE position<?",

@@ -3,7 +3,8 @@
 A text of a subscription is live from the position `since` on until before `until`; `born` is the
 position at which a subscription came, its key for ever. Its deliveries are numbered from 1 without
 gaps, so that what is due, acknowledged, lost and pending are differences of few numbers. `total` is
-how many bytes all entries up to one have, and all traces that were written up to one. Of a
+how many bytes all entries up to one have, and all traces that were written up to one. The last
+entry of a commit has the `hash` of all of it, and of what came before. Of a
 subscription with a webhook the acknowledged are those that were sent; `retries` has those among
 them that were not taken, to be sent again `at` a time, or dead where there is none.
 """
@@ -17,7 +18,7 @@ from tamis.server.errors import LogError
 if TYPE_CHECKING:
     import apsw
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 NO_HASH = bytes(32)
 
 _TABLES = """
@@ -28,12 +29,9 @@ CREATE TABLE state(
 ) STRICT;
 CREATE TABLE entries(
     position INTEGER PRIMARY KEY, kind TEXT NOT NULL, at REAL NOT NULL, id TEXT NOT NULL,
-    born INTEGER NOT NULL, body TEXT NOT NULL, total INTEGER NOT NULL, hash BLOB NOT NULL
+    born INTEGER NOT NULL, body TEXT NOT NULL, total INTEGER NOT NULL, hash BLOB
 ) STRICT;
-CREATE TABLE events(
-    id TEXT PRIMARY KEY, position INTEGER NOT NULL, digest BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX events_by_position ON events(position);
+CREATE TABLE events(id TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE payloads(
     digest TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY(digest, position)
 ) STRICT, WITHOUT ROWID;

@@ -6,7 +6,6 @@ refused with a word. Closing finishes what was accepted.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import shutil
 import threading
@@ -218,8 +217,7 @@ class Service:
     async def submit(self, change: Change) -> Any:
         """Hands in a change; what became of it, once it is on disk."""
         try:
-            future = self.log.submit(change)
-            return await asyncio.wrap_future(future)
+            return await self.log.submit(change).outcome()
         except LogError as bad:
             raise HttpProblem("not-ready", str(bad), headers={"Retry-After": "5"}) from bad
 

@@ -1,6 +1,7 @@
 """Commits changes, one transaction for all that wait: the only thread that writes.
 
-A future is done when its change is on disk and the witness knows of it, never before. A full disk
+A change is answered when it is on disk and the witness knows of it, never before. Events are first
+written as if their ids were new, and each is asked for only where that is found wrong. A full disk
 refuses what waits and is left behind; after any other failure of the database, and after a failed
 sync above all, nobody knows what is on disk: the writer is broken, and says so until a restart.
 """
@@ -12,14 +13,15 @@ import errno
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tamis.log import log
-from tamis.server.changes import Attempt, Change, Decide, Expire, RemovedEntries, Retain
-from tamis.server.errors import LogError, Overload, Refusal
-from tamis.server.ledger import LogState, LogTransaction
+from tamis.server.batches import CommitBatch, PendingChange
+from tamis.server.changes import Attempt, Change, Decide, Expire, Retain
+from tamis.server.entries import EventsKnown, LogState
+from tamis.server.errors import LogError, Overload
+from tamis.server.ledger import LogTransaction, read_state
 from tamis.server.payloads import Payloads
 from tamis.server.witness import Mark, Witness
 
@@ -32,11 +34,6 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 """Seconds of a flush that are told apart."""
 _OWN = (Attempt, Decide, Expire, Retain)
 """Changes of the server itself, which always find room."""
-
-
-class _WaitingCommit(NamedTuple):
-    change: Change
-    future: Future[Any]
 
 
 class LogWriter:
@@ -56,13 +53,17 @@ class LogWriter:
         self._witness = witness
         self._clock = clock
         self._most_waiting = most_waiting
+        self.most_together = MOST_TOGETHER
         self.state = state
+        self._before: LogState | None = state
+        """That of the database, where it is known."""
         self.broken: str | None = None
         self.commits = 0
         self.changes = 0
         self.commit_seconds = 0.0
         self.commits_within = dict.fromkeys(BOUNDS, 0)
-        self._queue: deque[_WaitingCommit] = deque()
+        self._queue: deque[CommitBatch] = deque()
+        self._waiting = 0
         self._wakened = threading.Condition()
         self._followers = threading.Condition()
         self._closing = False
@@ -71,10 +72,10 @@ class LogWriter:
 
     def __len__(self) -> int:
         """How many changes wait."""
-        return len(self._queue)
+        return self._waiting
 
-    def submit(self, change: Change) -> Future[Any]:
-        """Hands in a change; its future is done when it is on disk, or refused.
+    def submit(self, change: Change) -> PendingChange[Any]:
+        """Hands in a change; what became of it is known when it is on disk, or refused.
 
         `Overload` where too much waits already."""
         with self._wakened:
@@ -82,12 +83,15 @@ class LogWriter:
                 raise LogError(self.broken)
             if self._closing:
                 raise LogError("the log is being closed")
-            if len(self._queue) >= self._most_waiting and not isinstance(change, _OWN):
-                raise Overload(f"{len(self._queue):,} changes wait for the disk: try again")
-            future: Future[Any] = Future()
-            self._queue.append(_WaitingCommit(change, future))
+            if self._waiting >= self._most_waiting and not isinstance(change, _OWN):
+                raise Overload(f"{self._waiting:,} changes wait for the disk: try again")
+            if not self._queue or len(self._queue[-1].changes) >= self.most_together:
+                self._queue.append(CommitBatch())
+            batch = self._queue[-1]
+            batch.changes.append(change)
+            self._waiting += 1
             self._wakened.notify()
-        return future
+        return PendingChange(batch, len(batch.changes) - 1)
 
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
@@ -121,44 +125,47 @@ class LogWriter:
                     self._wakened.wait()
                 if not self._queue:
                     return
-                count = min(len(self._queue), MOST_TOGETHER)
-                together = [self._queue.popleft() for _ in range(count)]
-            self._commit(together)
+                batch = self._queue.popleft()
+                self._waiting -= len(batch.changes)
+            batch.end(self._written(batch.changes))
+            self.waken_followers()
 
-    def _commit(self, together: list[_WaitingCommit]) -> None:
-        done: list[tuple[Future[Any], object]] = []
+    def _written(self, together: list[Change]) -> Sequence[object]:
+        """Commits changes; what became of each."""
         try:
             if self.broken is not None:
                 raise LogError(self.broken)
-            with self._transaction():
-                ledger = LogTransaction(self._database, self._payloads, self._clock())
-                ledger.expire()
-                for change, future in together:
-                    try:
-                        done.append((future, ledger.write(change)))
-                    except Refusal as refusal:
-                        done.append((future, refusal))
-                state = ledger.end()
+            try:
+                ledger, outcomes = self._commit(together, asks=False)
+            except EventsKnown:
+                ledger, outcomes = self._commit(together, asks=True)
+            state = ledger.state
             self._witness.write(Mark(state.commits, state.position, state.hash))
         except (ValueError, TypeError) as failure:
             if len(together) == 1:
-                together[0].future.set_exception(LogError(f"this cannot be written: {failure}"))
-            for each in together if len(together) > 1 else ():
-                self._commit([each])  # one that cannot be written is nothing to the others
-            return
+                return [LogError(f"this cannot be written: {failure}")]
+            # one that cannot be written is nothing to the others
+            return [self._written([each])[0] for each in together]
         except Exception as failure:
-            self._fail(together, failure)
-            return
-        self.state = state
+            words = self._words_of(failure)
+            return [LogError(words) for _ in together]
+        self.state = self._before = state
         self.commits += 1
         self.changes += len(together)
-        self._remove_payloads([result for _, result in done])
-        for future, result in done:
-            if isinstance(result, Refusal):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
-        self.waken_followers()
+        if ledger.removed_payloads:
+            self._payloads.remove(ledger.removed_payloads)
+        return outcomes
+
+    def _commit(
+        self, together: list[Change], *, asks: bool
+    ) -> tuple[LogTransaction, Sequence[object]]:
+        with self._transaction():
+            before, now = self._before or read_state(self._database), self._clock()
+            self._before = None
+            ledger = LogTransaction(self._database, self._payloads, before, now, asks=asks)
+            outcomes = ledger.write(together)
+            ledger.end()
+        return ledger, outcomes
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -178,8 +185,8 @@ class LogWriter:
         for bound in BOUNDS:
             self.commits_within[bound] += seconds <= bound
 
-    def _fail(self, together: list[_WaitingCommit], failure: Exception) -> None:
-        """Tells everybody who waits that nothing of it is written."""
+    def _words_of(self, failure: Exception) -> str:
+        """Says why nothing was written; after most failures nothing more is."""
         import apsw
 
         is_full = isinstance(failure, OSError) and failure.errno == errno.ENOSPC
@@ -191,12 +198,4 @@ class LogWriter:
             words += "; restart the server when that is mended"
             self.broken = words
             log.exception("the log is broken")
-        for _, future in together:
-            future.set_exception(LogError(words))
-        self.waken_followers()
-
-    def _remove_payloads(self, results: list[object]) -> None:
-        """Removes the files that the commit names no longer."""
-        for result in results:
-            if isinstance(result, RemovedEntries) and result.payloads:
-                self._payloads.remove(result.payloads)
+        return words

@@ -136,7 +136,7 @@ class Dispatch:
                     if not isinstance(found, Message):
                         break
                     attempt = await self._attempt(found)
-                    await asyncio.wrap_future(self._log.submit(attempt))
+                    await self._log.submit(attempt).outcome()
             else:
                 return
             if isinstance(found, Later):
