@@ -12,9 +12,9 @@ import json
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalog import Catalog
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
 UNDETERMINED = "undetermined"
 _TEXTS = (changes.SUBSCRIBE, changes.REPLACE)
+_DECIDED = (changes.PUBLISH, changes.EVALUATE)
 _TOGETHER = 64
+_TEXTS_TOGETHER = 2_048
 _IDLE_SECONDS = 0.5
 _TIDY_SECONDS = 10.0
 
@@ -168,18 +170,20 @@ class MatchThread:
     def _take_again(self, deliveries: Deliveries, position: int) -> None:
         """Leads matcher and policies from a position to the cursor, by the verdicts of the log."""
         while position < self._cursor:
-            for entry in self.log.reading.entries(position, min(1_000, self._cursor - position)):
-                position = entry.position
-                if entry.kind not in (changes.PUBLISH, changes.EVALUATE):
-                    self._change(entry)
-                    continue
-                verdict = self.log.reading.verdict(position)
-                if verdict is None or "failure" in verdict:
-                    continue
-                content = self.log.reading.event_of(entry)
-                event = Event.of(content, str, self.matcher._derived)
-                self._arrival = entry.at
-                deliveries.take(decided(event, verdict, self.matcher._catalog.version))
+            entries = self.log.reading.entries(position, min(1_000, self._cursor - position))
+            position = entries[-1].position
+            for is_decided, group in groupby(entries, lambda entry: entry.kind in _DECIDED):
+                if not is_decided:
+                    self._change(group)
+                for entry in group if is_decided else ():
+                    self._take_verdict(deliveries, entry)
+
+    def _take_verdict(self, deliveries: Deliveries, entry: LogEntry) -> None:
+        verdict = self.log.reading.verdict(entry.position)
+        if verdict is not None and "failure" not in verdict:
+            event = Event.of(self.log.reading.event_of(entry), str, self.matcher._derived)
+            self._arrival = entry.at
+            deliveries.take(decided(event, verdict, self.matcher._catalog.version))
 
     def _now(self) -> float:
         """When the event arrived that policies are told of."""
@@ -190,7 +194,7 @@ class MatchThread:
     def _run(self) -> None:
         try:
             while self._goes_on():
-                entries = self.log.reading.entries(self._cursor, _TOGETHER)
+                entries = self._upcoming()
                 if entries:
                     self._decide(entries)
                 else:
@@ -199,6 +203,14 @@ class MatchThread:
         except Exception as failure:
             self.broken = f"matching has stopped: {type(failure).__name__}: {failure}"
             logger.exception("matching has stopped")
+
+    def _upcoming(self) -> list[LogEntry]:
+        """The entries that come next: many more where they are subscriptions alone."""
+        entries = self.log.reading.entries(self._cursor, _TOGETHER)
+        if len(entries) == _TOGETHER and all(entry.kind in _TEXTS for entry in entries):
+            more = self.log.reading.entries(self._cursor, _TEXTS_TOGETHER)
+            entries = list(takewhile(lambda entry: entry.kind in _TEXTS, more))
+        return entries
 
     def _goes_on(self) -> bool:
         if self._ending is None:
@@ -213,14 +225,14 @@ class MatchThread:
     def _decide(self, entries: list[LogEntry]) -> None:
         began = time.monotonic()
         verdicts: list[Verdict] = []
-        for is_event, group in groupby(entries, lambda entry: entry.kind == changes.PUBLISH):
-            if is_event:
+        for kind, group in groupby(entries, lambda entry: entry.kind in _DECIDED and entry.kind):
+            if kind == changes.PUBLISH:
                 verdicts += self._matched(list(group))
-            for entry in () if is_event else group:
-                if entry.kind == changes.EVALUATE:
+            elif kind == changes.EVALUATE:
+                for entry in group:
                     verdicts.append(self._evaluated(entry, verdicts))
-                else:
-                    self._change(entry)
+            else:
+                self._change(group)
         self._cursor = entries[-1].position
         self.log.submit(Decide(verdicts, self._cursor, self._trace_bytes)).result()
         rate = len(entries) / max(time.monotonic() - began, 1e-6)
@@ -231,18 +243,30 @@ class MatchThread:
         self._snapshots.write_if_due(self._cursor, self._deliveries)
         self._tidy()
 
-    def _change(self, entry: LogEntry) -> None:
-        """Subscribes or ends what an entry says."""
-        if entry.kind in _TEXTS:
+    def _change(self, entries: Iterable[LogEntry]) -> None:
+        """Subscribes and ends what entries say; texts that follow each other come together."""
+        texts: dict[str, LogEntry] = {}
+        for entry in entries:
+            if entry.kind in _TEXTS:
+                if entry.id in texts:
+                    self._subscribe(texts)
+                texts[entry.id] = entry
+            elif entry.kind in (changes.UNSUBSCRIBE, changes.EXPIRE):
+                self._subscribe(texts)
+                if self._born.get(entry.id) == entry.born:
+                    del self._born[entry.id]
+                    self.matcher.unsubscribe(entry.id)
+        self._subscribe(texts)
+
+    def _subscribe(self, texts: dict[str, LogEntry]) -> None:
+        """Subscribes texts by id, of which none is left then."""
+        if texts:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SubscriptionWarning)
-                self.matcher.subscribe_many([entry_of(entry.id, entry.body)], replace=True)
-            self._born[entry.id] = entry.born
-        elif entry.kind in (changes.UNSUBSCRIBE, changes.EXPIRE) and (
-            self._born.get(entry.id) == entry.born
-        ):
-            del self._born[entry.id]
-            self.matcher.unsubscribe(entry.id)
+                documents = [entry_of(id, entry.body) for id, entry in texts.items()]
+                self.matcher.subscribe_many(documents, replace=True)
+            self._born.update((id, entry.born) for id, entry in texts.items())
+            texts.clear()
 
     def _matched(self, entries: list[LogEntry]) -> list[Verdict]:
         """The verdicts of events that stand together."""
