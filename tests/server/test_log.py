@@ -6,6 +6,7 @@ import contextlib
 import json
 import random
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -230,6 +231,31 @@ def test_many_writers_share_their_commits(tmp_path: Path) -> None:
         positions = [future.result().positions[0] for future in futures]
         assert positions == list(range(1, 2_001))
         assert log.writer.commits - before < 200
+
+
+def test_whoever_hands_in_a_change_is_told_of_that_one(tmp_path: Path) -> None:
+    answers: dict[str, list[tuple[str, int]]] = {}
+    interval = sys.getswitchinterval()
+
+    def publish(name: str) -> None:
+        ids = [f"{name}-{number}" for number in range(300)]
+        pending = [log.submit(Publish([{"id": id}])) for id in ids]
+        told = [each.result() for each in pending]
+        answers[name] = [(each.ids[0], each.positions[0]) for each in told]
+        assert [id for id, _ in answers[name]] == ids
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with Log(tmp_path) as log:
+            threads = [threading.Thread(target=publish, args=(name,)) for name in "abcd"]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            entries = {entry.id: entry.position for entry in log.reading.entries(0, 2_000)}
+    finally:
+        sys.setswitchinterval(interval)
+    assert dict(pair for name in "abcd" for pair in answers[name]) == entries
 
 
 def test_the_same_request_is_answered_alike(tmp_path: Path) -> None:

@@ -58,13 +58,13 @@ def application(service: Service) -> FastAPI:
         return HTMLResponse(documentation(app.openapi()))
 
     nearest = LiveSubscriptions(service)
+    app.include_router(events.routes(service))  # asked most often, and looked for in this order
     app.include_router(subscriptions.routes(service))
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
     app.include_router(undetermined.routes(service, subscriptions.standing_of))
     app.include_router(why.routes(service, subscriptions.standing_of, nearest))
     app.include_router(sight.routes(service, nearest))
     app.include_router(webhooks.routes(service, subscriptions.standing_of))
-    app.include_router(events.routes(service))
     app.include_router(operations.routes(service))
     app.include_router(assets.routes())
     app.add_middleware(RequestJournal)

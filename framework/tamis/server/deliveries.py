@@ -80,9 +80,15 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     return router
 
 
+def _sent(record: dict[str, Any]) -> bytes:
+    """A delivery as a server-sent event."""
+    kind, id = record.pop("type"), record.pop("id")
+    return ServerSentEvent(data=json.dumps(record), event=kind, id=id).encode()
+
+
 async def _stream(
     service: Service, standing: DeliveryStanding, after: int
-) -> AsyncIterator[ServerSentEvent]:
+) -> AsyncIterator[ServerSentEvent | bytes]:
     """Deliveries as they come, until the subscription is gone or the server ends."""
     born, pulses = standing.born, service.pulses
     assert pulses is not None
@@ -91,11 +97,10 @@ async def _stream(
         while not pulses.ended:
             watch.clear()
             listed = await service.read(service.log.reading.records, standing, after, _MOST)
-            for record in listed:
-                kind, id = record.pop("type"), record.pop("id")
-                after = int(id.rpartition("-")[2])
-                yield ServerSentEvent(data=json.dumps(record), event=kind, id=id)
-            if not listed:
+            if listed:
+                after = int(listed[-1]["id"].rpartition("-")[2])
+                yield b"".join(map(_sent, listed))
+            else:
                 now = await service.read(service.log.reading.standing, standing.id)
                 if now is None or now.born != born:
                     return

@@ -9,7 +9,9 @@ Events are first taken as new, which is found out at the end, unless each is ask
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
@@ -374,16 +376,17 @@ class LogTransaction:
     def _decide(self, change: changes.Decide) -> None:
         if not self.state.cursor <= change.cursor <= self._before:
             raise LogError(f"verdicts up to {change.cursor} after those up to {self.state.cursor}")
-        run = self._database.executemany
-        for verdict in change.verdicts:
-            run("INSERT INTO verdicts VALUES(?, ?)", [(verdict.position, verdict.body)])
-            run(
-                "UPDATE subscriptions SET matched=matched+1 WHERE born=?",
-                [(born,) for born in verdict.matched],
-            )
-            for due in verdict.due:
-                self._deliver(verdict.position, due)
-            self._keep_open(verdict)
+        run, verdicts = self._database.executemany, change.verdicts
+        run("INSERT INTO verdicts VALUES(?, ?)", [(each.position, each.body) for each in verdicts])
+        matched = Counter(born for each in verdicts for born in each.matched)
+        run(
+            "UPDATE subscriptions SET matched=matched+? WHERE born=?",
+            [(number, born) for born, number in matched.items()],
+        )
+        self._deliver([(each.position, due) for each in verdicts for due in each.due])
+        for verdict in verdicts:
+            if verdict.open or verdict.evaluated:
+                self._keep_open(verdict)
         keep_traces(self._database, change.verdicts, change.trace_bytes)
         self.state.cursor = change.cursor
 
@@ -400,16 +403,24 @@ class LogTransaction:
             [(position, each.born, canonical(each.operators), each.tries) for each in verdict.open],
         )
 
-    def _deliver(self, position: int, due: Due) -> None:
-        """Numbers a delivery, unless its subscription was cancelled meanwhile."""
-        number = self._database.execute(
-            "UPDATE subscriptions SET last=last+1 WHERE born=? RETURNING last", (due.born,)
-        ).get
-        if number is not None:
-            self._database.execute(
-                "INSERT INTO deliveries VALUES(?, ?, ?, ?, ?)",
-                (due.born, number, position, due.kind, due.body),
-            )
+    def _deliver(self, due: Sequence[tuple[int, Due]]) -> None:
+        """Numbers the deliveries of positions, but those of who was cancelled meanwhile."""
+        counts = Counter(each.born for _, each in due)
+        numbers: dict[int, Iterator[int]] = {}
+        for born, number in counts.items():
+            last = self._database.execute(
+                "UPDATE subscriptions SET last=last+? WHERE born=? RETURNING last", (number, born)
+            ).get
+            if last is not None:
+                numbers[born] = count(last - number + 1)
+        self._database.executemany(
+            "INSERT INTO deliveries VALUES(?, ?, ?, ?, ?)",
+            [
+                (each.born, next(numbers[each.born]), position, each.kind, each.body)
+                for position, each in due
+                if each.born in numbers
+            ],
+        )
 
     def _acknowledge(self, change: changes.Acknowledge) -> int:
         answered = self._answered(change.request)

@@ -91,7 +91,7 @@ class LogWriter:
             batch.changes.append(change)
             self._waiting += 1
             self._wakened.notify()
-        return PendingChange(batch, len(batch.changes) - 1)
+            return PendingChange(batch, len(batch.changes) - 1)
 
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
