@@ -6,7 +6,6 @@ import contextlib
 import json
 import random
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,8 @@ import apsw
 import pytest
 
 from tamis.server import database as databases
-from tamis.server.changes import Decide, Publish, Request, Retain, Subscribe
+from tamis.server.batches import CommitBatch, PendingChange
+from tamis.server.changes import Decide, Publish, PublishedEvents, Request, Retain, Subscribe
 from tamis.server.errors import LogError, OtherRequest, Overload
 from tamis.server.log import Log
 from tests.server.follower import Follower
@@ -234,28 +234,23 @@ def test_many_writers_share_their_commits(tmp_path: Path) -> None:
 
 
 def test_whoever_hands_in_a_change_is_told_of_that_one(tmp_path: Path) -> None:
-    answers: dict[str, list[tuple[str, int]]] = {}
-    interval = sys.getswitchinterval()
+    others: list[PendingChange[PublishedEvents]] = []
 
-    def publish(name: str) -> None:
-        ids = [f"{name}-{number}" for number in range(300)]
-        pending = [log.submit(Publish([{"id": id}])) for id in ids]
-        told = [each.result() for each in pending]
-        answers[name] = [(each.ids[0], each.positions[0]) for each in told]
-        assert [id for id, _ in answers[name]] == ids
+    class Interrupted(threading.Condition):
+        """Has somebody else hand in a change as soon as one is."""
 
-    sys.setswitchinterval(1e-6)
-    try:
-        with Log(tmp_path) as log:
-            threads = [threading.Thread(target=publish, args=(name,)) for name in "abcd"]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            entries = {entry.id: entry.position for entry in log.reading.entries(0, 2_000)}
-    finally:
-        sys.setswitchinterval(interval)
-    assert dict(pair for name in "abcd" for pair in answers[name]) == entries
+        def __exit__(self, *about: object) -> None:
+            super().__exit__(None, None, None)
+            if not others:
+                others.append(PendingChange(CommitBatch(), 0))
+                others[0] = log.submit(Publish([event(2)]))
+
+    with Log(tmp_path) as log, log.writer._followers:  # the writer stops behind its next commit
+        log.submit(Publish([event(0)])).result()
+        log.writer._wakened = Interrupted()
+        mine = log.submit(Publish([event(1)]))
+    assert mine.result().ids == ["e1"]
+    assert others[0].result().ids == ["e2"]
 
 
 def test_the_same_request_is_answered_alike(tmp_path: Path) -> None:
