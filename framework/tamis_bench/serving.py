@@ -1,8 +1,9 @@
 """Puts load on a match server in a process of its own, at given times, and reads what it delivers.
 
-Publishers are connections that send one event a request. In an open loop each event has its time:
-what waits for a free connection waits on its own account. A 429 is counted as shed; every event
-that was accepted has to be delivered, else it is an error.
+Publishers are connections that send one event a request. In an open loop each event is sent at its
+time, on a connection more where none is free, so that the server gets what is offered; beyond a
+thousand it waits on its own account. A 429 is counted as shed; every event that was accepted has to
+be delivered, else it is an error.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ SITE_SHARE = 5
 """So many subscriptions are about the site of an event; about half of them match it."""
 _CONNECTIONS = 64
 _PUBLISHERS = 32
+_MOST_CONNECTIONS = 1_024
 _PATIENCE_SECONDS = 120.0
 _FOLLOWED_SECONDS = 600.0
 _EXPLAINED = 200
@@ -119,12 +121,17 @@ class _Connection:
 class _Load:
     """Events that are published, and when they were delivered."""
 
-    def __init__(self, connections: list[_Connection], sites: int) -> None:
+    def __init__(self, url: str, connections: list[_Connection], sites: int) -> None:
+        self._url = url
         self._connections = connections
         self._sites = sites
         self._chance = random.Random(1)
         self.delivered: dict[str, float] = {}
         self._numbers = 0
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()
 
     async def listen(self, stream: AsyncIterator[str]) -> None:
         async for id in stream:
@@ -153,16 +160,20 @@ class _Load:
 
     async def open(self, rate: float, seconds: float) -> dict[str, Any]:
         """Publishes events at their times; how many were accepted, and how long they took."""
-        free: asyncio.Queue[_Connection] = asyncio.Queue()
-        for connection in self._connections:
-            free.put_nowait(connection)
+        free, places = list(self._connections), asyncio.Semaphore(_MOST_CONNECTIONS)
         due: dict[str, float] = {}
         accepted: list[str] = []
         others: list[int] = []
 
-        async def publish(event: dict[str, Any], connection: _Connection) -> None:
-            status = await connection.post(event)
-            free.put_nowait(connection)
+        async def publish(event: dict[str, Any]) -> None:
+            async with places:
+                connection = free.pop() if free else await self._connect()
+                try:
+                    status = await connection.post(event)
+                except (ConnectionError, asyncio.IncompleteReadError):  # closed for being idle
+                    connection = await self._connect()
+                    status = await connection.post(event)
+                free.append(connection)
             if status == 202:
                 accepted.append(event["id"])
             else:
@@ -177,7 +188,7 @@ class _Load:
                 await asyncio.sleep(wait)
             event = self.event()
             due[event["id"]] = at
-            task = asyncio.create_task(publish(event, await free.get()))
+            task = asyncio.create_task(publish(event))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
         await asyncio.gather(*tasks)
@@ -195,6 +206,11 @@ class _Load:
             "p50_ms": _quantile(took, 0.5),
             "p99_ms": _quantile(took, 0.99),
         }
+
+    async def _connect(self) -> _Connection:
+        connection = await _Connection.to(self._url)
+        self._connections.append(connection)
+        return connection
 
     async def _all_delivered(self, ids: list[str]) -> None:
         ends = time.perf_counter() + _PATIENCE_SECONDS
@@ -215,7 +231,7 @@ async def load_rows(
     client = Client(server.url, admin_key=_KEY)
     every = client.subscribe("exists(sequence)", id="every event")
     connections = [await _Connection.to(server.url) for _ in range(_CONNECTIONS + 1)]
-    load = _Load(connections[1:], max(1, subscriptions // SITE_SHARE))
+    load = _Load(server.url, connections[1:], max(1, subscriptions // SITE_SHARE))
     stream = connections[0].follow("/subscriptions/every%20event/matches", every.ticket)
     listening = asyncio.create_task(load.listen(stream))
     await load.closed(seconds)  # what is compiled and read first is not measured
@@ -229,8 +245,8 @@ async def load_rows(
         rows.append({"part": part, "load": f"{percent}%", "subscriptions": subscriptions, **found})
         await asyncio.sleep(1)
     listening.cancel()
-    for connection in connections:
-        connection.close()
+    load.close()
+    connections[0].close()
     return [*rows, *_explained(client, list(load.delivered), subscriptions)]
 
 

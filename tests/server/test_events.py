@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import threading
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 import tamis
+from tamis.server.overload import Lateness
 from tests.server.conftest import Client, Serving
 from tests.server.test_subscriptions import ADMIN, problem
 
@@ -229,6 +231,47 @@ def test_who_is_shed_is_told_when_there_is_room(serving: Serving) -> None:
                 break
         assert 1 <= int(answer.headers["retry-after"]) <= 60
         assert "lag_seconds" in client.get("/metrics").text
+
+
+def test_what_waits_for_longer_than_it_may_is_shed_unread(serving: Serving) -> None:
+    """A hundred may wait however long; one that is not read counts as one event."""
+
+    @tamis.operator(inputs=("a",))
+    def slow(event: object) -> bool:
+        time.sleep(0.02)
+        return True
+
+    with serving(queue_seconds=0.5, make=lambda: tamis.Matcher(operators=[slow])) as client:
+        client.subscribed("slow()")
+        client.published({"a": 1})
+        assert client.post("/events", json=[{"a": n} for n in range(50)]).status_code == 202
+        assert client.post("/events", json=[{"a": -n} for n in range(100)]).status_code == 202
+        answer = client.post("/events", content="this is no event")
+        problem(answer, 429, "overloaded")
+        assert int(answer.headers["retry-after"]) >= 1
+        metrics = client.get("/metrics").text
+        for outcome, count in (("offered", 152), ("accepted", 151), ("shed", 1)):
+            assert f'tamis_events_total{{outcome="{outcome}"}} {count}.0' in metrics
+        ends = time.monotonic() + 30
+        while client.post("/events", json={"a": 99}).status_code == 429:
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+
+
+def test_a_loop_is_late_when_it_is_so_again() -> None:
+    async def looked() -> list[float]:
+        lateness, found = Lateness(), []
+        for seconds in (0.0, 0.3, 0.3, 0.0, 0.0):
+            time.sleep(seconds)
+            found.append(lateness.seconds)
+            await asyncio.sleep(0.06 if seconds == 0.0 else 0.01)
+        return found
+
+    at_first, once, again, then, last = asyncio.run(looked())
+    assert max(at_first, once) < 0.1
+    assert again > 0.2
+    assert then < 0.1
+    assert last < 0.1
 
 
 def test_what_is_offered_is_accepted_refused_or_shed(serving: Serving) -> None:

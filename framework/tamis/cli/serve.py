@@ -113,6 +113,15 @@ def serve(
             min=0,
         ),
     ] = None,
+    queue_seconds: Annotated[
+        float,
+        option(
+            "SECONDS",
+            "How long an event may wait to be matched, as it went lately; more are answered 429.",
+            envvar="TAMIS_QUEUE_SECONDS",
+            min=0.1,
+        ),
+    ] = 2.0,
     webhook_allow: Annotated[
         list[str] | None,
         option(
@@ -151,6 +160,7 @@ def serve(
         host, port, lambda: setup.matcher(workers=workers), data=Path(data),
         publish_key=publish_key, admin_key=admin_key,
         keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
+        queue_seconds=queue_seconds,
         subscriptions=None if subscriptions is None else Path(subscriptions),
         statistics=Path(statistics) if statistics is not None and follow_statistics else None,
         refresh_seconds=refresh_seconds,

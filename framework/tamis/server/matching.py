@@ -44,6 +44,7 @@ _TEXTS = (changes.SUBSCRIBE, changes.REPLACE)
 _DECIDED = (changes.PUBLISH, changes.EVALUATE)
 _TOGETHER = 64
 _TEXTS_TOGETHER = 2_048
+_LATELY_SECONDS = 2.0
 _IDLE_SECONDS = 0.5
 _TIDY_SECONDS = 10.0
 
@@ -96,8 +97,8 @@ class MatchThread:
         self._cursor = log.reading.state().cursor
         self._tidied = time.monotonic()
         self._ending: float | None = None
-        self._rate = 0.0
-        """Entries decided a second, lately."""
+        self._pace = 0.0, 0.0
+        """Entries decided lately, and the seconds that took."""
         self._deliveries = self._restored()
         self._check_rest()
         self._open = OpenVerdicts(log, matcher)
@@ -219,8 +220,13 @@ class MatchThread:
         return is_behind and time.monotonic() < self._ending
 
     def seconds_for(self, entries: int) -> float:
-        """How long it takes to decide so many entries, as it went lately; a minute at most."""
-        return min(60.0, entries / self._rate) if self._rate else 1.0
+        """How long it takes to decide so many entries, as it went lately."""
+        decided, seconds = self._pace
+        return entries * seconds / decided if decided else 1.0
+
+    def _note_pace(self, entries: int, seconds: float) -> None:
+        left = 0.5 ** (seconds / _LATELY_SECONDS)
+        self._pace = self._pace[0] * left + entries, self._pace[1] * left + seconds
 
     def _decide(self, entries: list[LogEntry]) -> None:
         began = time.monotonic()
@@ -235,8 +241,7 @@ class MatchThread:
                 self._change(group)
         self._cursor = entries[-1].position
         self.log.submit(Decide(verdicts, self._cursor, self._trace_bytes)).result()
-        rate = len(entries) / max(time.monotonic() - began, 1e-6)
-        self._rate += (rate - self._rate) * (0.1 if self._rate else 1.0)
+        self._note_pace(len(entries), time.monotonic() - began)
         self.decided(verdicts)
         if self._ending is None:
             self._open.evaluate_those_of_who_is_back()

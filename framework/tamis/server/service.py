@@ -28,6 +28,7 @@ from tamis.server.errors import LogError
 from tamis.server.files import SubscriptionFiles
 from tamis.server.log import Log
 from tamis.server.matching import MatchThread
+from tamis.server.overload import MOST_LATE_SECONDS, Lateness
 from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.pulses import Pulses
 from tamis.server.tickets import same
@@ -42,6 +43,9 @@ _SCHEME = "bearer"
 ADMIN_HEADER = "tamis-admin-key"
 _SENDING_SECONDS = 5.0
 """At the end, for what is being sent to webhooks."""
+_FEW_BEHIND = 100
+_LONGEST_SECONDS = 60.0
+"""That who is refused is asked to wait."""
 BACKUP = "backup-"
 """How the folders of unfinished backups begin."""
 
@@ -59,6 +63,8 @@ class ServerSettings:
     """In one request."""
     most_behind: int = 10_000
     """Entries that may wait to be decided before more events are refused."""
+    queue_seconds: float = 2.0
+    """How long they may, as it went lately; a hundred may for longer."""
     most_waiting_bytes: int = 256 * 1024 * 1024
     """Of events that wait for the disk before more are refused."""
     wait_seconds: float = 60.0
@@ -96,12 +102,13 @@ class Service:
         self._in_progress: set[bytes] = set()
         self._opened = threading.Event()
         self.pulses: Pulses | None = None
+        self.lateness: Lateness | None = None
 
     # life
 
     def begin(self) -> None:
         """Begins to open, within the event loop, and returns."""
-        self.pulses = Pulses()
+        self.pulses, self.lateness = Pulses(), Lateness()
         threading.Thread(target=self._open, name="tamis recovery", daemon=True).start()
 
     def _open(self) -> None:
@@ -225,15 +232,29 @@ class Service:
         """Calls a function that reads the log, in a thread."""
         return await run_in_threadpool(function, *arguments)
 
+    def overload(self) -> HttpProblem | None:
+        """Why no event is taken now: too much waits to be decided, or to be read."""
+        if self._matching is None or self._log is None or self.lateness is None:
+            return None
+        state, settings = self._log.state, self.settings
+        behind = state.position - state.cursor
+        seconds = self._matching.seconds_for(behind)
+        is_slow = behind > _FEW_BEHIND and seconds > settings.queue_seconds
+        if is_slow or behind >= settings.most_behind:
+            words = f"{behind:,} entries of the log wait to be matched"
+            return overloaded(words, min(_LONGEST_SECONDS, seconds / 2))
+        late = self.lateness.seconds
+        if late > MOST_LATE_SECONDS:
+            return overloaded(f"requests wait for {late:.1f} s to be read")
+        return None
+
     @contextmanager
     def room(self, size: int) -> Iterator[None]:
         """Holds so many bytes of events until they are on disk; refuses them while too much waits
         to be decided, or for the disk."""
-        state, settings = self.log.state, self.settings
-        behind = state.position - state.cursor
-        if behind >= settings.most_behind:
-            seconds = self.matching.seconds_for(behind - settings.most_behind // 2)
-            raise overloaded(f"{behind:,} entries of the log wait to be matched", seconds)
+        problem, settings = self.overload(), self.settings
+        if problem is not None:
+            raise problem
         if self.waiting_bytes and self.waiting_bytes + size > settings.most_waiting_bytes:
             raise overloaded(f"{self.waiting_bytes:,} bytes of events wait for the disk")
         self.waiting_bytes += size
