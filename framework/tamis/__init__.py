@@ -1,4 +1,4 @@
-"""Match a stream of events against very many subscriptions with the fewest operator calls.
+"""Matches a stream of events against very many subscriptions with the fewest operator calls.
 
 What needs NumPy is imported when it is first used, so that `import tamis` is light.
 """

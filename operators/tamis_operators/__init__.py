@@ -1,1 +1,1 @@
-"""The bundled operators: each domain is a plugin of its own, brought in as anybody's."""
+"""Brings the bundled operators: each domain is a plugin, by the same hooks as any other."""

@@ -1,4 +1,4 @@
-"""The bundled planners, one a file, brought in through the same hooks as anybody's."""
+"""Brings the bundled planners, one a file, by the same hooks as any other."""
 
 from __future__ import annotations
 

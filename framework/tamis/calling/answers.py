@@ -1,4 +1,4 @@
-"""Tell answers of a call from nonsense, which is unknown with a reason.
+"""Tells the answers of a call from invalid ones, which are unknown with a reason.
 
 Shared by all places where operators run, so that an answer is the same wherever it was made.
 """
@@ -15,8 +15,8 @@ from tamis.operators.asking import Solution
 from tamis.operators.specification import Preparation
 from tamis.words import counted, shortened
 
-RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "nonsense", "cut"
-CRASHED, SWELLED, REFUSED = "crashed", "swelled", "not called"
+RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "invalid answer", "cut"
+CRASHED, SWELLED, REFUSED = "crashed", "out of memory", "not called"
 DEADLINE = "deadline"
 """The event's own deadline, which ends calls that might have answered in time."""
 """Failures of workers alone, and of a breaker while it is open."""

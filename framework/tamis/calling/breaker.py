@@ -1,4 +1,4 @@
-"""Refuses calls of an operator for a while after its latest calls were late, crashed or swelled.
+"""Refuses calls of an operator for a while after its latest calls were late, crashed or ran out of memory.
 
 A breaker opens when so many calls in a row failed that way (`Limits.failures_in_a_row`): then
 nothing is called, and every answer is unknown with a reason that says until when. After the pause
@@ -117,7 +117,7 @@ def _name_of(key: Key) -> str:
 
 def _words(state: _State) -> str:
     assert state.until is not None
-    what = {TIMED_OUT: "were late", CRASHED: "crashed", SWELLED: "swelled"}[state.kind]
+    what = {TIMED_OUT: "were late", CRASHED: "crashed", SWELLED: "ran out of memory"}[state.kind]
     return f"the last {state.failures} calls {what}; it is tried again {_moment(state.until)}"
 
 

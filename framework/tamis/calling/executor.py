@@ -1,4 +1,4 @@
-"""Run the calls of a round: one after another, or at once in threads.
+"""Runs the calls of a round: one after another, or at once in threads.
 
 Work is a callable without arguments. Results come in the order in which the work was handed in,
 whatever ends first. When some of it raises, what was not begun is not begun any more, what was

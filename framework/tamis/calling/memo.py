@@ -1,4 +1,4 @@
-"""Keep answers of deterministic operators beyond their event, and find them by equal inputs.
+"""Keeps answers of deterministic operators beyond their event, and finds them by equal inputs.
 
 An answer is known by the operator's name and version, the digests of its declared inputs and of
 those of its preparation, and the key of the call. Truths, falsehoods and solutions are kept;

@@ -1,4 +1,4 @@
-"""An index under the ids of its user, with the same face whatever is inside.
+"""Gives an index the ids of its user, with the same interface for every index.
 
 Several threads may match while others insert and delete. Cost: that of the index inside, and a
 look-up an answer.

@@ -1,4 +1,4 @@
-"""`auto`: whichever of `lanes`, `pstbloom` and `psthash` is fast with what is subscribed.
+"""Becomes `lanes`, `pstbloom` or `psthash`, whichever is fast with what is subscribed.
 
 The three differ in where a row lies, and so each may become another one whenever rows are laid out
 anew: when as many came as there were, when most are gone, when statistics are given, and when what

@@ -1,4 +1,4 @@
-"""Counting (Ashayer, Leung, Jacobsen 2002): predicates first, each once, then hits by row.
+"""Counts satisfied predicates by row, each decided once (Ashayer, Leung, Jacobsen 2002).
 
 Every distinct predicate has a number, which is used again when nobody asks for it. An attribute of
 few values has a *predicate table* (section 3.2): one look-up finds all its predicates that a value

@@ -1,4 +1,4 @@
-"""The hooks: everything a plugin can bring.
+"""Specifies the hooks: everything that a plugin can bring.
 
 A plugin is a module (or any object) with some of these functions, each under
 `@tamis.hookimpl`, named by an entry point of the group `tamis`:

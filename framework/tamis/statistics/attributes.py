@@ -1,4 +1,4 @@
-"""The attributes of events as rows of a table: how many have them, of which kinds, where they lie.
+"""Shows attributes of events as rows of a table: how many have them, their kinds and values.
 
 A row for an attribute and a kind: `events` that have it, `distinct` values, and `quantiles`
 (`strings` for strings), evenly spaced among its values in their order, `approximate` where there

@@ -218,7 +218,7 @@ def nonsense(name: str = "odd", answer: object = "yes") -> Operator:
     >>> matcher = Matcher(operators=[nonsense("odd", answer=[float("nan")])])
     >>> _ = matcher.subscribe("odd(?x)", id="s1")
     >>> matcher.match({}).undetermined[0].reason
-    'odd(?1): nonsense: a solution is NaN'
+    'odd(?1): invalid answer: a solution is NaN'
     """
 
     def solve(event: Any, *arguments: Any) -> Any:

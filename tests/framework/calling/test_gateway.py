@@ -114,7 +114,7 @@ NONSENSE: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("answer", "where"), NONSENSE)
 def test_nonsense_is_unknown(answer: Any, where: str) -> None:
-    assert ": nonsense: " in reason(answered(answer, where))
+    assert ": invalid answer: " in reason(answered(answer, where))
 
 
 def broken_generator() -> Iterator[int]:
@@ -128,7 +128,7 @@ def test_good_solutions_beside_bad_ones_do_not_count(answer: Any) -> None:
 
 
 def test_the_negation_of_nonsense_is_unknown_too() -> None:
-    assert reason(answered("yes", "not said()")).startswith("said(): nonsense: ")
+    assert reason(answered("yes", "not said()")).startswith("said(): invalid answer: ")
 
 
 # failures

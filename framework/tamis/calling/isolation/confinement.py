@@ -51,7 +51,7 @@ def limit_memory(most: int) -> str | None:
 
 
 def spend_reserve() -> None:
-    """Lets a worker that has swelled take the reserve."""
+    """Lets a worker that is out of memory take the reserve."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -1,8 +1,8 @@
-"""Send calls to a worker and read their answers, step by step, whatever becomes of the worker.
+"""Sends calls to a worker and read their answers, step by step, whatever becomes of the worker.
 
 They wait for a worker of their class, then for their operator to be made there, then for what has
 to be prepared, then for the answer; each has its own bound, and the deadline of an operator holds
-for nothing but its answer. A worker that is late, garbles or swells is killed; one that ends by
+for nothing but its answer. A worker that is late, garbles or is out of memory is killed; one that ends by
 itself has crashed.
 Invariant: whatever a worker does, the outcome is answers or a failure; an exception means that the
 user interrupts, and then the worker is killed too.
@@ -401,7 +401,7 @@ class Exchange:
 
 
 class _SwollenWorker(Exception):
-    """A worker that says that it has swelled."""
+    """A worker that reports that it is out of memory."""
 
 
 class _Unsendable(Exception):

@@ -1,4 +1,4 @@
-"""Make calls in the worker processes of one matcher.
+"""Makes calls in the worker processes of one matcher.
 
 They are begun when an operator that needs them is first subscribed, and end with the matcher. Where
 a worker was killed, or ended, another one takes its place, and the event goes on there. A

@@ -1,4 +1,4 @@
-"""Write requests to workers and read their replies, in bytes within bounds.
+"""Writes requests to workers and reads their replies, in bytes within bounds.
 
 Requests are pickled: they come from the user's process. Arrays, and long bytes and strings, lie in
 a parcel of shared memory beside them, which the worker maps, so that arrays are copied once, into

@@ -1,4 +1,4 @@
-"""The processes behind calls, as the user's process holds them: a fork server, and its workers.
+"""Holds the processes behind calls in the user's process: a fork server, and its workers.
 
 The server is begun early and without being waited for; so are workers, of which some are kept in
 spare, forked and ready for any operator. What is said to one before it runs waits in its socket.

@@ -1,4 +1,4 @@
-"""Serve in a worker process: make operators once, prepare once an event, answer calls, and say so.
+"""Serves in a worker process: makes operators once, prepares once an event, answers calls.
 
 It tells each step that it has come through (an operator was made, a preparation), so that who waits
 knows which deadline holds, and whom to blame. What was prepared for an event stays until the event

@@ -1,4 +1,4 @@
-"""An index of buckets: rows in, rows out, and when everything is laid out anew.
+"""Indexes rows in buckets, and decides when everything is laid out anew.
 
 Few rows are appended in place; many at once, or too many that were put in since cuts and accesses
 were chosen, have everything laid out anew. Answers never depend on which it was.

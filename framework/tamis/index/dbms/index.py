@@ -1,4 +1,4 @@
-"""Matching in a database (Ashayer, Leung, Jacobsen 2002, section 4).
+"""Matches in a database (Ashayer, Leung, Jacobsen 2002, section 4).
 
 Subscriptions are rows of the database's own tables, and the rows that an event satisfies are the
 answer to a query: by *sequential* search of all conditions, or by *grouping*, in which each

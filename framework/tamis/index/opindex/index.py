@@ -1,4 +1,4 @@
-"""The index of predicate lists: rows in, rows out, and when everything is laid out anew.
+"""Indexes rows in lists of predicates, and decides when everything is laid out anew.
 
 Rows are put into the lists that are there, in place. When rows came to be twice as many, or more
 are gone than there are, everything is laid out anew: pivots and segments are chosen again.

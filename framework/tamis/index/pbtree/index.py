@@ -1,4 +1,4 @@
-"""The PB+tree (Wang, Zhang, Kitsuregawa): an index on disk, larger than memory.
+"""Indexes predicates in a PB+tree (Wang, Zhang, Kitsuregawa) on disk, larger than memory.
 
 A row hangs in the tree of one of its predicates (`entries`); what else it asks is in its entry. A
 record by row says where it hangs, and its predicates where the entry does not say all of them.

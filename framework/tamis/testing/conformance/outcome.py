@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
-from tamis.calling.answers import Answer, Failure
+from tamis.calling.answers import NONSENSE, Answer, Failure
 from tamis.event import Event
 from tamis.language.values import Scalar, as_scalar, kind_of
 from tamis.operators.asking import Test
 
-_NONSENSE = "nonsense"
 TOLERANCE = 1e-5
 """The difference allowed between numbers computed one by one and together."""
 
@@ -32,7 +31,7 @@ class LawOutcome(NamedTuple):
     @property
     def nonsense(self) -> bool:
         """True if what came is no answer."""
-        return self.failure is not None and self.failure.kind == _NONSENSE
+        return self.failure is not None and self.failure.kind == NONSENSE
 
     @property
     def holds(self) -> bool:

@@ -1,4 +1,4 @@
-"""An operator under observation: what it reads, raises and changes, seen by standing in its place.
+"""Watches an operator from its place: what it reads, raises and changes.
 
 The gateway calls the stand-in as it calls any operator, so that what is tried is the real path.
 """

@@ -1,4 +1,4 @@
-"""People by histograms of oriented gradients: standing and walking people on photographs.
+"""Finds standing and walking people on photographs by histograms of oriented gradients.
 
 OpenCV's people detector looks for windows of 64 by 128 pixels in which a person is about 96 high:
 small frames are enlarged, so that people from about 50 pixels on are found, and large ones reduced.

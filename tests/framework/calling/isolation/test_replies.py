@@ -22,7 +22,7 @@ scalars = st.one_of(
 )
 failures = st.builds(
     Failure,
-    st.sampled_from(["raised", "timed out", "nonsense"]),
+    st.sampled_from(["raised", "timed out", "invalid answer"]),
     st.text(max_size=400),
     st.booleans(),
     st.none() | st.floats(0, 1e9),
