@@ -1,4 +1,4 @@
-"""Refuses calls of an operator for a while after its latest calls were late, crashed or ran out of memory.
+"""Pauses an operator whose latest calls were late, crashed or ran out of memory.
 
 A breaker opens when so many calls in a row failed that way (`Limits.failures_in_a_row`): then
 nothing is called, and every answer is unknown with a reason that says until when. After the pause

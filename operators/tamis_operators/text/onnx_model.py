@@ -1,4 +1,4 @@
-"""Runs sentence models as ONNX files: token ids in, the model's own sentence vector or the mean out.
+"""Runs sentence models as ONNX files: token ids in, a sentence vector or the mean out.
 
 A folder holds `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`. Each text runs by itself
 and in one thread: its vector does not depend on the texts beside it, so that answers are the same

@@ -2,8 +2,8 @@
 
 They wait for a worker of their class, then for their operator to be made there, then for what has
 to be prepared, then for the answer; each has its own bound, and the deadline of an operator holds
-for nothing but its answer. A worker that is late, garbles or is out of memory is killed; one that ends by
-itself has crashed.
+for nothing but its answer. A worker that is late, garbles or is out of memory is killed; one that
+ends by itself has crashed.
 Invariant: whatever a worker does, the outcome is answers or a failure; an exception means that the
 user interrupts, and then the worker is killed too.
 Cost: some 30 microseconds over the operator itself.
