@@ -49,7 +49,7 @@ from tamis.event.clock import derived_in, zone_of
 from tamis.event.types import EventType, check_fits, checked_types, domains_of
 from tamis.files.repeating import repeated
 from tamis.index.disjunctions import taking_disjunctions
-from tamis.indexing import spelled
+from tamis.indexing import IndexRecord, spelled
 from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits, checked_limits
 from tamis.log import log
@@ -127,12 +127,8 @@ class Matcher:
             plugins, planner, self._catalog, self._statistics, DEFAULT_PLANNER
         )
         self._index_name = spelled(index, index_options or {})
-        record = plugins.index(self._index_name)
         self._types = checked_types(types)
-        takes_domains = record.options.get("domains", ()) is None
-        options = {"domains": domains_of(self._types)} if takes_domains else {}
-        self._sieve = Sieve(lambda: taking_disjunctions(record.made(options)), self._catalog)
-        self._sieve.inform(self._statistics)
+        self._sieve = self._made_sieve(plugins.index(self._index_name))
         self._derived = derived_in(plugins.attributes, zone_of(time_zone))
         self._language = Language(limits)
         self._intake = Intake(self._language, self.operators, self._catalog, self._types)
@@ -156,6 +152,13 @@ class Matcher:
         self._event_ids = map("event-{}".format, itertools.count(1))
         with self._expiry.opening(self._intake) as kept:
             self._add(*kept)
+
+    def _made_sieve(self, record: IndexRecord) -> Sieve:
+        takes_domains = record.options.get("domains", ()) is None
+        options = {"domains": domains_of(self._types)} if takes_domains else {}
+        sieve = Sieve(lambda: taking_disjunctions(record.made(options)), self._catalog)
+        sieve.inform(self._statistics)
+        return sieve
 
     def close(self) -> None:
         """Ends the threads and worker processes; a later match begins those that it needs.

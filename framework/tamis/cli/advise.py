@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from tamis.advising.advice import Advisor
     from tamis.advising.chosen import EventChoice
 
+MostEvents = Annotated[int, option("N", "The most events that operators are asked about.", min=1)]
+MostSeconds = Annotated[
+    float,
+    option(
+        "SECONDS",
+        "The time for calls and planners; when it is over, only some of the events that are "
+        "left are taken.",
+        min=0.1,
+    ),
+]
+
 
 def advise(
     subscriptions: Subscriptions,
@@ -38,18 +49,8 @@ def advise(
     statistics: StatisticsFolder = None,
     operators: Operators = None,
     sample: SampleShare = 1.0,
-    most_events: Annotated[
-        int, option("N", "The most events that operators are asked about.", min=1)
-    ] = 1_000,
-    most_seconds: Annotated[
-        float,
-        option(
-            "SECONDS",
-            "The time for calls and planners; when it is over, only some of the events that are "
-            "left are taken.",
-            min=0.1,
-        ),
-    ] = 60.0,
+    most_events: MostEvents = 1_000,
+    most_seconds: MostSeconds = 60.0,
     time_zone: TimeZone = None,
     rename: Rename = None,
     workers: Annotated[int, option("N", "The workers to consider.", min=1, max=4_096)] = 4,

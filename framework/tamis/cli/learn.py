@@ -45,58 +45,65 @@ if TYPE_CHECKING:
 _LAST = "last"
 _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)")
 
+Sample = Annotated[
+    float | None,
+    option(
+        "FRACTION",
+        "The share of the events that operators are asked about, always the same ones; as many "
+        "as --accuracy needs within --most-seconds when not given.",
+        min=0.0,
+        max=1.0,
+    ),
+]
+Accuracy = Annotated[
+    float, option("SHARE", "How well shares are known, 19 times in 20.", min=1e-4, max=0.5)
+]
+MostSeconds = Annotated[float, option("SECONDS", "How long operators are asked, about.", min=0.1)]
+Append = Annotated[
+    bool,
+    typer.Option(
+        "--append", help="Add to what the folder holds; files that were counted are skipped."
+    ),
+]
+Again = Annotated[
+    bool, typer.Option("--again", help="With --append: count files again that were counted.")
+]
+SameOperators = Annotated[
+    bool,
+    typer.Option("--same-operators", help="Accept operators whose code has changed."),
+]
+Since = Annotated[
+    str | None,
+    option(
+        "TIME|last",
+        "Only events of this time (RFC 3339) or later; last: those after the latest that the "
+        "folder has counted.",
+    ),
+]
+Forget = Annotated[
+    str | None,
+    option(
+        "AGE",
+        "Forget files, or folders such as day=2026-01-15, whose events are all so much older "
+        "than the latest one: 90d, 36h.",
+    ),
+]
+
 
 def learn(
     subscriptions: Subscriptions,
     events: SparkHistory,
     output: Annotated[str, option("DIR", "The folder of statistics to write.")],
     operators: Operators = None,
-    sample: Annotated[
-        float | None,
-        option(
-            "FRACTION",
-            "The share of the events that operators are asked about, always the same ones; as many "
-            "as --accuracy needs within --most-seconds when not given.",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = None,
-    accuracy: Annotated[
-        float, option("SHARE", "How well shares are known, 19 times in 20.", min=1e-4, max=0.5)
-    ] = 0.01,
-    most_seconds: Annotated[
-        float, option("SECONDS", "How long operators are asked, about.", min=0.1)
-    ] = 600.0,
-    append: Annotated[
-        bool,
-        typer.Option(
-            "--append", help="Add to what the folder holds; files that were counted are skipped."
-        ),
-    ] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="With --append: count files again that were counted.")
-    ] = False,
-    same_operators: Annotated[
-        bool,
-        typer.Option("--same-operators", help="Accept operators whose code has changed."),
-    ] = False,
-    since: Annotated[
-        str | None,
-        option(
-            "TIME|last",
-            "Only events of this time (RFC 3339) or later; last: those after the latest that the "
-            "folder has counted.",
-        ),
-    ] = None,
+    sample: Sample = None,
+    accuracy: Accuracy = 0.01,
+    most_seconds: MostSeconds = 600.0,
+    append: Append = False,
+    again: Again = False,
+    same_operators: SameOperators = False,
+    since: Since = None,
     until: Annotated[str | None, option("TIME", "Only events before this time.")] = None,
-    forget: Annotated[
-        str | None,
-        option(
-            "AGE",
-            "Forget files, or folders such as day=2026-01-15, whose events are all so much older "
-            "than the latest one: 90d, 36h.",
-        ),
-    ] = None,
+    forget: Forget = None,
     rejects: Rejects = None,
     time_zone: TimeZone = None,
     rename: Rename = None,
@@ -132,14 +139,9 @@ def learn(
         )
         ledger.check(lesson, same_operators=same_operators)
         work = _LearnFiles(lesson, ledger, names, again=again, grows=since == _LAST)
-        asks = (sample, accuracy, most_seconds)
-        counts = work.counted(files, rejects, master, asks)
+        counts = work.counted(files, rejects, master, (sample, accuracy, most_seconds))
     if work.skipped:
-        skipped, were = counted(work.skipped, "file"), agreed(work.skipped, "was", "were")
-        say(f"note: {skipped} that {were} counted before {were} skipped (--again counts them)")
-        if unknown := ledger.unknown(lesson):
-            new = f"{counted(unknown, 'predicate')} {agreed(unknown, 'was', 'were')} not asked of"
-            say(f"note: {new} them: learn into a new folder to count all on all")
+        _say_skipped(work.skipped, ledger.unknown(lesson))
     if not work.inputs and work.skipped:
         put(f"learned nothing: nothing is new; {output}")
         return
@@ -148,6 +150,18 @@ def learn(
     if forgotten:
         say(f"note: {counted(forgotten, 'event')} older than {forget} were forgotten")
     put(_summary(lesson, counts, work.attributes, output))
+
+
+def _say_skipped(files: int, unknown: int) -> None:
+    """Notes files that were counted before, and predicates that were not asked of them."""
+    were = agreed(files, "was", "were")
+    say(
+        f"note: {counted(files, 'file')} that {were} counted before {were} skipped "
+        f"(--again counts them)"
+    )
+    if unknown:
+        new = f"{counted(unknown, 'predicate')} {agreed(unknown, 'was', 'were')} not asked of"
+        say(f"note: {new} them: learn into a new folder to count all on all")
 
 
 class _LearnFiles:

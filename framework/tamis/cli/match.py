@@ -31,6 +31,21 @@ if TYPE_CHECKING:
     from tamis.result.totals import Totals
     from tamis.statistics import Statistics
 
+ShadowOption = Annotated[
+    bool,
+    typer.Option(
+        "--shadow",
+        help="Evaluate everything besides, for exact figures of other planners and bounds "
+        "in the report.",
+    ),
+]
+Output = Annotated[str, option("FILE", "The file for the results; - for standard output.")]
+Report = Annotated[str | None, option("FILE", "The file for the account of the run, as JSON.")]
+PolicyState = Annotated[
+    str | None,
+    option("DIR", "The folder of the state of delivery policies, for the next run."),
+]
+
 
 def match(
     subscriptions: options.Subscriptions,
@@ -43,20 +58,9 @@ def match(
     workers: options.Workers = 1,
     in_flight: options.InFlight = None,
     memo_bytes: options.MemoBytes = None,
-    shadow: Annotated[
-        bool,
-        typer.Option(
-            "--shadow",
-            help="Evaluate everything besides, for exact figures of other planners and bounds "
-            "in the report.",
-        ),
-    ] = False,
-    output: Annotated[
-        str, option("FILE", "The file for the results; - for standard output.")
-    ] = "-",
-    report: Annotated[
-        str | None, option("FILE", "The file for the account of the run, as JSON.")
-    ] = None,
+    shadow: ShadowOption = False,
+    output: Output = "-",
+    report: Report = None,
     rejects: options.Rejects = None,
     time_zone: options.TimeZone = None,
     types: options.Types = None,
@@ -66,10 +70,7 @@ def match(
     starts: options.Starts = None,
     track: options.TrackFile = None,
     frames: options.MostFrames = None,
-    policy_state: Annotated[
-        str | None,
-        option("DIR", "The folder of the state of delivery policies, for the next run."),
-    ] = None,
+    policy_state: PolicyState = None,
     on: Annotated[str, option("local|spark", "Match in this process, or on Spark.")] = "local",
     master: options.Master = None,
     shards: options.Shards = 1,

@@ -53,97 +53,107 @@ def _keep_seconds(text: str | None) -> float | None:
         raise MisuseError(f"--keep-for: {bad}") from None
 
 
+Host = Annotated[str, option("ADDRESS", "The address to listen on.", "--host", envvar="TAMIS_HOST")]
+Port = Annotated[
+    int, option("N", "The port; 0 takes a free one.", envvar="TAMIS_PORT", min=0, max=65_535)
+]
+Data = Annotated[
+    str, option("DIR", "The folder of the log, for one server at a time.", envvar="TAMIS_DATA")
+]
+RefreshSeconds = Annotated[
+    float | None,
+    option(
+        "SECONDS",
+        "How often to look whether places and other sources of operators have changed.",
+        envvar="TAMIS_REFRESH_SECONDS",
+        min=1,
+    ),
+]
+Subscriptions = Annotated[
+    str | None,
+    option("DIR", "A folder of .jsonl files whose subscriptions are kept in step."),
+]
+PublishKey = Annotated[
+    str | None,
+    option("KEY", "The key for publishers; else anybody may publish.", envvar="TAMIS_PUBLISH_KEY"),
+]
+AdminKey = Annotated[
+    str | None,
+    option("KEY", "A key that may read everything, and change nothing.", envvar="TAMIS_ADMIN_KEY"),
+]
+KeepFor = Annotated[
+    str | None,
+    option("DURATION", "How long events are kept.", envvar="TAMIS_KEEP_FOR"),
+]
+KeepBytes = Annotated[
+    int | None,
+    option("N", "The most bytes of kept events.", envvar="TAMIS_KEEP_BYTES", min=0),
+]
+TraceBytes = Annotated[
+    int | None,
+    option(
+        "N",
+        "The most bytes of answers that are kept.",
+        envvar="TAMIS_TRACE_BYTES",
+        min=0,
+    ),
+]
+QueueSeconds = Annotated[
+    float,
+    option(
+        "SECONDS",
+        "How long an event may wait to be matched, as it went lately; more are answered 429.",
+        envvar="TAMIS_QUEUE_SECONDS",
+        min=0.1,
+    ),
+]
+WebhookAllow = Annotated[
+    list[str] | None,
+    option(
+        "NETWORK…",
+        "Private networks that webhooks may reach, as 10.1.0.0/16.",
+        envvar="TAMIS_WEBHOOK_ALLOW",
+    ),
+]
+LogFormat = Annotated[
+    str, option("FORM", "text, or json: a line for each request and event of note.")
+]
+Config = Annotated[
+    str | None,
+    option(
+        "FILE",
+        "Settings as TOML, by the names of the options; flags go first, then the environment "
+        "(TAMIS_PORT, TAMIS_WORKERS, …).",
+        envvar="TAMIS_CONFIG",
+        is_eager=True,
+        callback=_from_file,
+    ),
+]
+
+
 def serve(
-    host: Annotated[
-        str, option("ADDRESS", "The address to listen on.", "--host", envvar="TAMIS_HOST")
-    ] = _LOCAL[0],
-    port: Annotated[
-        int, option("N", "The port; 0 takes a free one.", envvar="TAMIS_PORT", min=0, max=65_535)
-    ] = _PORT,
-    data: Annotated[
-        str, option("DIR", "The folder of the log, for one server at a time.", envvar="TAMIS_DATA")
-    ] = "tamis-data",
+    host: Host = _LOCAL[0],
+    port: Port = _PORT,
+    data: Data = "tamis-data",
     operators: options.Operators = None,
     index: options.Index = None,
     planner: options.Planner = None,
     statistics: options.StatisticsFolder = None,
     follow_statistics: options.FollowStatistics = False,
-    refresh_seconds: Annotated[
-        float | None,
-        option(
-            "SECONDS",
-            "How often to look whether places and other sources of operators have changed.",
-            envvar="TAMIS_REFRESH_SECONDS",
-            min=1,
-        ),
-    ] = None,
-    subscriptions: Annotated[
-        str | None,
-        option("DIR", "A folder of .jsonl files whose subscriptions are kept in step."),
-    ] = None,
+    refresh_seconds: RefreshSeconds = None,
+    subscriptions: Subscriptions = None,
     workers: options.Workers = 1,
     memo_bytes: options.MemoBytes = None,
     time_zone: options.TimeZone = None,
-    publish_key: Annotated[
-        str | None,
-        option(
-            "KEY", "The key for publishers; else anybody may publish.", envvar="TAMIS_PUBLISH_KEY"
-        ),
-    ] = None,
-    admin_key: Annotated[
-        str | None,
-        option(
-            "KEY", "A key that may read everything, and change nothing.", envvar="TAMIS_ADMIN_KEY"
-        ),
-    ] = None,
-    keep_for: Annotated[
-        str | None,
-        option("DURATION", "How long events are kept.", envvar="TAMIS_KEEP_FOR"),
-    ] = None,
-    keep_bytes: Annotated[
-        int | None,
-        option("N", "The most bytes of kept events.", envvar="TAMIS_KEEP_BYTES", min=0),
-    ] = None,
-    trace_bytes: Annotated[
-        int | None,
-        option(
-            "N",
-            "The most bytes of answers that are kept.",
-            envvar="TAMIS_TRACE_BYTES",
-            min=0,
-        ),
-    ] = None,
-    queue_seconds: Annotated[
-        float,
-        option(
-            "SECONDS",
-            "How long an event may wait to be matched, as it went lately; more are answered 429.",
-            envvar="TAMIS_QUEUE_SECONDS",
-            min=0.1,
-        ),
-    ] = 2.0,
-    webhook_allow: Annotated[
-        list[str] | None,
-        option(
-            "NETWORK…",
-            "Private networks that webhooks may reach, as 10.1.0.0/16.",
-            envvar="TAMIS_WEBHOOK_ALLOW",
-        ),
-    ] = None,
-    log_format: Annotated[
-        str, option("FORM", "text, or json: a line for each request and event of note.")
-    ] = "text",
-    config: Annotated[
-        str | None,
-        option(
-            "FILE",
-            "Settings as TOML, by the names of the options; flags go first, then the environment "
-            "(TAMIS_PORT, TAMIS_WORKERS, …).",
-            envvar="TAMIS_CONFIG",
-            is_eager=True,
-            callback=_from_file,
-        ),
-    ] = None,
+    publish_key: PublishKey = None,
+    admin_key: AdminKey = None,
+    keep_for: KeepFor = None,
+    keep_bytes: KeepBytes = None,
+    trace_bytes: TraceBytes = None,
+    queue_seconds: QueueSeconds = 2.0,
+    webhook_allow: WebhookAllow = None,
+    log_format: LogFormat = "text",
+    config: Config = None,
     debug: options.Debug = False,
 ) -> None:
     """Serve subscriptions, events and deliveries over HTTP, from a log on disk.

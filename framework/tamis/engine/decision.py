@@ -67,16 +67,6 @@ class ImplicationError(Exception):
         self.test = test
         self.other = other
 
-    def words(self, decision: Decision) -> str:
-        """Tells which outcomes exclude each other, and that no implication is used any more."""
-        tests = decision.skeleton.tests
-        first, second = tests[self.test], tests[self.other]
-        return (
-            f"{first.call.specification.name} contradicts the implications it declares: for event "
-            f"{decision.event.id}, {first.text} and {second.text} had outcomes that exclude each "
-            f"other; none of its implications is used any more"
-        )
-
 
 class Decision:
     """The verdicts on the alternatives of one event, as they come."""

@@ -14,6 +14,7 @@ from tamis.catalog.sieve import Sieve
 from tamis.engine.decision import Decision, ImplicationError
 from tamis.engine.following import PlannerHolder
 from tamis.engine.learned import OnlineStatistics
+from tamis.engine.reasons import contradiction_text
 from tamis.errors import PluginWarning
 from tamis.log import log
 from tamis.numeric.locks import ReaderWriterLock
@@ -83,5 +84,6 @@ class Lessons:
         with self._changing, self._lock.writing():
             self._catalog.implications.distrust(name)
             self._catalog.version += 1
-        log.warning("%s", found.words(decision))
-        warnings.warn(found.words(decision), PluginWarning, stacklevel=4)
+        words = contradiction_text(decision, found)
+        log.warning("%s", words)
+        warnings.warn(words, PluginWarning, stacklevel=4)

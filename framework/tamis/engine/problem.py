@@ -91,11 +91,6 @@ class Skeleton:
         self.conditions: dict[int, tuple[EventConstraint, ...]] = _held(
             catalog.conditions, rows, flags & CONDITIONAL
         )
-        implications = catalog.implications.among(self.calls)
-        if len(implications):
-            test_of = np.zeros(len(self.calls), np.int64)
-            test_of[test_call] = np.arange(len(self.tests))  # each of these calls has one test
-            implications[:, [0, 2]] = test_of[implications[:, [0, 2]]]
         expected = self._expected(statistics)
         self._test_call = test_call
         """As tests have them by themselves."""
@@ -104,9 +99,6 @@ class Skeleton:
             traits.widens[calls], edge_test, counts, call_batch, expected, distrusted
         )
         """The tests that a wider call answers."""
-        if self.narrower:
-            test_call = test_call.copy()
-            test_call[list(self.narrower)] = [each.wider for each in self.narrower.values()]
         self.problem = Problem(
             alternative_key=rows.astype(np.int64),
             alternative_subscription=owner.astype(np.int64),
@@ -114,12 +106,28 @@ class Skeleton:
             alternative_start=_starts(counts),
             edge_test=edge_test.astype(np.int64),
             edge_sign=catalog.edge_sign[places],
-            test_call=test_call,
+            test_call=self._answering_calls(),
             call_group=call_group,
             call_batch=call_batch,
-            implications=implications,
+            implications=self._implications(catalog),
             **vars(expected),
         )
+
+    def _implications(self, catalog: Catalog) -> Ints:
+        found = catalog.implications.among(self.calls)
+        if len(found):
+            test_of = np.zeros(len(self.calls), np.int64)
+            test_of[self._test_call] = np.arange(len(self.tests))  # each of these has one test
+            found[:, [0, 2]] = test_of[found[:, [0, 2]]]
+        return found
+
+    def _answering_calls(self) -> Ints:
+        """Returns the call that answers each test: its own, or a wider one."""
+        if not self.narrower:
+            return self._test_call
+        calls = self._test_call.copy()
+        calls[list(self.narrower)] = [each.wider for each in self.narrower.values()]
+        return calls
 
     def _narrower(
         self,

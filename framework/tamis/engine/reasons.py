@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tamis.engine.decision import Decision
+from tamis.engine.decision import Decision, ImplicationError
 from tamis.planning import FALSE, TRUE
 
 
@@ -46,3 +46,14 @@ def chance_of(decision: Decision, alternative: int) -> float:
             share = float(problem.test_selectivity[test])
             chance *= share if sign > 0 else 1.0 - share
     return chance
+
+
+def contradiction_text(decision: Decision, found: ImplicationError) -> str:
+    """Names two outcomes that exclude each other, and says that no implication is used any more."""
+    tests = decision.skeleton.tests
+    first, second = tests[found.test], tests[found.other]
+    return (
+        f"{first.call.specification.name} contradicts the implications it declares: for event "
+        f"{decision.event.id}, {first.text} and {second.text} had outcomes that exclude each "
+        f"other; none of its implications is used any more"
+    )

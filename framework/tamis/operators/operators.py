@@ -285,11 +285,7 @@ def operator(
             if part is not None and not callable(part):
                 raise OperatorError(f"{what} of {given} is a function, not {part!r:.80}")
         parameters, variadic = signature_of(function, given)
-        for setting in rest:
-            if setting not in _SETTINGS:
-                raise OperatorError(
-                    f"an operator has no setting {setting!r}{did_you_mean(setting, _SETTINGS)}"
-                )
+        _check_settings(rest)
         rest.setdefault("description", (inspect.getdoc(function) or "").partition("\n")[0])
         specification = Specification(
             name=given,
@@ -312,6 +308,14 @@ def operator(
         )
 
     return decorate if function is None else decorate(function)
+
+
+def _check_settings(given: Iterable[str]) -> None:
+    for setting in given:
+        if setting not in _SETTINGS:
+            raise OperatorError(
+                f"an operator has no setting {setting!r}{did_you_mean(setting, _SETTINGS)}"
+            )
 
 
 _SETTINGS = tuple(
