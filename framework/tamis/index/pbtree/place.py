@@ -57,6 +57,11 @@ class Home:
             others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
             if not others <= _OURS and not (folder / PAGES).exists():
                 raise IndexFolderError(f"{folder} is there already, and holds no pbtree index")
+            if self.has_ids and not (folder / PAGES).exists():  # which come before the manifest
+                raise IndexFolderError(
+                    f"{folder} is damaged: it has no {PAGES}. "
+                    "Restore a copy, or build the index again"
+                )
             self._lock = FolderLock(folder, "index", IndexFolderError)
         except OSError as failure:
             raise IndexFolderError(f"{folder} cannot be used: {failure.strerror}") from failure

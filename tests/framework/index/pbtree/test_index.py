@@ -167,6 +167,15 @@ def test_a_matcher_has_a_folder_of_its_own_and_begins_anew(tmp_path: Path) -> No
         tamis.Matcher(index="pbtree", index_options={"folder": str(tmp_path / "ids")})
 
 
+def test_an_index_without_its_pages_is_refused(tmp_path: Path) -> None:
+    tamis.index.build("pbtree", [("low", [("a", "<", 4)])], folder=str(tmp_path / "ids")).close()
+    log = (tmp_path / "ids" / LOG).read_bytes()
+    (tmp_path / "ids" / PAGES).unlink()
+    with pytest.raises(IndexFolderError, match="is damaged: it has no pages"):
+        tamis.index.open(tmp_path / "ids")
+    assert (tmp_path / "ids" / LOG).read_bytes() == log
+
+
 @pytest.fixture
 def left(tmp_path: Path) -> tuple[Path, Changes]:
     """A folder as a killed process leaves it, with a log, and what is in it."""
