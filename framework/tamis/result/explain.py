@@ -231,6 +231,8 @@ class _About:
             record["guards"] = guards
         test = self.asked.tests[leaf.start]
         decision, number = self.decision, self.numbers.get(test.key)
+        if decision is not None and number is not None:
+            test = decision.skeleton.tests[number]  # operators may have been refreshed since
         if number is not None or test.necessary:
             first = self._before_a_call(test, leaf)
             if first is not None:

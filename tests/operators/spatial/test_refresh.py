@@ -61,6 +61,19 @@ def test_a_place_that_moved_is_where_it_is_now(tmp_path: Path) -> None:
         assert verdicts(matcher.match(event)) == verdicts(fresh.match(event))
 
 
+def test_what_was_found_before_is_explained_by_the_places_of_then(tmp_path: Path) -> None:
+    file = tmp_path / "places.geojson"
+    write(file, Harbor=box(0, 0, 1, 1))
+    matcher = matcher_of(file, "locIn(Harbor)", "not locIn(Harbor)")
+    here, there = matcher.match(HERE), matcher.match(THERE)
+    before = [str(each.explain("not locIn(Harbor)")) for each in (here, there)]
+    write(file, Harbor=box(10, 10, 11, 11))
+    assert matcher.refresh()
+    assert [str(each.explain("not locIn(Harbor)")) for each in (here, there)] == before
+    assert "the call gave true" in before[0]
+    assert "not called: it declares position.west in " in before[1]
+
+
 def test_a_place_that_vanished_is_unknown_and_may_come_back(tmp_path: Path) -> None:
     file = tmp_path / "places.geojson"
     write(file, Harbor=box(0, 0, 1, 1), Sea=box(-1, -1, 2, 2))
