@@ -114,9 +114,15 @@ class PageStore:
     def _open(self) -> None:
         path = self.folder / PAGES
         is_new = not path.exists()
+        if not is_new:
+            self._pages = self._opened(path)
+            self._check_format(path)
+            if not (self.folder / LOG).exists():
+                raise self._damaged(self.folder / LOG, "it is not there")
         self._log = self._opened(self.folder / LOG)
         if is_new:
             self._begin_log()
+            self._disk.sync_folder(self.folder)  # so that no pages are there without a log
             fresh = self.folder / f"{PAGES}.new"
             pages = self._disk.open(fresh)
             pages.truncate(0)
@@ -125,9 +131,8 @@ class PageStore:
             pages.close()
             self._disk.replace(fresh, path)
             self._disk.sync_folder(self.folder)
-        self._pages = self._opened(path)
-        if not is_new:
-            self._check_format(path)
+            self._pages = self._opened(path)
+        else:
             self._recover()
         self.meta = self._read_meta()
         self._committed = self.meta.copy()

@@ -176,6 +176,15 @@ def test_an_index_without_its_pages_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "ids" / LOG).read_bytes() == log
 
 
+def test_an_index_without_its_log_is_refused(tmp_path: Path) -> None:
+    """What was committed since the log was emptied last is in nothing else."""
+    tamis.index.build("pbtree", [("low", [("a", "<", 4)])], folder=str(tmp_path / "ids")).close()
+    (tmp_path / "ids" / LOG).unlink()
+    with pytest.raises(IndexFolderError, match="log is damaged: it is not there"):
+        tamis.index.open(tmp_path / "ids")
+    assert not (tmp_path / "ids" / LOG).exists()
+
+
 @pytest.fixture
 def left(tmp_path: Path) -> tuple[Path, Changes]:
     """A folder as a killed process leaves it, with a log, and what is in it."""
