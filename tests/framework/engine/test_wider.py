@@ -210,7 +210,8 @@ def test_a_wider_call_that_fails_and_had_nothing_to_answer_implies_nothing() -> 
     result = matcher.match(EVENT)
     assert verdicts(result) == {"one": ["{}"], "all": "unknown"}
     decision = result.decision
-    assert decision is not None and decision.skeleton.narrower
+    assert decision is not None
+    assert decision.skeleton.narrower
     assert narrowed_answers(decision.skeleton.narrower, decision.answers) == {}
 
 
