@@ -217,3 +217,20 @@ def test_a_sample_of_events_says_what_none_of_them_has(tamis: Tamis, folder: Pat
     assert "all times" not in ended.err
     write_lines(folder / "h" / "day=1" / "e.jsonl", {"at": "2026-01-01T00:00:00+01:00"})
     assert "all times" not in tamis(*check).err
+
+
+def test_a_sample_of_events_says_what_keys_of_deliveries_none_of_them_has(
+    tamis: Tamis, folder: Path
+) -> None:
+    """Without it one drone would silence all others: an absent attribute is one key."""
+    deliver = {"cooldown": "10min", "per": ["dron", "hour", "?n"]}
+    where = "peopleCount(?n) and time.hour > 3"
+    write_lines(folder / "S.jsonl", {"id": "s1", "where": where, "deliver": deliver})
+    write_lines(folder / "E.jsonl", {"drone": "d1", "people": 3, "hour": 4, "time": "noon"})
+    ended = tamis("check", "S.jsonl", "--operators", "ops.py", "--events", "E.jsonl")
+    assert ended.status == 0
+    said = [line.partition("'s1': ")[2] for line in ended.err.splitlines() if "'s1'" in line]
+    assert said == [
+        "line 1, column 21: none of 1 event has time.hour",
+        "this is delivered per dron: none of 1 event has dron; did you mean drone?",
+    ]

@@ -101,6 +101,24 @@ def test_tells_of_rejects_that_nobody_keeps(tamis: Tamis) -> None:
     )
 
 
+def test_a_reserved_key_that_is_misspelt_is_told(tamis: Tamis, folder: Path) -> None:
+    write_lines(folder / "S.jsonl", {"id": "s1", "where": "people > 5", "delivr": {"once": True}})
+    ended = tamis(*MATCH, "--events", "-", stdin=b"{}")
+    assert ended.status == 0
+    assert ended.err == (
+        "warning: subscription 's1' has a key delivr, which is kept for each match: "
+        "did you mean deliver?\n"
+    )
+
+
+def test_a_file_without_a_subscription_is_told(tamis: Tamis, folder: Path) -> None:
+    (folder / "S.jsonl").write_text("\n")
+    ended = tamis(*MATCH, "--events", "-", stdin=b'{"id": "e1"}')
+    assert ended.status == 0
+    assert strict(ended.out)["matches"] == []
+    assert ended.err == "note: S.jsonl holds no subscription, so nothing can match\n"
+
+
 def test_reports_totals_and_the_same_for_each_operator(tamis: Tamis, folder: Path) -> None:
     write_lines(folder / "E.jsonl", {"loudness": 7, "altitude": 1}, {"people": 9, "loudness": 9})
     tamis(*MATCH, "--events", "E.jsonl", "--report", "R.json", "--planner", "naive")

@@ -84,6 +84,11 @@ def test_what_is_no_json_object_is_told(client: Client, body: str) -> None:
 def test_a_warning_is_told(client: Client) -> None:
     made = client.post("/subscriptions", json={"where": "a < 3 and a > 5"}).json()
     assert "never" in made["warnings"][0]
+    named = {"id": "mine", "where": "a < 3 and a > 5", "webhok": "https://receiver.example"}
+    never, key = client.post("/subscriptions", json=named).json()["warnings"]
+    assert never.startswith("subscription 'mine' never matches")
+    assert "webhok" in key
+    assert "did you mean webhook?" in key
 
 
 def test_an_id_is_taken_once(client: Client) -> None:

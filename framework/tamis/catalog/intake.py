@@ -103,6 +103,8 @@ class Intake:
                 "subscriptions are objects with 'where', and this is text: "
                 "lines of a file are read by map(json.loads, open(file))"
             )
+        if isinstance(entries, Mapping):
+            raise SubscriptionError("subscriptions are a list, and this is one: pass [it]")
         listed = list(entries)
         resolver = self.resolver() if resolver is None else resolver
         named = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
@@ -245,6 +247,18 @@ def where_of(entry: Entry, id: str | None) -> str:
             found = "and it is missing" + (f": write 'where', not {near!r}" if near else "")
         raise SubscriptionError(f"'where' is the text of the condition, {found}", subscription=id)
     return where
+
+
+def key_doubts(entry: Entry, reserved: Sequence[str] = ("validity", DELIVER)) -> list[Doubt]:
+    """Returns doubts about the keys of an entry that look like reserved ones."""
+    found = []
+    for key in entry:
+        folded = key.casefold()
+        meant = folded if folded in ("id", "where") else nearest(folded, reserved)
+        if meant is not None and meant != key:
+            words = f"has a key {key}, which is kept for each match: did you mean {meant}?"
+            found.append(Doubt(words))
+    return found
 
 
 def delivered(entry: Entry, condition: Condition) -> tuple[Policy, ...]:

@@ -5,11 +5,12 @@ Conditions are read and bound to operators by the intake of a matcher; nothing i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tamis.catalog import Catalog
-from tamis.catalog.intake import Intake, delivered
+from tamis.catalog.intake import Intake, delivered, key_doubts
 from tamis.catalog.resolve import Doubt
 from tamis.catalog.subscription_lines import (
     WARNING,
@@ -17,7 +18,7 @@ from tamis.catalog.subscription_lines import (
     SubscriptionLine,
     SubscriptionLines,
 )
-from tamis.cli.doubts import EventSample, key_doubts, leaf_doubts, names_of
+from tamis.cli.doubts import EventSample, leaf_doubts, names_of
 from tamis.errors import SubscriptionError
 from tamis.language.condition import Language
 from tamis.language.constraint import Constraint
@@ -58,6 +59,8 @@ class _Check:
         self._places: dict[str, set[tuple[int, int]]] = {}
         self.asked: dict[str, dict[tuple[int, int], SubscriptionLine]] = {}
         """The places where attributes are asked for, inputs of operators too."""
+        self.keyed: dict[str, SubscriptionLine] = {}
+        """Attributes that delivery policies have in their keys."""
         self.sampled: list[LineFinding] = []
 
     def entry(self, entry: SubscriptionLine) -> None:
@@ -70,9 +73,12 @@ class _Check:
         if condition is None:
             return
         try:
-            delivered(entry.document, condition)
+            policies = delivered(entry.document, condition)
         except SubscriptionError as bad:
             self.lines.refuse(entry.line, bad.of(entry.id))
+            policies = ()
+        for name in itertools.chain.from_iterable(policy.attributes for policy in policies):
+            self.keyed.setdefault(name, entry)
         leaves = {leaf.start: leaf for each in condition.alternatives for leaf in each}
         if not errors:
             for leaf in leaves.values():
@@ -106,6 +112,9 @@ class _Check:
             more = f" ({len(places):,} predicates read it)" if len(places) > 1 else ""
             if problem:
                 self._warn(entry, Doubt(problem + more, position))
+        for name, entry in self.keyed.items():
+            if name in sample.lacking:
+                self._warn(entry, Doubt(f"is delivered per {name}: {sample.doubt_of(name)}"))
 
     def _note_names(self, entry: SubscriptionLine, leaves: Sequence[Leaf]) -> None:
         """Keeps what the summary and `finish` need to know."""
@@ -171,7 +180,8 @@ def check_lines(
         check.entry(entry)
     check.finish()
     if events:
-        check.compare(EventSample(events, check.asked, **reading), ", ".join(events))
+        wanted = {*check.asked, *check.keyed}
+        check.compare(EventSample(events, wanted, **reading), ", ".join(events))
     findings = sorted(
         [*check.sampled, *lines.findings], key=lambda finding: (finding.line, finding.severity)
     )

@@ -7,13 +7,13 @@ it is read. Cost: linear in the predicates, and in the events of the sample.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from tamis.catalog.resolve import Doubt
 from tamis.errors import EventError
-from tamis.event import DerivedAttribute, Event
+from tamis.event import Event
 from tamis.event.clock import TIME_NAMES, derived_in, moment, zone_of
 from tamis.files.reading import Events
 from tamis.index.clauses import predicate_of
@@ -22,7 +22,7 @@ from tamis.language.contradiction import contradictory
 from tamis.language.normal import Leaf
 from tamis.language.predicate import AttributePredicate, OperatorPredicate
 from tamis.language.text import name_text
-from tamis.nearest import did_you_mean, nearest
+from tamis.nearest import did_you_mean
 from tamis.operators.asking import Operators
 from tamis.plugins.loader import installed
 from tamis.words import agreed, counted, listed
@@ -34,15 +34,6 @@ _RANGES |= {f"position.{side}": (-180, 180) for side in ("west", "east")}
 _BOUNDS = {name: predicate_of((name, "between", both)) for name, both in _RANGES.items()}
 _CLOCK = re.compile(r"[0-9]{1,2}(:[0-9]{2}){1,2}")
 _LOCAL = ("time.hour", "time.weekday")
-
-
-def key_doubts(keys: Iterable[str]) -> Iterator[Doubt]:
-    """Keys of a subscription that look like reserved ones."""
-    for key in keys:
-        folded = key.casefold()
-        meant = folded if folded in ("id", "where") else nearest(folded, ("validity", "deliver"))
-        if meant is not None and meant != key:
-            yield Doubt(f"has a key {key}, which is kept for each match: did you mean {meant}?")
 
 
 def leaf_doubts(leaf: Leaf, where: str, operators: Operators) -> Iterator[Doubt]:
@@ -118,14 +109,14 @@ class EventSample:
         self.lacking = set(wanted)
         self._keys: set[str] = set()
         self._first_unread = ""
-        derived = derived_in(installed().attributes, self.zone)
+        self._derived = derived_in(installed().attributes, self.zone)
         for line in islice(Events(places, renamed), _MOST_EVENTS):
             if line.reason is None:
-                self._take(line.document, derived)
+                self._take(line.document)
 
-    def _take(self, document: Any, derived: Mapping[str, DerivedAttribute]) -> None:
+    def _take(self, document: Any) -> None:
         try:
-            event = Event.of(document, str, derived)
+            event = Event.of(document, str, self._derived)
         except EventError:
             return
         self.events += 1
@@ -154,7 +145,8 @@ class EventSample:
         """Returns the problem of an attribute that is asked for."""
         events = counted(self.events, "event")
         if name in self.lacking and self.events:
-            return f"none of {events} has {name_text(name)}{did_you_mean(name, self._keys)}"
+            hint = "" if name in self._derived else did_you_mean(name, self._keys)
+            return f"none of {events} has {name_text(name)}{hint}"
         if name in _LOCAL and self.zone is None and self.events and not self._elsewhere:
             return f"all times of {events} are in UTC, and so is {name}: --time-zone sets another"
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from tamis.cli.failures import FindingsError, MisuseError
+from tamis.cli.saying import say
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -151,8 +152,17 @@ def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:
     """Subscribes all that a file holds, or raises `FindingsError` with all that is wrong in it.
 
     What a database of the index has already is replaced by what the file says of it."""
+    from tamis.catalog.intake import key_doubts
+    from tamis.errors import SubscriptionWarning
+
     take = partial(matcher.subscribe_many, replace=True)
     taken(lines, take, len(matcher.operators.records), "nothing was matched")
+    for entry in lines.entries:
+        for doubt in key_doubts(entry.document):
+            words = f"subscription {entry.id!r} {doubt.problem}"
+            warnings.warn(words, SubscriptionWarning, stacklevel=2)
+    if not lines.entries:
+        say(f"note: {lines.file} holds no subscription, so nothing can match")
 
 
 def refuse_two_inputs(subscriptions: str, *events: str, option: str = "--events") -> None:

@@ -49,6 +49,11 @@ class Policy:
         return any(name.startswith(VARIABLE) for name in self.per)
 
     @property
+    def attributes(self) -> list[str]:
+        """The attributes of its key."""
+        return [name for name in self.per if not name.startswith(VARIABLE)]
+
+    @property
     def ends_by_another(self) -> bool:
         """True if an event that does not match, or a gap, has to tell it that matching ended."""
         return self.kind == FOR or (self.kind == ON and self.edge != ENTER)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.catalog import Catalog
-from tamis.catalog.intake import Intake, delivered, id_of, where_of
+from tamis.catalog.intake import Intake, delivered, id_of, key_doubts, where_of
 from tamis.errors import EventError, SubscriptionError
 from tamis.event import Event
 from tamis.event.paths import CONTENT, SOURCES, form_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DAY = 24 * 3600.0
 _LONGEST_ID = 200
 _NOT_KEPT = ("id", "validity")
+_RESERVED = ("validity", "deliver", "webhook")
 _NO_ID = ""
 _WAYS = {
     "image": "a data: URI, or a file of multipart/form-data",
@@ -131,7 +132,9 @@ def checked_subscription(
         if examined.condition is not None:
             delivered(document, examined.condition)
         if not found:
-            warnings = [str(each) for each in intake.accept([document], False)[0].warnings]
+            [taken] = intake.accept([document if id is None else {"id": id, **document}], False)
+            warnings = [str(each) for each in taken.warnings]
+            warnings += (f"this {each.problem}" for each in key_doubts(entry, _RESERVED))
     except SubscriptionError as bad:
         found.append(bad)
     if found:
