@@ -133,6 +133,18 @@ def test_a_reader_that_has_enough_ends_the_run_quietly(process: Process, folder:
     assert running.returncode == 0
 
 
+def test_what_a_reader_that_has_enough_costs_is_told(process: Process, folder: Path) -> None:
+    write_lines(folder / "E.jsonl", *({"id": f"e{at}", "people": 9} for at in range(3000)))
+    with process.start(*MATCH, "--events", "E.jsonl", "--report", "R.json") as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert "so --report and --policy-state are not written" in running.stderr.read().decode()
+    assert running.returncode == 0
+    assert not (folder / "R.json").exists()
+
+
 def test_results_come_as_events_do(process: Process) -> None:
     with process.start(*MATCH, "--events", "-") as running:
         assert running.stdin is not None

@@ -149,6 +149,10 @@ def _match_here(run: MatchRun, shadow: bool, policy_state: str | None, *, follow
             # what an operator prints is not a result
             with contextlib.redirect_stdout(sys.stderr), bar(shown=shown) as show:
                 work.match_all(Meter(show, lambda: source.share))
+        except BrokenPipeError:
+            if run.report is not None or policy_state is not None:
+                say("note: nobody reads on, so --report and --policy-state are not written")
+            raise
         except KeyboardInterrupt:
             raise InterruptedRunError(
                 f"interrupted after {counted(work.written, 'event')}{work.kept()}"
