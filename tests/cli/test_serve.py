@@ -151,6 +151,7 @@ def test_it_is_ready_at_once_on_an_empty_log(tmp_path: Path) -> None:
         (["--config", "bad.toml"], 2, "is not valid TOML"),
         (["--config", "odd.toml"], 2, "unknown setting prot; did you mean port?"),
         (["--data", "broken"], 1, "its end is lost"),
+        (["--data", "odd.toml/log"], 1, "cannot make the folder odd.toml/log"),
     ],
 )
 def test_what_stops_the_start_is_a_sentence(

@@ -373,7 +373,8 @@ def _check_arguments(
             if is_variable and outputs:
                 problem = f"takes a constant; variables stand for {outputs}"
         elif not isinstance(argument, VariableArgument):
-            problem = parameter.problem(argument)
+            wanted = parameter.problem(argument)
+            problem = wanted and f"{wanted}, not {constant_text(argument)}"
         elif parameter.variable:
             continue
         elif outputs and parameter.name not in specification.outputs:

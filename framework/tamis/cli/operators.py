@@ -59,7 +59,8 @@ def _one(name: str, found: dict[str, LoadedOperator]) -> LoadedOperator:
 
     if name not in found:
         says = {each: found[each].record.specification.description for each in found}
-        raise MisuseError(f"unknown operator {name}{did_you_mean(name, found, says)}")
+        hint = did_you_mean(name, found, says) or "; tamis operators lists them"
+        raise MisuseError(f"unknown operator {name}{hint}")
     return found[name]
 
 

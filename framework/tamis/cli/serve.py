@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import threading
 from pathlib import Path
@@ -207,7 +208,9 @@ def _run(
     try:
         server = Server(ServerSettings(**settings), make_matcher, host=host, port=port)
     except OSError as bad:
-        raise MisuseError(f"cannot listen on {host}:{port}: {bad.strerror or bad}") from bad
+        hint = "; --port takes another one" if bad.errno == errno.EADDRINUSE else ""
+        said = f"cannot listen on {host}:{port}: {bad.strerror or bad}{hint}"
+        raise MisuseError(said) from bad
     if host not in _LOCAL and settings["publish_key"] is None:
         say("warning: anybody who reaches this server publishes: --publish-key is not given")
     server.run_until(told, lambda: tell(f"tamis serves {server.url}, from {settings['data']}"))

@@ -40,6 +40,8 @@ def read_manifest(
         lacking = [name for name in needed if name not in manifest]
     except FileNotFoundError:
         raise error(f"{folder} holds no {what}: it has no {NAME}") from None
+    except NotADirectoryError:
+        raise error(f"{folder} holds no {what}: it is a file, not a folder") from None
     except (OSError, ValueError, KeyError, TypeError) as bad:
         raise error(f"{path} is damaged: {type(bad).__name__}: {bad}") from None
     if version in older:

@@ -48,7 +48,9 @@ def _of_text(text: str) -> Fraction:
     number, space, unit = read.groups()
     if unit and unit not in _TIMES:
         if unit in UNITS:
-            raise ValueError(f"{unit} is not a unit of time in {text!r:.80}")
+            raise ValueError(
+                f"{unit} is not a unit of time in {text!r:.80} (there are {', '.join(_TIMES)})"
+            )
         hint = did_you_mean(unit, _TIMES) or f" (there are {', '.join(_TIMES)})"
         raise ValueError(f"unknown unit {unit} in {text!r:.80}{hint}")
     if space:

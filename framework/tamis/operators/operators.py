@@ -313,9 +313,8 @@ def operator(
 def _check_settings(given: Iterable[str]) -> None:
     for setting in given:
         if setting not in _SETTINGS:
-            raise OperatorError(
-                f"an operator has no setting {setting!r}{did_you_mean(setting, _SETTINGS)}"
-            )
+            hint = did_you_mean(setting, (*_SETTINGS, *(operator.__kwdefaults__ or ())))
+            raise OperatorError(f"an operator has no setting {setting!r}{hint}")
 
 
 _SETTINGS = tuple(
@@ -380,7 +379,7 @@ def _refuse(problem: str) -> Operator:
 
 def records_of(operators: Iterable[object]) -> list[OperatorRecord]:
     """Returns records of operators in any of the forms that a user may give."""
-    if isinstance(operators, (Mapping, str)):
+    if isinstance(operators, (Mapping, str)) or not isinstance(operators, Iterable):
         raise OperatorError("operators are a list: pass [myOperator, …]")
     return [record_of(each) for each in operators]
 

@@ -349,7 +349,8 @@ def _check_numbers(record: object, owner: str, *fields_: str) -> None:
         if number and value > _LONGEST_SECONDS:
             raise OperatorError(f"{what} of {owner} is at most {_LONGEST_SECONDS:,}, not {value!r}")
         if not number or not (value > 0 or (value == 0 and what in _MAY_BE_0)):
-            raise OperatorError(f"{what} of {owner} is a number above 0, not {value!r}")
+            least = "0 or more" if what in _MAY_BE_0 else "above 0"
+            raise OperatorError(f"{what} of {owner} is a number {least}, not {value!r}")
 
 
 def _check_limits(record: Resource | Specification, owner: str) -> None:

@@ -204,10 +204,17 @@ class _About:
             return f"{shown} is {_shown(value)}"
         there = self.event.value(name)
         if there is None:
-            time = self.event.value("time") if shown in TIME_NAMES else None
-            because = "" if time is None else f": the time {_shown(time)} cannot be read"
-            return f"{shown} is absent{because}"
+            return f"{shown} is absent{self._not_made(shown)}"
         return f"{shown} is {_shown(there)}, not {'an array' if reads == ARRAY else 'a scalar'}"
+
+    def _not_made(self, name: str) -> str:
+        """Says of which value a derived attribute cannot be made, where that value is there."""
+        derived = self.event.derived.get(name)
+        if derived is None or not derived.inputs or not self.event.is_undecided(name):
+            return ""
+        source = derived.inputs[0]
+        end = "cannot be read" if name in TIME_NAMES else "gives none"
+        return f": the {source} {_shown(self.event.value(source))} {end}"
 
     def _constraint(self, constraint: Constraint) -> dict[str, Any]:
         record: dict[str, Any] = {"predicate": constraint.text(), "kind": "constraint"}

@@ -47,7 +47,10 @@ class Log:
     ) -> None:
         self.folder = Path(folder)
         self.clock = clock
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets of webhooks
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets of webhooks
+        except OSError as bad:
+            raise LogError(f"cannot make the folder {folder}: {bad.strerror or bad}") from bad
         self._lock = FolderLock(self.folder, "match server", LogError)
         try:
             self._open(most_waiting)

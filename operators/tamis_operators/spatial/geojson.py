@@ -81,6 +81,11 @@ def _members(value: object, budget: _Budget, depth: int) -> Iterator[Member]:
         yield Member(type, [_simple(_MULTI[type], part, budget) for part in parts])
     elif isinstance(type, str) and type in _DIMENSION:
         yield Member(type, [_simple(type, value.get("coordinates"), budget)])
+    elif type is None:
+        raise GeometryError(
+            "an object without a type is not a geometry: write [longitude, latitude], or "
+            '{"type": "Point", "coordinates": [longitude, latitude]}'
+        )
     else:
         raise GeometryError(f"{type!r:.80} is not a geometry: the types are {', '.join(TYPES)}")
 

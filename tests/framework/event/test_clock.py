@@ -148,6 +148,14 @@ def test_a_time_that_cannot_be_read_is_said_as_that() -> None:
     assert "time.hour is absent)" in str(matcher.match({}).explain("s"))
 
 
+def test_a_derived_attribute_that_cannot_be_made_says_of_what() -> None:
+    matcher = Matcher([])
+    matcher.subscribe("position.west < 0", id="s")
+    said = str(matcher.match({"position": [999, 99]}).explain("s"))
+    assert "(position.west is absent: the position [999, 99] gives none)" in said
+    assert "(position.west is absent)" in str(matcher.match({}).explain("s"))
+
+
 def test_they_are_attributes_of_the_event() -> None:
     derived = {each.name: each for each in TIME_ATTRIBUTES}
     event = Event({"time": "2024-03-03T22:15:00-05:00"}, "e", derived)

@@ -23,6 +23,12 @@ def test_a_wrong_setting_is_told_what_it_should_be(settings: dict[str, Any], wor
         tamis.Matcher([], **settings)
 
 
+def test_operators_are_a_list() -> None:
+    lone = tamis.operator(lambda event: True)
+    with pytest.raises(tamis.OperatorError, match=r"operators are a list: pass \[myOperator"):
+        tamis.Matcher(lone)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("workers", [0, -1, 1.5, "2", None, True])
 def test_workers_are_a_number(workers: Any) -> None:
     with pytest.raises(tamis.TamisError, match="workers are a whole number"):

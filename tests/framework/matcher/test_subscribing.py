@@ -89,6 +89,12 @@ def test_a_taken_id_is_an_error() -> None:
     assert len(one) == 1
 
 
+def test_one_subscription_is_not_a_list() -> None:
+    entry: Any = {"id": "s1", "where": "a = 1"}
+    with pytest.raises(SubscriptionError, match="are a list, and this is one"):
+        matcher().subscribe_many(entry)
+
+
 # errors
 
 

@@ -100,7 +100,7 @@ def test_a_keyword_is_no_name(name: str) -> None:
         ({"timeout": -1}, "above 0"),
         ({"concurrency": 0}, "concurrency of f"),
         ({"calls_per_second": 0}, "calls_per_second of f"),
-        ({"cost_seconds": -1}, "cost_seconds of f"),
+        ({"cost_seconds": -1}, "cost_seconds of f is a number 0 or more, not -1"),
         ({"isolation": "moon"}, "isolation of f is one of"),
         ({"resource": "key"}, "resource of f is a tamis.Resource, or a tuple of them, not 'key'"),
         ({"resource": ("key",)}, "resource of f is a tamis.Resource"),
@@ -110,6 +110,7 @@ def test_a_keyword_is_no_name(name: str) -> None:
         ({"retries": 2.0}, "retries of f are a whole number"),
         ({"retries": True}, "retries of f are a whole number"),
         ({"retires": 2}, r"did you mean retries\?"),
+        ({"input": ("loudness",)}, r"no setting 'input'; did you mean inputs\?"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments: dict[str, Any], says: str) -> None:
@@ -230,7 +231,7 @@ def strict(event: Any, x: int, y: float, note: str = "") -> list[float]:
         ("strict(2.5, ?y)", "is a whole number", 8),
         ("strict(1, x)", "is a number", 11),
         ("strict(?x, ?y)", r"takes a constant; variables stand for y", 8),
-        ("strict(1, ?y, 3)", "is a string", 15),
+        ("strict(1, ?y, 3)", "is a string, not 3", 15),
         ("strickt(1, ?y)", "unknown operator strickt; did you mean strict\\?", 1),
         ("moon(1)", r"unknown operator moon \(known: bare, strict\)", 1),
     ],

@@ -391,7 +391,7 @@ def test_one_that_nothing_concerns_is_not_looked_at(monkeypatch: pytest.MonkeyPa
         ({"once": True, "every": True}, "and this has every and once; a list of policies"),
         ({"once": False}, "deliver.once: is true, not False"),
         ({"cooldown": "10mni"}, "deliver.cooldown: unknown unit mni in '10mni'; did you mean min?"),
-        ({"cooldown": "10km"}, "deliver.cooldown: km is not a unit of time"),
+        ({"cooldown": "10km"}, "km is not a unit of time in '10km' (there are s,"),
         ({"cooldown": "10 min"}, "did you mean 10min?"),
         ({"cooldown": "soon"}, "a duration is text as 10min or PT10M, or a number of seconds"),
         ({"cooldown": True}, "a duration is text as 10min or PT10M"),

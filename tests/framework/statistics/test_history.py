@@ -83,6 +83,9 @@ def test_a_folder_of_an_older_format_is_read(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(StatisticsError, match="holds no statistics"):
         Statistics.load(tmp_path / "nowhere")
+    (tmp_path / "a.file").write_text("{}")
+    with pytest.raises(StatisticsError, match=r"a\.file holds no statistics: it is a file"):
+        Statistics.load(tmp_path / "a.file")
     Statistics(selectivity={"p(1)": 0.2}).save(tmp_path)
     manifest = tmp_path / "manifest.json"
     text = manifest.read_text()

@@ -212,6 +212,7 @@ WRONG = [
     ([10**400, 2], "not a finite number"),
     ("Bronx", "'Bronx' is not a position"),
     ({"type": "Circle"}, "'Circle' is not a geometry"),
+    ({"lat": 2, "lon": 1}, "without a type is not a geometry: write .longitude, latitude"),
     ({"type": "FeatureCollection", "features": []}, "not a geometry"),
     ({"type": "Feature", "geometry": None}, "the Feature has no geometry"),
     ({"type": "Point"}, "None is not a position"),
