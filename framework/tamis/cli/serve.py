@@ -212,6 +212,6 @@ def _run(
         said = f"cannot listen on {host}:{port}: {bad.strerror or bad}{hint}"
         raise MisuseError(said) from bad
     if host not in _LOCAL and settings["publish_key"] is None:
-        say("warning: anybody who reaches this server publishes: --publish-key is not given")
+        say("warning: anybody who reaches this server may publish: --publish-key is not given")
     server.run_until(told, lambda: tell(f"tamis serves {server.url}, from {settings['data']}"))
     tell("what was accepted is finished")
