@@ -278,10 +278,10 @@ class Service:
         given = [bearer(request), request.headers.get(ADMIN_HEADER)]
         return key is not None and any(each is not None and same(each, key) for each in given)
 
-    def check_admin(self, request: Request) -> None:
-        """Refuses a request without the admin key."""
+    def check_admin(self, request: Request, hint: str = "") -> None:
+        """Refuses a request without the admin key; the hint says what else would do."""
         if not self.is_admin(request):
-            _refuse_key(request, "the admin key of this server")
+            _refuse_key(request, "the admin key of this server", hint)
 
     def check_publisher(self, request: Request) -> None:
         """Refuses a request without the publish key, where there is one."""
@@ -323,11 +323,11 @@ def bearer(request: Request) -> str | None:
     return value.strip() or None if scheme.lower() == _SCHEME else None
 
 
-def _refuse_key(request: Request, what: str) -> None:
+def _refuse_key(request: Request, what: str, hint: str = "") -> None:
     if bearer(request) is None:
         raise HttpProblem(
             "key-refused",
-            f"this needs {what}: Authorization: Bearer …",
+            f"this needs {what}: Authorization: Bearer …{hint}",
             headers={"WWW-Authenticate": "Bearer"},
         )
-    raise HttpProblem("wrong-key", f"this is not {what}")
+    raise HttpProblem("wrong-key", f"this is not {what}{hint}")

@@ -192,7 +192,7 @@ def routes(service: Service, standing_of: Any, nearest: LiveSubscriptions) -> AP
             raise HttpProblem("malformed", f"limit is from 1 to {_MOST_CLOSEST}, not {limit}")
         born = None
         if subscription is None:
-            service.check_admin(request)
+            service.check_admin(request, "; with a ticket, say whose: ?subscription=ID")
         elif not service.is_admin(request):
             born = (await standing_of(service, request, subscription)).born
         past = await service.read(past_of, service, id)
