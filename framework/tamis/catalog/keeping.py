@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.expiry import Expiry
 from tamis.catalog.intake import Intake, NewSubscription
-from tamis.errors import DatabaseError, SubscriptionError
+from tamis.errors import DatabaseError
 from tamis.indexing import Keeper, Kept
 
 SUBSCRIPTIONS = "subscriptions"
@@ -97,7 +97,7 @@ class KeptExpiry(Expiry):
     ) -> list[NewSubscription]:
         try:
             return intake.accept([json.loads(each.document) for each in kept], False)
-        except SubscriptionError as bad:
+        except (ValueError, TypeError) as bad:  # a document that is none, or is refused
             raise DatabaseError(f"{keeper.name} keeps what cannot be taken: {bad}") from bad
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tamis.errors import IndexFolderError, UnknownPlugin
+from tamis.errors import DatabaseError, IndexFolderError, UnknownPlugin
 from tamis.event import DerivedAttribute, Event
 from tamis.files.disk import write_synced
 from tamis.files.manifest import NAME as MANIFEST
@@ -74,9 +74,13 @@ class AttributeIndex:
             return
         try:
             with keeper.change():
-                kept = [json.loads(each.document) for each in keeper.read(_CLAUSES)]
-                rows = self._ids.add([id for id, _ in kept])
-                asked = [list(map(predicate_of, clauses)) for _, clauses in kept]
+                documents = keeper.read(_CLAUSES)
+                try:
+                    kept = [json.loads(each.document) for each in documents]
+                    rows = self._ids.add([id for id, _ in kept])
+                    asked = [list(map(predicate_of, clauses)) for _, clauses in kept]
+                except (ValueError, TypeError) as bad:
+                    raise DatabaseError(f"{keeper.name} keeps what cannot be taken: {bad}") from bad
                 self._index.build(zip(rows.tolist(), asked, strict=True))
                 for (id, _), row in zip(kept, rows.tolist(), strict=True):
                     keeper.own(id, [row])

@@ -6,6 +6,7 @@ import math
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,22 @@ def test_what_cannot_be_taken_any_more_is_said(opened: Open) -> None:
         opened()
     with opened(also=[loud]) as matcher:
         assert found(matcher, a=1, loud=True) == ["s1"]
+
+
+@pytest.mark.parametrize("document", ["nonsense", "[3]", None])
+def test_a_damaged_document_is_said(tmp_path: Path, document: str | None) -> None:
+    options = {"path": tmp_path / "x.db"}
+    alone = {"path": tmp_path / "y.db"}
+    with tamis.Matcher([], index="dbms", index_options=options) as matcher:
+        matcher.subscribe("a = 1", id="s1")
+    tamis.index.build("dbms", [("s1", [("a", "=", 1)])], **alone).close()
+    for each in (options, alone):
+        with closing(sqlite3.connect(each["path"])) as database, database:
+            database.execute("UPDATE subscriptions SET document = ?", (document,))
+    with pytest.raises(tamis.DatabaseError, match=r"x\.db keeps what cannot be taken: "):
+        tamis.Matcher([], index="dbms", index_options=options)
+    with pytest.raises(tamis.DatabaseError, match=r"y\.db keeps what cannot be taken: "):
+        tamis.index.build("dbms", [], **alone)
 
 
 def test_declarations_are_beside_what_is_kept(opened: Open) -> None:
