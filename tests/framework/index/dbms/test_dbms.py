@@ -240,8 +240,8 @@ def test_what_cannot_be_taken_any_more_is_said(opened: Open) -> None:
 
 @pytest.mark.parametrize("document", ["nonsense", "[3]", None])
 def test_a_damaged_document_is_said(tmp_path: Path, document: str | None) -> None:
-    options = {"path": tmp_path / "x.db"}
-    alone = {"path": tmp_path / "y.db"}
+    options: dict[str, Any] = {"path": tmp_path / "x.db"}
+    alone: dict[str, Any] = {"path": tmp_path / "y.db"}
     with tamis.Matcher([], index="dbms", index_options=options) as matcher:
         matcher.subscribe("a = 1", id="s1")
     tamis.index.build("dbms", [("s1", [("a", "=", 1)])], **alone).close()
