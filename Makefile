@@ -72,6 +72,8 @@ pictures: $(VENV)/.developed
 	$(BIN)/tamis bench planners --quick --figures 5 --plots planners >/dev/null
 	folder=$$(mktemp -d) && $(BIN)/python examples/learning/learning.py --folder $$folder && \
 		cp $$folder/calls.png examples/learning/ && rm -r $$folder
+	folder=$$(mktemp -d) && $(BIN)/python -m tests.server.page_pictures --demo --to $$folder && \
+		cp $$folder/now-wide.png $$folder/event-wide.png examples/uav/ && rm -r $$folder
 
 clean:
 	rm -rf $(VENV)

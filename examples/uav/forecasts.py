@@ -6,30 +6,27 @@ example are forecast one by one, each alone, and then matched: the calls of an e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import tamis
-from examples.uav.operators import DETECTOR
+from examples.uav import subscribers
+from examples.uav.operators import tamis_operators
 from examples.uav.quality import chosen
 from examples.uav.simulation import Simulation
 from tamis.learning.learner import Learner
 from tamis.learning.lesson import Lesson
 from tamis_bench.report import progress
-from tamis_operators import image, reasoner, spatial
+from tamis_operators import reasoner, spatial
 
-_SUBSCRIPTIONS = Path(__file__).with_name("subscriptions.jsonl")
 _TEXTS = 40
 _ANOTHER_DAY = 500
 
 
 def measured(frames: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yields a row for each text, and one for all of them."""
-    lines = _SUBSCRIPTIONS.read_text(encoding="utf-8").splitlines()
-    entries = [json.loads(line) for line in lines]
-    operators = [*image.operators(DETECTOR), *spatial.operators(), *reasoner.operators()]
+    entries = list(subscribers.made())
+    operators = [*tamis_operators(), *spatial.operators(), *reasoner.operators()]
     progress("learning from a day")
     lesson = Lesson(entries, operators)
     learner = Learner(lesson.task)

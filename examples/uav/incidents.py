@@ -18,7 +18,7 @@ import numpy as np
 from examples.uav.chance import Floats, stream
 from examples.uav.city import BLOCK_X, BLOCK_Y, LANE, STREET, Borough, Highway
 from examples.uav.plane import Points, ahead, rectangle
-from examples.uav.thing import KINDS, LIGHTS, NO_MARKS, Thing
+from examples.uav.thing import KINDS, LIGHTS, NO_MARKS, ROOFS, Thing
 from examples.uav.traffic import highway_lane
 
 _FORWARD_M = 10.0
@@ -258,7 +258,8 @@ def _queued(jam: Jam) -> list[tuple[Thing, float]]:
             x, y = jam._at(middle, (0.5 + lane) * LANE + float(random.normal(0, 0.12)))
             heading = jam.heading + float(random.normal(0, 1.2))
             body = int(random.integers(len(KINDS[label].bodies)))
-            thing = Thing(label, x, y, heading, body, NO_MARKS, "queued", jam.number)
+            roof = int(random.integers(ROOFS)) if label == "bus" else -1
+            thing = Thing(label, x, y, heading, body, NO_MARKS, "queued", jam.number, roof)
             found.append((thing, middle))
             back = middle + length / 2 + float(random.uniform(1.1, 3.2))
     return found

@@ -104,6 +104,8 @@ _POLICE = (
     PaintedPart("light bar, red", (255, 30, 30), rectangle(-0.3, -0.4, 0.6, 0.8), LIGHT_BAR),
     PaintedPart("light bar, blue", (40, 90, 255), rectangle(-0.3, 0.4, 0.6, 0.8), LIGHT_BAR),
 )
+PLATE_M, NUMBER_M = 2.5, 2.1
+"""The plate on the roof of a bus, and the square on it in which the number is light."""
 _SHIRTS = ((24, 150, 160), RED, BLUE, TAXI, (122, 44, 130), (238, 120, 150), BLACK)
 THINGS = (
     ThingKind(
@@ -119,6 +121,8 @@ THINGS = (
             PaintedPart("windshield", GLASS, rectangle(5.8, 0.0, 0.4, 2.3)),
             PaintedPart("front hatch", SILVER, rectangle(2.8, 0.0, 1.4, 1.4)),
             PaintedPart("rear hatch", SILVER, rectangle(-3.2, 0.0, 2.2, 1.8)),
+            PaintedPart("roof plate", WHITE, rectangle(0.0, 0.0, PLATE_M, PLATE_M)),
+            PaintedPart("roof number", BLACK, rectangle(0.0, 0.0, NUMBER_M, NUMBER_M)),
         ),
     ),
     ThingKind(

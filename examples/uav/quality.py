@@ -19,11 +19,11 @@ from typing import Any
 
 import tamis
 from examples.uav.chance import stream
-from examples.uav.operators import DETECTOR
-from examples.uav.scores import PATTERNS, SUBSCRIPTIONS, THRESHOLDS, QuestionScores
+from examples.uav.operators import tamis_operators
+from examples.uav.scores import PATTERNS, ROOFS, SUBSCRIPTIONS, THRESHOLDS, QuestionScores
 from examples.uav.simulation import Observation, Simulation
 from tamis_bench.report import progress
-from tamis_operators import image, spatial
+from tamis_operators import spatial
 
 TUNING_SEEDS = range(1, 100)
 TEST_SEEDS = range(5_000, 9_000)
@@ -34,9 +34,10 @@ _PAPER = Path(__file__).resolve().parents[1] / "surveillance" / "subscriptions.j
 
 def matcher() -> tamis.Matcher:
     """One that asks every operator of every frame, and S1 to S5 as the paper prints them."""
-    made = tamis.Matcher([*image.operators(DETECTOR), *spatial.operators()])
+    made = tamis.Matcher([*tamis_operators(), *spatial.operators()])
     for name in THRESHOLDS:
         made.subscribe(f"{name}(?n)", id=name)
+    made.subscribe(f"{ROOFS}(?n)", id=ROOFS)
     for pattern in PATTERNS:
         made.subscribe(pattern, id=pattern)
     for line in _PAPER.read_text(encoding="utf-8").splitlines():
@@ -45,13 +46,16 @@ def matcher() -> tamis.Matcher:
 
 
 def answers(asked: tamis.Matcher, observation: Observation) -> dict[str, Any]:
-    """What is said of an event: a number, the largest, or whether; `None` where it is unknown."""
+    """What is said of an event: a number, the largest, all of them, or whether; `None` where it is
+    unknown."""
     event = {key: value for key, value in observation.event.items() if key != "facts"}
     result = asked.match(event)
     said: dict[str, Any] = {}
     for match in result.matches:
         name = match.subscription
-        if name in THRESHOLDS:
+        if name == ROOFS:
+            said[name] = {int(binding["n"]) for binding in match.bindings}
+        elif name in THRESHOLDS:
             said[name] = max(int(binding["n"]) for binding in match.bindings)
         else:
             said[name] = True

@@ -18,8 +18,9 @@ from examples.uav.chance import stream
 from examples.uav.city import City
 from examples.uav.flights import Camera
 from examples.uav.ground import Canvas, Image, Sun, draw_ground
-from examples.uav.palette import PALETTE, Color
+from examples.uav.palette import PALETTE, WHITE, Color
 from examples.uav.plane import Points, turned
+from examples.uav.roofs import light_squares
 from examples.uav.thing import KINDS, Thing
 from examples.uav.weather import Weather
 
@@ -101,6 +102,11 @@ def draw_things(canvas: Canvas, things: list[Thing], sun: Sun) -> None:
             for end, paint in zip(ends, paints, strict=True):
                 canvas.convex(one[begin:end], (paint[2], paint[1], paint[0]))
                 begin = end
+    for each in things:
+        if each.roof >= 0:
+            for square in light_squares(each.roof):
+                outline = turned(square, each.heading) + np.array([each.x, each.y])
+                canvas.convex(canvas.corners(outline), WHITE[::-1])
 
 
 def _draw_wakes(canvas: Canvas, things: list[Thing]) -> None:

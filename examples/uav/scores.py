@@ -28,6 +28,7 @@ PATTERNS = {
     "trafficPattern(congestion)": "congestion",
     "trafficPattern(accident)": "accident",
 }
+ROOFS = "roofNumber"
 SUBSCRIPTIONS = ("S1", "S2", "S3", "S4", "S5")
 
 
@@ -77,6 +78,9 @@ class QuestionScores:
                     self._of(each).add(said > threshold, true > threshold)
         for pattern, attribute in PATTERNS.items():
             self._of(pattern).add(bool(answers.get(pattern)), bool(getattr(truth, attribute)))
+        read = set(answers.get(ROOFS) or ())
+        for number in read.union(truth.roofs):
+            self._of(ROOFS).add(number in read, number in truth.roofs)
         for name in SUBSCRIPTIONS:
             self._of(name).add(bool(answers.get(name)), name in truth.subscriptions)
 
@@ -97,8 +101,8 @@ class QuestionScores:
 
     def rows(self, part: str) -> Iterator[dict[str, Any]]:
         """For `tamis bench uav`: a row for each operator, threshold, pattern and subscription."""
-        for name in (*THRESHOLDS, *PATTERNS, *SUBSCRIPTIONS):
-            row = {"part": part, "question": name, **self.asked[name].row()}
+        for name in (*THRESHOLDS, ROOFS, *PATTERNS, *SUBSCRIPTIONS):
+            row = {"part": part, "question": name, **self._of(name).row()}
             numbers = self.numbers.get(name)
             if numbers is not None:
                 frames = max(numbers.frames, 1)

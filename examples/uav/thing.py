@@ -10,6 +10,8 @@ from tamis_operators.image.labels import LIGHT_BAR
 KINDS = {thing.label: thing for thing in PALETTE.things}
 LIGHTS = frozenset({LIGHT_BAR})
 NO_MARKS: frozenset[str] = frozenset()
+ROOFS = 16
+"""How many numbers there are for the roofs of buses."""
 
 
 class Thing(NamedTuple):
@@ -25,3 +27,5 @@ class Thing(NamedTuple):
     part: str = ""
     """What it is in an incident: `chaser`, `chased`, `queued`, `crashed`; empty for none."""
     incident: int = -1
+    roof: int = -1
+    """The number on the roof of a bus."""

@@ -28,7 +28,7 @@ from examples.uav.city import (
     Cell,
     City,
 )
-from examples.uav.thing import KINDS, Thing
+from examples.uav.thing import KINDS, ROOFS, Thing
 
 SPEED = 10.0
 CYCLE_SECONDS = 2 * BLOCK_Y / SPEED
@@ -206,7 +206,8 @@ def _vehicles(points: Floats, headings: Floats, numbers: Floats) -> Iterator[Thi
     ):
         label = next(label for share, label in _SHARES if number <= share)
         body = int(number * 9973) % len(KINDS[label].bodies)
-        yield Thing(label, x, y, heading, body)
+        roof = int(number * 7919) % ROOFS if label == "bus" else -1
+        yield Thing(label, x, y, heading, body, roof=roof)
 
 
 def _outside_of_highways(things: list[Thing], city: City) -> list[Thing]:

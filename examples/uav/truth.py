@@ -17,12 +17,15 @@ import numpy as np
 
 from examples.uav.city import City
 from examples.uav.flights import Camera
+from examples.uav.palette import PLATE_M
 from examples.uav.plane import Points, clipped, degrees, distance_m, turned
 from examples.uav.thing import KINDS, Thing
 from tamis_operators.image.labels import FAMILIES
 
 COUNTED = 0.5
 QUEUED = 8
+_PLATE_M = PLATE_M * 0.75
+"""From the middle of a plate to beyond its corners."""
 NEAR_M, NEIGHBORS, LEAST = 1.6, 3, 5
 
 
@@ -54,6 +57,8 @@ class FrameTruth:
     borough: str | None
     counts: dict[str, int]
     """By operator."""
+    roofs: tuple[int, ...]
+    """The numbers of buses whose plates are whole on the frame."""
     mobs: tuple[int, ...]
     """The sizes of the dense clusters, largest first."""
     chase: bool
@@ -156,6 +161,14 @@ def truth_of(
         "coastGuardBoatCount": labels["coastGuardBoat"],
     }
     mobs = mobs_of(people.reshape(-1, 2))
+    margin = _PLATE_M / camera.meters_per_pixel
+    roofs = {
+        thing.roof
+        for thing, seen in pairs
+        if thing.roof >= 0
+        and margin <= seen.x <= camera.width - margin
+        and margin <= seen.y <= camera.height - margin
+    }
     chase = any(part == "chaser" and parts[("chased", incident)] for part, incident in list(parts))
     congestion = any(part == "queued" and many >= QUEUED for (part, _), many in parts.items())
     accident = any(part == "crashed" and many >= 2 for (part, _), many in parts.items())
@@ -171,7 +184,8 @@ def truth_of(
         "S5": statue < 1000 and labels["tourBoat"] > 2 * labels["coastGuardBoat"],
     }
     return FrameTruth(
-        event, name, time, light, borough, counts, mobs, chase, congestion, accident,
+        event, name, time, light, borough, counts, tuple(sorted(roofs)), mobs, chase, congestion,
+        accident,
         round(square, 1), round(statue, 1),
         tuple(each for each, true in holds.items() if true),
         tuple(seen for _, seen in pairs),

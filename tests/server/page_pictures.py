@@ -1,6 +1,7 @@
 """Makes pictures of the page: of a server that runs, or of one with a small scene of its own.
 
-`python -m tests.server.page_pictures --to FOLDER [--url URL]`, with the system's Chromium.
+`python -m tests.server.page_pictures --to FOLDER [--url URL | --demo]`, with the system's Chromium;
+`--demo` makes the two of `examples/uav/README.md`, of its flights.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -28,6 +30,8 @@ from tests.server.conftest import served
 WIDTHS = {"wide": (1366, "light"), "narrow": (390, "light"), "dark": (1366, "dark")}
 _KEY = "open sesame"
 _SEED, _EVENTS, _SUBSCRIPTIONS = 7, 220, 160
+_FLOWN, _OF_DEMO = 120, {"now": 1000, "event": 840}
+"""Events of the demo, and how much is shown of which views: photographs make large files."""
 _HEIGHT, _WIDTH = 180, 320
 _COLORS = {"car": (208, 211, 214), "bus": (238, 238, 236), "boat": (242, 196, 52)}
 _SIZES = {"car": (14, 7), "bus": (34, 11), "boat": (44, 14)}
@@ -137,6 +141,23 @@ def scene() -> Iterator[str]:
         yield str(client.base_url).rstrip("/")
 
 
+@contextlib.contextmanager
+def flights() -> Iterator[str]:
+    """A server to which the demo's drones have published for a while, by its address."""
+    from examples.uav import comparison, demo
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder), lambda: comparison.matcher_of([]), admin_key=_KEY) as client,
+        tamis.Client(str(client.base_url), admin_key=_KEY) as publisher,
+    ):
+        flown = demo.Flights(publisher)
+        flown.subscribe()
+        for seen in itertools.islice(demo.simulation().observations(), _FLOWN):
+            flown.publish(seen)
+        yield str(client.base_url).rstrip("/")
+
+
 def views_of(page: Any) -> dict[str, str]:
     """The views to take, of the event that matched last and what it matched."""
     page.wait_for_selector("#feed a[href^='#event/']")
@@ -148,24 +169,30 @@ def views_of(page: Any) -> dict[str, str]:
     }  # fmt: skip
 
 
-def take(url: str, key: str, folder: Path) -> Iterator[Path]:
-    """Takes the pictures, each a file that it yields."""
+def take(url: str, key: str, folder: Path, chosen: Mapping[str, int]) -> Iterator[Path]:
+    """Takes the pictures, each a file that it yields; of chosen views what a wide screen shows."""
     folder.mkdir(parents=True, exist_ok=True)
     with opened() as browser:
         for name, (width, scheme) in WIDTHS.items():
+            if chosen and name != "wide":
+                continue
             view = {"width": width, "height": 900}
             page = browser.new_page(viewport=view, color_scheme=scheme)
             page.goto(url)
             page.evaluate("key => sessionStorage.setItem('tamis.admin', key)", key)
             page.reload()
             for title, address in views_of(page).items():
+                if chosen:
+                    if title not in chosen:
+                        continue
+                    page.set_viewport_size({"width": width, "height": chosen[title]})
                 page.evaluate("address => { location.hash = address; }", address)
                 page.wait_for_timeout(2_000)
                 if title == "subscriptions":
                     page.fill("#new-where", "smoke(0.9) and\ncarCont(?n) and ?n > 3")
                     page.wait_for_selector(".error")
                 path = folder / f"{title}-{name}.png"
-                page.screenshot(path=path, full_page=title != "subscriptions")
+                page.screenshot(path=path, full_page=not chosen and title != "subscriptions")
                 yield path
             page.close()
 
@@ -175,11 +202,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=Path("page-pictures"))
     parser.add_argument("--url", help="a server that runs; the admin key is in TAMIS_ADMIN_KEY")
+    parser.add_argument("--demo", action="store_true", help="of the flights of examples/uav")
     asked = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        url = asked.url or stack.enter_context(scene())
+        url = asked.url or stack.enter_context(flights() if asked.demo else scene())
         key = os.environ.get("TAMIS_ADMIN_KEY", "") if asked.url else _KEY
-        for path in take(url, key, asked.to):
+        for path in take(url, key, asked.to, _OF_DEMO if asked.demo else {}):
             print(path)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import tamis
 from tests.server.conftest import Client, Serving
 
 ADMIN = {"Authorization": "Bearer the admin key"}
@@ -45,6 +46,15 @@ def test_a_subscription_is_a_ticket_an_end_and_a_forecast(client: Client) -> Non
     assert shown["where"] == "peopleCount(?n), ?n > 3"
     assert (shown["team"], shown["live"], shown["matched"], shown["due"]) == ("x", True, 0, 0)
     assert made["ticket"] not in json.dumps(shown)
+
+
+def test_who_makes_many_leaves_the_forecast_of_each_out(client: Client) -> None:
+    answer = client.post("/subscriptions?forecast=false", json={"where": "peopleCount(?n), ?n > 3"})
+    assert answer.status_code == 201
+    assert "forecast" not in answer.json()
+    with tamis.Client(str(client.base_url)) as other:
+        assert other.subscribe("peopleCount(?n), ?n > 3", forecast=False).forecast is None
+        assert other.subscribe("peopleCount(?n), ?n > 3").forecast is not None
 
 
 @pytest.mark.parametrize(("validity", "seconds"), [(60, 60), ("PT1H", 3600), ("10min", 600)])

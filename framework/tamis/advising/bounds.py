@@ -5,7 +5,8 @@ its tests (`tamis.result.account.needed_at_least` counts calls by this alone). S
 rows: one for an alternative that something kills, of the calls that tell of a killing outcome; one
 for each test of any other alternative. An alternative without variables is excused where a sibling
 is true. What calls cost is bounded from below by their cost within a batch, and a preparation is
-paid with the first call that needs it.
+paid with the first call that needs it. One that builds on another one is a column of its own too
+(`after`), which takes that one with it: each is paid once, whoever needs it.
 
 *Clairvoyant*: the least cost of calls that cover the rows. No method beats it on any event.
 
@@ -28,6 +29,7 @@ Cost: O(edges), and the linear programs of `tamis.advising.covering`.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,13 +38,35 @@ from tamis.numeric.types import Flags, Floats, Ints
 from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
 
 
+class PreparationPrices(NamedTuple):
+    """The prices of preparations, each by itself: the groups of a problem, then those that they
+    build on."""
+
+    price: Floats
+    after: Ints
+    """The one that each builds on, or -1."""
+
+    @classmethod
+    def alone(cls, price: Floats) -> PreparationPrices:
+        """Makes prices of preparations that build on nothing."""
+        return cls(price, np.full(len(price), -1))
+
+
 class Requirements:
     """The calls that the outcomes of an event require."""
 
-    def __init__(self, problem: Problem, outcomes: Ints, joined: Flags | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        outcomes: Ints,
+        joined: Flags | None = None,
+        preparations: PreparationPrices | None = None,
+    ) -> None:
         """`outcomes` are those of all tests; `joined` marks the alternatives that outcomes of
-        tests alone may leave open: nothing is required for their sake."""
+        tests alone may leave open: nothing is required for their sake. Preparations are the
+        groups of the problem, each by itself, where nothing else is said of them."""
         self._problem = problem
+        self._preparations = preparations or PreparationPrices.alone(problem.group_price)
         self._outcomes = np.asarray(outcomes)
         self._joined = np.zeros(problem.alternatives, np.bool_) if joined is None else joined
         seen = self._outcomes[problem.edge_test]
@@ -110,7 +134,7 @@ class Requirements:
 
     def _covering(self, weight: Floats, charge: Floats, optional: Flags) -> CoverProblem:
         """Returns the rows over calls, optional alternatives and preparations of some price."""
-        problem = self._problem
+        problem, after = self._problem, self._preparations.after
         alternative = problem.edge_alternative
         wanted = ~self._excused & (~self._optional | optional)
         killed = np.flatnonzero(self._edge_kills & wanted[alternative])
@@ -138,9 +162,14 @@ class Requirements:
             count += int(owner.max()) + 1
 
         grouped = np.flatnonzero(problem.call_group >= 0) if charge.any() else np.zeros(0, np.int64)
+        first = problem.calls + len(chosen)
         row.append(count + np.arange(len(grouped)))
-        column.append(problem.calls + len(chosen) + problem.call_group[grouped])
+        column.append(first + problem.call_group[grouped])
         serves.append(grouped)
+        built = np.flatnonzero(after >= 0) if len(grouped) else np.zeros(0, np.int64)
+        row.append(count + len(grouped) + np.arange(len(built)))
+        column.append(first + after[built])
+        serves.append(first + built)
         prices = charge if len(grouped) else np.zeros(0)
         return CoverProblem.of(
             np.concatenate([weight, np.zeros(len(chosen)), prices]),
@@ -160,7 +189,7 @@ class Requirements:
 
     @cached_property
     def _clairvoyant(self) -> CoverProblem:
-        return self._covering(self._least_cost, self._problem.group_price, self._optional)
+        return self._covering(self._least_cost, self._preparations.price, self._optional)
 
     def packing(self) -> float:
         """Returns a lower bound by rows that have nothing in common; needs no linear program."""
@@ -199,7 +228,7 @@ class Requirements:
 
     def non_anticipative(self) -> float:
         """Returns a lower bound in the mean over events, for every adaptive method."""
-        return self._covering(self.charges, self._problem.group_price, self._optional).at_least()
+        return self._covering(self.charges, self._preparations.price, self._optional).at_least()
 
     @cached_property
     def charges(self) -> Floats:

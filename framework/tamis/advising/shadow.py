@@ -2,10 +2,11 @@
 
 The calls that were not needed are made too, on the side: the answer is not touched, and statistics,
 memo and account know nothing of it. Each planner is then run on the answers that are known, and the
-bounds of `tamis.advising.bounds` are taken on them, in calls. What operators declared of their
-answers is held against all of them, and against those to what a declaration has excluded.
+bounds of `tamis.advising.bounds` are taken on them, in calls and in seconds. What operators
+declared of their answers is held against all of them, and against those to what a declaration has
+excluded.
 Cost: every distinct call of the candidates and of what declarations exclude, a run of each planner,
-and two linear programs.
+and three linear programs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tamis.advising.bounds import PreparationPrices, Requirements
 from tamis.advising.covering import scipy_part
 from tamis.calling.answers import Answer
 from tamis.calling.event_calls import EventCalls
@@ -31,8 +33,10 @@ from tamis.engine.state import OPEN
 from tamis.errors import PlannerError
 from tamis.event import Event
 from tamis.matcher import Matcher
+from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Test
 from tamis.operators.necessary import declaration_text
+from tamis.operators.specification import Preparation
 from tamis.planning import UNKNOWN, Planner
 from tamis.plugins.loader import installed
 from tamis.result import Result
@@ -48,11 +52,15 @@ class Shadow:
     calls: dict[str, int] = field(default_factory=dict)
     """The calls of each planner; one that keeps an order makes it anew."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """The seconds of each planner's calls, each as it was measured once."""
+    """The seconds of each planner's calls and of what they need prepared, each measured once."""
+    every_seconds: float = 0.0
+    """The same of every distinct call."""
     clairvoyant: float | None = 0.0
     """Calls that even who knows all answers makes: a linear program's bound."""
     non_anticipative: float | None = 0.0
     """Calls that who knows all selectivities makes on average at least, if they are as expected."""
+    clairvoyant_seconds: float | None = 0.0
+    """Seconds that even who knows all answers needs, with each preparation once: likewise."""
     contradictions: dict[str, int] = field(default_factory=dict)
     """Pairs of answers that are not what was declared of them, and for how many events."""
     excluded: int = 0
@@ -66,6 +74,7 @@ class Shadow:
         """Adds another one to this."""
         self.events += other.events
         self.every += other.every
+        self.every_seconds += other.every_seconds
         self.excluded += other.excluded
         for mine, theirs in (
             (self.calls, other.calls),
@@ -75,7 +84,7 @@ class Shadow:
         ):
             for name, number in theirs.items():
                 mine[name] = mine.get(name, 0) + number  # type: ignore[assignment]
-        for name in ("clairvoyant", "non_anticipative"):
+        for name in ("clairvoyant", "non_anticipative", "clairvoyant_seconds"):
             known, more = getattr(self, name), getattr(other, name)
             setattr(self, name, None if known is None or more is None else known + more)
         self.left_out |= other.left_out
@@ -124,7 +133,7 @@ class Shadows:
         if known is None:
             return shadow
         decision, needless = known.decision, result.needless
-        shadow.every = len(known.answers)
+        shadow.every, shadow.every_seconds = len(known.answers), known.seconds(known.answers)
         found = known.contradictions()
         texts = [test.text for test in decision.skeleton.tests]
         shadow.contradictions = {f"{texts[test]} and {texts[other]}": 1 for test, other in found}
@@ -138,9 +147,10 @@ class Shadows:
                 continue
             shadow.calls[name] = len(made)
             shadow.seconds[name] = known.seconds(made)
-        shadow.clairvoyant = shadow.non_anticipative = None
+        shadow.clairvoyant = shadow.non_anticipative = shadow.clairvoyant_seconds = None
         if not shadow.contradictions:  # what is not true bounds nothing
             shadow.clairvoyant, shadow.non_anticipative = known.bounds(needless)
+            shadow.clairvoyant_seconds = known.least_seconds(needless)
         return shadow
 
     def _dropped(self, result: Result) -> list[Test]:
@@ -204,6 +214,10 @@ class Known:
                 answer = decision.answers.get(at)
                 self.answers[at] = gateway.call(call, event_calls) if answer is None else answer
         self._remembered = [at for at in self.answers if at in decision.answers and at not in made]
+        self._prepared: dict[Preparation, float] = {}
+        for answer in self.answers.values():
+            for preparation, seconds in answer.prepared:
+                self._prepared.setdefault(preparation, seconds)
         self.by_call: Mapping[Call, Answer] = {
             skeleton.calls[at]: answer for at, answer in self.answers.items()
         }
@@ -260,23 +274,43 @@ class Known:
         )
 
     def seconds(self, made: Iterable[int]) -> float:
-        """Sums the seconds of calls."""
-        return sum(self.answers[at].whole_seconds for at in made)
+        """Sums the seconds of calls and of what they need prepared."""
+        skeleton, made = self.decision.skeleton, list(made)
+        needed = {each for at in made for each in skeleton.calls[at].specification.preparations}
+        return sum(self.answers[at].seconds for at in made) + sum(
+            self._prepared.get(each, 0.0) for each in needed
+        )
 
     def bounds(self, needless: Sequence[int]) -> tuple[float | None, float | None]:
         """Calls at least: of who knows all answers, and of who knows all selectivities."""
-        from tamis.advising.bounds import Requirements
-
-        skeleton, whole = self.decision.skeleton, self.whole
         problem = self.decision.problem
         price = np.ones(problem.calls)
         price[self._remembered] = 0.0
-        counted = replace(
-            problem,
-            call_cost=price,
-            call_marginal=price,
-            group_price=np.zeros(len(problem.group_price)),
-        )
+        free = np.zeros(len(problem.group_price))
+        required = self._required(needless, price, PreparationPrices.alone(free))
+        return required.clairvoyant(), required.non_anticipative()
+
+    def least_seconds(self, needless: Sequence[int]) -> float:
+        """Returns the least seconds of who knows all answers, as they were measured."""
+        price = np.zeros(self.decision.problem.calls)
+        for at, answer in self.answers.items():
+            price[at] = 0.0 if at in self._remembered else answer.seconds
+        prepared = list(self.decision.skeleton.preparations)
+        for each in prepared:
+            if each.after is not None and each.after not in prepared:
+                prepared.append(each.after)
+        place = {each: at for at, each in enumerate(prepared)}
+        after = [-1 if each.after is None else place[each.after] for each in prepared]
+        seconds = [self._prepared.get(each, 0.0) for each in prepared]
+        prices = PreparationPrices(np.array(seconds), np.array(after, np.int64))
+        return self._required(needless, price, prices).clairvoyant()
+
+    def _required(
+        self, needless: Sequence[int], price: Floats, preparations: PreparationPrices
+    ) -> Requirements:
+        """Returns what is required of calls of some prices."""
+        skeleton, whole, problem = self.decision.skeleton, self.whole, self.decision.problem
+        counted = replace(problem, call_cost=price, call_marginal=price)
         free = np.zeros(problem.alternatives, np.bool_)
         joined = [at for at, plan in skeleton.plans.items() if plan.checks]
         free[[*joined, *whole.failed_conditions, *needless]] = True
@@ -284,5 +318,4 @@ class Known:
         absent = np.isin(problem.test_call, list(whole.missing))
         free[problem.edge_alternative[absent[problem.edge_test]]] = True
         outcomes[outcomes == OPEN] = UNKNOWN
-        required = Requirements(counted, outcomes, free)
-        return required.clairvoyant(), required.non_anticipative()
+        return Requirements(counted, outcomes, free, preparations)

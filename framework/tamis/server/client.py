@@ -99,10 +99,14 @@ class Client:
         validity: float | str | None = None,
         deliver: object = None,
         data: Mapping[str, Any] | None = None,
+        forecast: bool = True,
     ) -> ServerSubscription:
-        """Subscribes; what comes back has the ticket, which is told this once."""
+        """Subscribes; what comes back has the ticket, which is told this once.
+
+        Who makes many subscriptions leaves the forecast of each out."""
         wanted = _wanted(where, validity, deliver, data) | ({} if id is None else {"id": id})
-        made = self.request("POST", "/subscriptions", wanted)
+        address = "/subscriptions" if forecast else "/subscriptions?forecast=false"
+        made = self.request("POST", address, wanted)
         return ServerSubscription(self, made["id"], made["ticket"], made)
 
     def subscription(self, id: str, ticket: str) -> ServerSubscription:

@@ -72,10 +72,12 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
         since: str | None = None,
         calls: Annotated[int, Query(ge=0, le=MOST_CALLS)] = 0,
         limit: Annotated[int, Query(ge=0, le=MOST_LISTED)] = 100,
+        forecast: bool = True,
     ) -> Response:
         """Subscribe: the answer holds the ticket, which is told this once. With `dry_run=true`
         nothing is kept: what it would have matched since a time, from the answers that are kept
-        and so many `calls` at most, and what it would add."""
+        and so many `calls` at most, and what it would add. Who makes many subscriptions leaves the
+        forecast of each out, which decides known events anew: `forecast=false`."""
         if since is not None and not dry_run:
             raise HttpProblem("malformed", "since is of a dry run: dry_run=true")
         body = await body_of(request, service.settings.most_bytes)
@@ -85,7 +87,9 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
             first = None if since is None else time_of(service, since)
             tried = await service.read(backtests.tried, wanted, BacktestBounds(first, calls, limit))
             return Response(json_bytes(tried), media_type="application/json")
-        forecast = await service.read(matcher.forecast, wanted.document["where"])
+        foreseen = None
+        if forecast:
+            foreseen = await service.read(matcher.forecast, wanted.document["where"])
         ticket, key = new_ticket(), idempotency_key(request)
         with service.request_of(request, body) as same_request:
             subscribed = await service.submit(
@@ -105,8 +109,9 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
             "id": subscribed.id,
             "ticket": ticket,
             "expires": shown_end(subscribed.expires),
-            "forecast": forecast.as_dict(),
         }
+        if foreseen is not None:
+            answer["forecast"] = foreseen.as_dict()
         answer |= _told(service, wanted, subscribed)
         headers = {"Location": f"/subscriptions/{subscribed.id}"}
         return JSONResponse(answer, 201, headers if subscribed.id.isascii() else None)

@@ -1,33 +1,33 @@
-"""How tests run the demo, and what they know of a run."""
+"""How tests run the demo."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+NEEDED = (
+    "apsw", "cv2", "fastapi", "httpx", "pyarrow", "pyoxigraph", "pyproj", "pyspark", "rdflib",
+    "scipy", "shapely",
+)  # fmt: skip
 
 
-def command(output: Path, *more: str) -> list[str]:
-    """How the demo is run in tests: with few frames."""
-    few = ["--history", "0.5", "--patience", "250", "--output", str(output)]
-    return [sys.executable, "-m", "examples.uav.demo", *few, *more]
-
-
-def environment(**more: str) -> dict[str, str]:
-    """That of this process, for a demo that is run from the root of the checkout."""
-    return {**os.environ, "PYTHONUNBUFFERED": "1", **more}
-
-
-@dataclass
-class Ran:
-    """A run that is over."""
-
-    output: Path
-    printed: str
-    run: Mapping[str, Any]
-    page: str
+def begun(output: Path, *more: str) -> subprocess.Popen[str]:
+    """The demo, from the root of the checkout, with a short history."""
+    for name in NEEDED:
+        pytest.importorskip(name, reason="the demo needs more: pip install 'tamis[demo]'")
+    few = ["--recorded", "12", "--output", str(output)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "examples.uav.demo", *few, *more],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )

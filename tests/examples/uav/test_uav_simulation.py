@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +16,12 @@ cv2 = pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 
 import tamis  # noqa: E402
 from examples.uav import simulate  # noqa: E402
-from examples.uav.dataset import write  # noqa: E402
-from examples.uav.live.subscribers import subscriptions  # noqa: E402
 from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, scored  # noqa: E402
 from examples.uav.quality import answers as answers_of  # noqa: E402
-from examples.uav.scores import PATTERNS, THRESHOLDS, QuestionScores  # noqa: E402
+from examples.uav.scores import PATTERNS, ROOFS, THRESHOLDS, QuestionScores  # noqa: E402
+from examples.uav.simulate import write  # noqa: E402
 from examples.uav.simulation import Simulation  # noqa: E402
+from examples.uav.subscribers import made  # noqa: E402
 from tamis_operators.image.labels import FAMILIES  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,7 +38,7 @@ def test_the_same_seed_gives_the_same_bytes_in_any_order() -> None:
 
 
 def test_a_chase_is_told_once_and_not_every_frame() -> None:
-    [deliver] = [each["deliver"] for each in subscriptions() if each["id"] == "S1"]
+    [deliver] = [each["deliver"] for each in made() if each["id"] == "S1"]
     simulation, matcher = Simulation(1), tamis.Matcher(operators=[])
     matcher.subscribe("chase = true", id="S1", deliver=deliver)
     deliveries = tamis.Deliveries(matcher)
@@ -164,14 +165,16 @@ def test_scores_of_the_truth_itself_are_perfect_and_of_lies_are_not() -> None:
     scores, lies = QuestionScores(), QuestionScores()
     for seen in Simulation(3).observations(20, 120, render=False):
         truth = seen.truth
-        said = {name: truth.counts.get(name, 0) for name in THRESHOLDS}
+        said: dict[str, Any] = {name: truth.counts.get(name, 0) for name in THRESHOLDS}
         said["mobPattern"] = max(truth.mobs, default=0)
         said |= {name: getattr(truth, each) for name, each in PATTERNS.items()}
-        said |= dict.fromkeys(truth.subscriptions, True)
+        said |= dict.fromkeys(truth.subscriptions, True) | {ROOFS: truth.roofs}
         scores.add(said, truth)
-        lies.add(dict.fromkeys(said, 1000) | {"S1": None}, truth)
+        lies.add(dict.fromkeys(said, 1000) | {"S1": None, ROOFS: [99]}, truth)
     assert all(each.precision == each.recall == 1 for each in scores.asked.values())
     assert lies.asked["tourBoatCount"].recall == 1 > lies.asked["tourBoatCount"].precision
+    assert scores.asked[ROOFS].right > 10
+    assert lies.asked[ROOFS].precision == lies.asked[ROOFS].recall == 0
     assert lies.unknown == lies.frames == 100
     rows = {row["question"]: row for row in scores.rows("truth")}
     assert rows["peopleCount"]["exact"] == rows["S1"]["precision"] == 1

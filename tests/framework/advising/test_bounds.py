@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.advising.bounds import Requirements
+from tamis.advising.bounds import PreparationPrices, Requirements
 from tamis.advising.covering import SERVES_NONE, CoverProblem
-from tamis.planning import FALSE, TRUE, UNKNOWN, Problem
+from tamis.planning import FALSE, TRUE, UNKNOWN, Problem, Run
+from tamis_planners.optimal import Optimal
 
 NOTHING = -1
 Answer = tuple[int, ...]
@@ -40,6 +41,8 @@ class Tiny:
     batch: tuple[int, ...]
     marginal: tuple[float, ...]
     implications: tuple[tuple[int, int, int, int], ...] = ()
+    after: tuple[int, ...] = (NOTHING, NOTHING)
+    """The preparation that each builds on."""
 
     @property
     def tests_of(self) -> list[list[int]]:
@@ -68,10 +71,24 @@ class Tiny:
             call_cost=np.array(self.cost),
             call_failure=np.array(failure),
             call_group=np.array(self.group, np.int64),
-            group_price=np.array(self.price),
+            group_price=np.array([self.price_of(self.chain(each)) for each in (0, 1)]),
             call_batch=np.array(self.batch, np.int64),
             call_marginal=np.array(self.marginal),
             implications=np.array(self.implications, np.int64).reshape(-1, 4),
+        )
+
+    def chain(self, group: int) -> set[int]:
+        """A preparation, with all that it builds on."""
+        return {group} | (self.chain(self.after[group]) if self.after[group] >= 0 else set())
+
+    def price_of(self, groups: set[int]) -> float:
+        """What preparations cost."""
+        return sum(self.price[each] for each in groups)
+
+    def prepared(self, calls: frozenset[int]) -> set[int]:
+        """What is prepared once these calls are made."""
+        return set().union(
+            *(self.chain(self.group[call]) for call in calls if self.group[call] >= 0)
         )
 
     def worlds(self) -> Iterator[tuple[float, list[int]]]:
@@ -83,7 +100,11 @@ class Tiny:
 
     def is_decided(self, seen: list[int]) -> bool:
         """Whether the outcomes that were seen (`NOTHING` where none was) decide everything."""
-        seen = list(seen)
+        return len(self.decided(seen)) == len(self.alternatives)
+
+    def decided(self, seen: list[int]) -> list[int]:
+        """The alternatives that the outcomes decide."""
+        seen, found = list(seen), []
         for test, outcome, other, conclusion in self.implications:
             if seen[test] == outcome and seen[other] == NOTHING:
                 seen[other] = conclusion
@@ -94,9 +115,9 @@ class Tiny:
             by_sibling = not self.binds[at] and any(
                 true[other] for other in range(len(true)) if self.owner[other] == self.owner[at]
             )
-            if not (killed or complete or by_sibling):
-                return False
-        return True
+            if killed or complete or by_sibling:
+                found.append(at)
+        return found
 
     @staticmethod
     def _is_true(edges: tuple[tuple[int, int], ...], seen: list[int]) -> bool:
@@ -104,10 +125,7 @@ class Tiny:
 
     def to_pay(self, calls: frozenset[int], made: frozenset[int]) -> float:
         """What calls cost that are made at once: one of each batch in full, the cheapest way."""
-        total = 0.0
-        for group in {self.group[call] for call in calls} - {-1}:
-            if all(self.group[other] != group for other in made):
-                total += self.price[group]
+        total = self.price_of(self.prepared(calls) - self.prepared(made))
         for batch in {self.batch[call] for call in calls}:
             mine = [call for call in calls if self.batch[call] == batch]
             if batch < 0:
@@ -239,6 +257,39 @@ def test_bounds_are_below_every_method_and_chosen_calls_suffice(each: Tiny) -> N
     method = each.best_method()
     assert clairvoyant <= method + 1e-6
     assert anticipating_nothing <= method + 1e-6
+
+
+@given(tiny().map(lambda each: replace(each, price=(1.0, 3.0, 2.0), after=(2, 2, NOTHING))))
+def test_a_preparation_that_others_build_on_is_paid_once(each: Tiny) -> None:
+    """By the bound, beside all sets of calls, and beside what the planner `optimal` pays."""
+    problem, planner = each.problem(), Optimal()
+    preparations = PreparationPrices(np.array(each.price), np.array(each.after))
+    expected = 0.0
+    for chance, outcomes in each.worlds():
+        required = Requirements(problem, np.array(outcomes), preparations=preparations)
+        least = required.clairvoyant()
+        assert required.packing() <= least + 1e-6
+        assert least <= each.clairvoyant(outcomes) + 1e-6
+        assert least <= paid(each, planner.begin(problem), outcomes) + 1e-6
+        expected += chance * required.non_anticipative()
+    assert expected <= each.best_method() + 1e-6
+
+
+def paid(each: Tiny, run: Run, outcomes: list[int]) -> float:
+    """What a method pays for an event."""
+    seen, made, total = [NOTHING] * len(outcomes), frozenset[int](), 0.0
+    while calls := frozenset(run.next(1)):
+        total += each.to_pay(calls, made)
+        tests = [test for call in sorted(calls) for test in each.tests_of[call]]
+        before = set(each.decided(seen))
+        for test in tests:
+            seen[test] = outcomes[test]
+        run.observe(
+            tests, [outcomes[test] for test in tests], sorted({*each.decided(seen)} - before)
+        )
+        made |= calls
+    assert each.is_decided(seen)
+    return total
 
 
 @given(tiny(plain=True))

@@ -1,1 +1,0 @@
-"""Does what `make demo` does before its report: history, learning, live matching, a view of it."""
