@@ -349,9 +349,10 @@ def signature_of(function: Callable[..., Any], name: str) -> tuple[tuple[Paramet
 def _parameter(parameter: inspect.Parameter) -> Parameter:
     annotation = parameter.annotation
     words = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    names = [word.strip() for word in words.split("|")]
+    # None is what a place has that is left out, and no constant
+    names = [word for word in map(str.strip, words.split("|")) if word != "None"]
     kinds: frozenset[int] | None = None
-    if all(word in _ANNOTATIONS for word in names):
+    if names and all(word in _ANNOTATIONS for word in names):
         kinds = frozenset().union(*(_ANNOTATIONS[word] for word in names))
     return Parameter(
         parameter.name,

@@ -125,6 +125,17 @@ def test_a_cost_may_be_zero() -> None:
     assert operator(cost_seconds=0)(lambda event: True).specification.expected_cost_seconds == 0
 
 
+def test_none_beside_a_kind_is_what_is_left_out() -> None:
+    def f(event: Any, level: float | None = None, turn: int | None = None, other: Any = 3) -> bool:
+        return True
+
+    level, turn, other = operator(f).specification.parameters
+    assert level.problem("x") == "is a number"
+    assert turn.problem(2.5) == "is a whole number"
+    assert other.problem("x") is None
+    assert not any(each.required for each in (level, turn, other))
+
+
 def test_an_operator_takes_the_event() -> None:
     with pytest.raises(OperatorError, match="takes no parameter"):
         operator(lambda: True)
