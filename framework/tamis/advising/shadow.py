@@ -310,7 +310,11 @@ class Known:
     ) -> Requirements:
         """Returns what is required of calls of some prices."""
         skeleton, whole, problem = self.decision.skeleton, self.whole, self.decision.problem
-        counted = replace(problem, call_cost=price, call_marginal=price)
+        test_call = problem.test_call.copy()
+        for test in skeleton.narrower:
+            if skeleton.own_call(test) in self._remembered:  # nobody needs the wider one for it
+                test_call[test] = skeleton.own_call(test)
+        counted = replace(problem, test_call=test_call, call_cost=price, call_marginal=price)
         free = np.zeros(problem.alternatives, np.bool_)
         joined = [at for at, plan in skeleton.plans.items() if plan.checks]
         free[[*joined, *whole.failed_conditions, *needless]] = True
@@ -318,4 +322,8 @@ class Known:
         absent = np.isin(problem.test_call, list(whole.missing))
         free[problem.edge_alternative[absent[problem.edge_test]]] = True
         outcomes[outcomes == OPEN] = UNKNOWN
+        # where a call failed, others may say all the same what it would have answered
+        told = np.array([*skeleton.narrower, *skeleton.implicants], np.int64)
+        failed = told[outcomes[told] == UNKNOWN]
+        free[problem.edge_alternative[np.isin(problem.edge_test, failed)]] = True
         return Requirements(counted, outcomes, free, preparations)

@@ -188,3 +188,61 @@ def test_planners_begin_after_exclusion(seed: int) -> None:
         assert shadow.clairvoyant <= min(shadow.calls.values()) + 1e-9
         assert max(shadow.calls.values()) <= shadow.every
         assert result.account.needed_at_least <= min(shadow.calls.values())
+
+
+def test_what_is_remembered_needs_no_wider_call() -> None:
+    class Pairs(tamis.Operator):
+        specification = tamis.Specification(
+            name="pairs",
+            parameters=(tamis.Parameter("letter"), tamis.Parameter("number")),
+            inputs=("pairs",),
+            deterministic=True,
+        )
+
+        def solve(self, event: Any, *arguments: Any) -> Any:
+            free = [isinstance(each, tamis.Variable) for each in arguments]
+            return [
+                [part for part, is_free in zip(pair, free, strict=True) if is_free]
+                for pair in event["pairs"]
+                if all(
+                    is_free or p == a for p, a, is_free in zip(pair, arguments, free, strict=True)
+                )
+            ]
+
+        def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+            return arguments
+
+    matcher = tamis.Matcher([Pairs, truth_table("seen")], planner="naive", learning=False)
+    matcher.subscribe("pairs(a, ?n)", id="numbers")
+    matcher.subscribe("pairs(?l, 2)", id="letters")
+    event = {"pairs": [["a", 1], ["b", 2]], "seen": {}}
+    matcher.match(event)
+    matcher.subscribe("seen(k) and pairs(?l, ?n)", id="all")
+    result = matcher.match(event)
+    assert [each.predicate for each in result.calls] == ["seen(k)"]
+    assert Shadows(matcher, ["naive"]).of(result).clairvoyant == 1.0
+
+
+def test_a_call_that_fails_is_not_required_where_others_imply_its_answer() -> None:
+    def solve(event: Any, level: int) -> bool:
+        if level == 1:
+            raise ValueError("too low")
+        return bool(event["level"] >= level)
+
+    def implications(arguments: Any, others: Any) -> Iterable[tamis.Implication]:
+        return [
+            tamis.Implication(True, at, True)
+            for at, (level,) in enumerate(others)
+            if level <= arguments[0]
+        ]
+
+    above = tamis.operator(name="above", inputs=("level",), implications=implications)(solve)
+    matcher = tamis.Matcher([above, truth_table("seen")], planner="naive", learning=False)
+    matcher.subscribe("above(3)", id="high")
+    matcher.subscribe("above(1) and seen(k)", id="seen")
+    result = matcher.match({"level": 5, "seen": {"k": True}})
+    assert [each.predicate for each in result.calls] == ["above(3)", "seen(k)"]
+    shadow = Shadows(matcher, ["naive"]).of(result)
+    assert shadow.calls == {"naive": 2}
+    assert shadow.clairvoyant is not None
+    assert shadow.clairvoyant <= 2.0
