@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 import pytest
+from standardwebhooks import Webhook
 
 import tamis
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import matcher
+from tests.server.receivers import receiving
+from tests.server.test_webhooks import QUICK, SECRET
+
+Found = TypeVar("Found")
 
 
 def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
@@ -44,6 +51,56 @@ def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
         with pytest.raises(tamis.ServerError, match="did you mean peopleCount") as refused:
             client.subscribe("peopelCount(?n)")
         assert refused.value.problem["errors"][0]["column"] == 1
+
+
+def test_a_client_sets_webhooks_and_sends_dead_letters_again(tmp_path: Path) -> None:
+    settings = ServerSettings(tmp_path, webhooks=QUICK)
+    with (
+        receiving() as receiver,
+        Server(settings, matcher) as server,
+        tamis.Client(server.url) as client,
+    ):
+        receiver.answer = lambda got: (500 if b'"e2"' in got.body else 200, {}, b"")
+        fast = client.subscribe("a > 3", webhook=receiver.url)
+        assert fast.secret is not None
+        client.publish({"id": "e1", "a": 5}, {"id": "e2", "a": 5})
+        (dead,) = until(lambda: fast.dead())
+        assert (dead.event, dead.kind, dead.data["reason"]) == (
+            "e2",
+            "match",
+            "HTTP 500: not taken",
+        )
+        assert fast.dead(after=dead.id) == []
+        receiver.answer = lambda got: (200, {}, b"")
+        fast.redeliver(dead)
+        until(lambda: fast.show()["delivered"] == 2)
+        assert (receiver.got[-1].id, fast.dead()) == (dead.id, [])
+
+        first, other = fast.secret, fast.rotate_secret(overlap="1h")
+        assert fast.secret == other != first
+        assert fast.rotate_secret(SECRET) == SECRET
+        fast.replace("a > 4", webhook={"url": receiver.url, "secret": other})
+        client.publish({"id": "e3", "a": 5})
+        got = until(lambda: [each for each in receiver.got if b'"e3"' in each.body])[0]
+        Webhook(other).verify(got.body, got.headers)
+
+        receiver.answer = lambda got: (410, {}, b"")
+        client.publish({"id": "e4", "a": 5})
+        until(lambda: fast.show()["webhook"]["state"] == "disabled")
+        receiver.answer = lambda got: (200, {}, b"")
+        fast.enable_webhook()
+        until(lambda: fast.show()["delivered"] == 4)
+        fast.replace("a > 4")
+        assert "webhook" not in fast.show()
+
+
+def until(found: Callable[[], Found]) -> Found:
+    """Waits until something is found; what."""
+    ends = time.monotonic() + 20
+    while not (what := found()):
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    return what
 
 
 def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:

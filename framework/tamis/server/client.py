@@ -98,13 +98,16 @@ class Client:
         id: str | None = None,
         validity: float | str | None = None,
         deliver: object = None,
+        webhook: str | Mapping[str, str] | None = None,
         data: Mapping[str, Any] | None = None,
         forecast: bool = True,
     ) -> ServerSubscription:
-        """Subscribes; what comes back has the ticket, which is told this once.
+        """Subscribes; what comes back has the ticket, which is told this once, and so is the
+        secret of a webhook: an address, or `{"url": …, "secret": …}`.
 
         Who makes many subscriptions leaves the forecast of each out."""
-        wanted = _wanted(where, validity, deliver, data) | ({} if id is None else {"id": id})
+        wanted = _wanted(where, validity, deliver, webhook, data)
+        wanted |= {} if id is None else {"id": id}
         address = "/subscriptions" if forecast else "/subscriptions?forecast=false"
         made = self.request("POST", address, wanted)
         return ServerSubscription(self, made["id"], made["ticket"], made)
@@ -178,6 +181,8 @@ class ServerSubscription:
         self.ticket = ticket
         self.expires: str | None = made.get("expires")
         self.forecast: dict[str, Any] | None = made.get("forecast")
+        self.secret: str | None = made.get("webhook", {}).get("secret")
+        """Which signs what is sent to its webhook, where the server made it."""
 
     def __repr__(self) -> str:
         return f"<subscription {self.id!r} of {self._client!r}>"
@@ -196,10 +201,13 @@ class ServerSubscription:
         *,
         validity: float | str | None = None,
         deliver: object = None,
+        webhook: str | Mapping[str, str] | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> None:
-        """Gives it another text and policy at once."""
-        self.expires = self._ask("PUT", "", _wanted(where, validity, deliver, data))["expires"]
+        """Gives it another text, policy and webhook at once; without one, its webhook ends."""
+        answer = self._ask("PUT", "", _wanted(where, validity, deliver, webhook, data))
+        self.expires = answer["expires"]
+        self.secret = answer.get("webhook", {}).get("secret", self.secret)
 
     def renew(self, validity: float | str | None = None) -> str:
         """Lets it live for so long from now, a day when nothing is said; when it ends."""
@@ -220,14 +228,35 @@ class ServerSubscription:
 
     def acknowledge(self, delivery: ServerDelivery | str) -> None:
         """Says that what is up to a delivery needs no second one."""
-        id = delivery if isinstance(delivery, str) else delivery.id
-        self._ask("POST", "/ack", {"id": id})
+        self._ask("POST", "/ack", {"id": _id_of(delivery)})
 
     def pending(self, after: str = "", limit: int = 100) -> list[ServerDelivery]:
         """The deliveries that are there, from the acknowledged cursor on, or after an id."""
         query = f"?wait=0&limit={limit}" + (f"&after={after}" if after else "")
-        found = self._ask("GET", f"/matches{query}")
-        return [ServerDelivery.of(each.pop("id"), each.pop("type"), each) for each in found]
+        return _deliveries(self._ask("GET", f"/matches{query}"))
+
+    def dead(self, after: str = "", limit: int = 100) -> list[ServerDelivery]:
+        """The deliveries that its webhook did not take in all attempts; `data` says `tries` and
+        `reason`."""
+        query = f"?limit={limit}" + (f"&after={after}" if after else "")
+        return _deliveries(self._ask("GET", f"/dead{query}"))
+
+    def redeliver(self, delivery: ServerDelivery | str) -> None:
+        """Sends a dead delivery to its webhook again."""
+        self._ask("POST", f"/dead/{_id_of(delivery)}/redeliver")
+
+    def rotate_secret(
+        self, secret: str | None = None, *, overlap: float | str | None = None
+    ) -> str:
+        """Gives its webhook another secret; the one before signs as well for a day, or so long."""
+        asked = {"secret": secret, "overlap": overlap}
+        body = {name: value for name, value in asked.items() if value is not None}
+        self.secret = made = str(self._ask("POST", "/webhook/rotate", body)["secret"])
+        return made
+
+    def enable_webhook(self) -> None:
+        """Sends to its webhook again, at once: one that was disabled, or that waits."""
+        self._ask("POST", "/webhook/enable")
 
     def deliveries(self, after: str = "") -> Iterator[ServerDelivery]:
         """Yields deliveries as they come, from the acknowledged cursor on, or after an id.
@@ -259,11 +288,20 @@ def _wanted(
     where: str,
     validity: float | str | None,
     deliver: object,
+    webhook: str | Mapping[str, str] | None,
     data: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    named = {"validity": validity, "deliver": deliver}
+    named = {"validity": validity, "deliver": deliver, "webhook": webhook}
     given = {name: value for name, value in named.items() if value is not None}
     return {**(data or {}), "where": where, **given}
+
+
+def _id_of(delivery: ServerDelivery | str) -> str:
+    return delivery if isinstance(delivery, str) else delivery.id
+
+
+def _deliveries(records: Iterable[dict[str, Any]]) -> list[ServerDelivery]:
+    return [ServerDelivery.of(each.pop("id"), each.pop("type"), each) for each in records]
 
 
 def _pause(number: int) -> float:
