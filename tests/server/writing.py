@@ -40,7 +40,7 @@ class Customer:
     def run(self) -> None:
         works: list[Callable[[], None]] = [
             *(self.subscribe, self.replace, self.renew, self.unsubscribe),
-            *(self.publish, self.publish, self.publish, self.acknowledge),
+            *(self.publish, self.publish, self.publish, self.acknowledge, self.evaluate),
         ]
         while True:
             work = self.chance.choice(works)
@@ -85,7 +85,8 @@ class Customer:
         for _ in range(count):
             large = {"image": "data:" + self.seed * 4_000} if self.chance.random() < 0.05 else {}
             tag = self.tag()["tag"]
-            events.append({"id": tag, "level": self.chance.randrange(10), **large})
+            fails = {"fails": self.chance.choice([1, 2])} if self.chance.random() < 0.2 else {}
+            events.append({"id": tag, "level": self.chance.randrange(10), **fails, **large})
         done = self.does(changes.Publish(events))
         levels = [event["level"] for event in events]
         say(did="publish", ids=done.ids, positions=done.positions, levels=levels)
@@ -96,6 +97,14 @@ class Customer:
             each = self.chance.choice(standing)
             number = self.does(changes.Acknowledge(each.born, self.chance.randint(0, each.due)))
             say(did="acknowledge", born=each.born, number=number)
+
+    def evaluate(self) -> None:
+        found = self.log.reading.open_verdicts(tries=10)
+        if found:
+            each = self.chance.choice(found)
+            born = self.chance.choice([each.born, None])
+            ids = self.does(changes.Evaluate([each.position], born))
+            say(did="evaluate", of=each.position, born=born or 0, count=len(ids))
 
 
 def main(folder: str, seed: str) -> None:
