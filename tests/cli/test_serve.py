@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.cli.loading import Setup
 from tests.cli.running import Ended, Process
 
 httpx = pytest.importorskip("httpx", reason="pip install 'tamis[server]'")
@@ -26,6 +27,22 @@ import tamis
 @tamis.operator(inputs=("a",))
 def slow(event):
     time.sleep(0.01)
+    return True
+"""
+
+
+HANGING = """
+import threading
+import tamis
+
+@tamis.operator(inputs=("a",))
+def hangs(event):
+    if event["a"] == "hangs":
+        threading.Event().wait()
+    return True
+
+@tamis.operator(inputs=("a",), timeout=1.0)
+def quick(event):
     return True
 """
 
@@ -72,6 +89,36 @@ def test_it_serves_and_finishes_what_it_accepted(tmp_path: Path) -> None:
     ticket = {"Authorization": f"Bearer {made['ticket']}"}
     with serving(tmp_path, "--operators", "mine.py", "--data", "log") as (url, _):
         assert httpx.get(f"{url}/subscriptions/{made['id']}", headers=ticket).json()["due"] == 100
+
+
+def test_an_operator_that_hangs_holds_up_nobody_for_long(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HANGING)
+    options = ("--operators", "mine.py", "--operator-timeout", "0.3")
+    with serving(tmp_path, *options) as (url, _):
+        httpx.post(f"{url}/subscriptions", json={"where": "hangs()", "id": "s"})
+        first = httpx.post(f"{url}/events?wait=true", json={"a": "hangs"}, timeout=20).json()
+        assert first["events"][0]["undetermined"] == ["s"]
+        then = httpx.post(f"{url}/events?wait=true", json={"a": 1}, timeout=20).json()
+        assert then["events"][0]["matches"] == ["s"]
+
+
+def test_operators_that_are_bundled_or_declare_a_timeout_keep_theirs(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HANGING)
+    mine = [str(tmp_path / "mine.py")]
+    timeouts = [
+        {
+            name: record.specification.timeout
+            for name, record in setup.matcher().operators.records.items()
+        }
+        for setup in (
+            Setup(mine, None, None, None),
+            Setup(mine, None, None, None, operator_timeout=9.0),
+        )
+    ]
+    assert timeouts[1] == {**timeouts[0], "hangs": 9.0}
+    assert timeouts[0]["hangs"] is None
+    assert timeouts[0]["quick"] == 1.0
+    assert None in [timeouts[0][name] for name in timeouts[0].keys() - {"hangs", "quick"}]
 
 
 def test_flags_go_before_the_environment_and_that_before_a_file(tmp_path: Path) -> None:

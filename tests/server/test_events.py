@@ -241,7 +241,7 @@ def test_what_waits_for_longer_than_it_may_is_shed_unread(serving: Serving) -> N
         time.sleep(0.02)
         return True
 
-    with serving(queue_seconds=0.5, make=lambda: tamis.Matcher(operators=[slow])) as client:
+    with serving(most_lag_seconds=0.5, make=lambda: tamis.Matcher(operators=[slow])) as client:
         client.subscribed("slow()")
         client.published({"a": 1})
         assert client.post("/events", json=[{"a": n} for n in range(50)]).status_code == 202

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
@@ -93,6 +93,8 @@ class Setup:
     time_zone: str | None = None
     memo_bytes: int | None = None
     types: str | None = None
+    operator_timeout: float | None = None
+    """Bounds calls of operators that are not bundled and declare no timeout."""
 
     @property
     def names(self) -> MatcherNames:
@@ -114,7 +116,10 @@ class Setup:
         names = self.names
         installed().index(names["index"])
         installed().planner(names["planner"])
-        records = [found.record for found in find_operators(self.operators).values()]
+        records = [
+            found.record if found.source.startswith(_BUNDLED) else self._bounded(found.record)
+            for found in find_operators(self.operators).values()
+        ]
         learned = None if self.statistics is None else Statistics.load(self.statistics)
         return Matcher(
             records,
@@ -125,6 +130,15 @@ class Setup:
             memo_bytes=DEFAULT_BYTES if self.memo_bytes is None else self.memo_bytes,
             **names,
         )
+
+    def _bounded(self, record: OperatorRecord) -> OperatorRecord:
+        """Returns a record whose calls may hang without holding up anything for ever."""
+        if self.operator_timeout is None or record.specification.timeout is not None:
+            return record
+        specification = replace(record.specification, timeout=self.operator_timeout)
+        renewed = record.renewed
+        again = None if renewed is None else lambda: list(map(self._bounded, renewed()))
+        return replace(record, specification=specification, renewed=again)
 
     def _event_types(self) -> list[EventType]:
         from tamis.event.types import read_types

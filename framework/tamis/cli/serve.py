@@ -99,13 +99,23 @@ TraceBytes = Annotated[
         min=0,
     ),
 ]
-QueueSeconds = Annotated[
+MostLagSeconds = Annotated[
     float,
     option(
         "SECONDS",
         "How long an event may wait to be matched, as it went lately; more are answered 429.",
-        envvar="TAMIS_QUEUE_SECONDS",
+        envvar="TAMIS_MOST_LAG_SECONDS",
         min=0.1,
+    ),
+]
+OperatorTimeout = Annotated[
+    float,
+    option(
+        "SECONDS",
+        "How long a call may take of an operator that is not bundled and declares no timeout; "
+        "0 bounds none.",
+        envvar="TAMIS_OPERATOR_TIMEOUT",
+        min=0,
     ),
 ]
 WebhookAllow = Annotated[
@@ -144,6 +154,7 @@ def serve(
     refresh_seconds: RefreshSeconds = None,
     subscriptions: Subscriptions = None,
     workers: options.Workers = 1,
+    operator_timeout: OperatorTimeout = 30.0,
     memo_bytes: options.MemoBytes = None,
     time_zone: options.TimeZone = None,
     publish_key: PublishKey = None,
@@ -151,7 +162,7 @@ def serve(
     keep_for: KeepFor = None,
     keep_bytes: KeepBytes = None,
     trace_bytes: TraceBytes = None,
-    queue_seconds: QueueSeconds = 2.0,
+    most_lag_seconds: MostLagSeconds = 2.0,
     webhook_allow: WebhookAllow = None,
     log_format: LogFormat = "text",
     config: Config = None,
@@ -166,12 +177,15 @@ def serve(
         if key is not None and not key.strip():
             raise MisuseError(f"{name} is empty")
     options.check_followed(statistics, follows=follow_statistics)
-    setup = Setup(operators, index, planner, statistics, time_zone=time_zone, memo_bytes=memo_bytes)
+    setup = Setup(
+        operators, index, planner, statistics, time_zone=time_zone, memo_bytes=memo_bytes,
+        operator_timeout=operator_timeout or None,
+    )  # fmt: skip
     _run(
         host, port, lambda: setup.matcher(workers=workers), data=Path(data),
         publish_key=publish_key, admin_key=admin_key,
         keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
-        queue_seconds=queue_seconds,
+        most_lag_seconds=most_lag_seconds,
         subscriptions=None if subscriptions is None else Path(subscriptions),
         statistics=Path(statistics) if statistics is not None and follow_statistics else None,
         refresh_seconds=refresh_seconds,

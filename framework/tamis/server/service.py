@@ -63,7 +63,7 @@ class ServerSettings:
     """In one request."""
     most_behind: int = 10_000
     """Entries that may wait to be decided before more events are refused."""
-    queue_seconds: float = 2.0
+    most_lag_seconds: float = 2.0
     """How long they may, as it went lately; a hundred may for longer."""
     most_waiting_bytes: int = 256 * 1024 * 1024
     """Of events that wait for the disk before more are refused."""
@@ -239,7 +239,7 @@ class Service:
         state, settings = self._log.state, self.settings
         behind = state.position - state.cursor
         seconds = self._matching.seconds_for(behind)
-        is_slow = behind > _FEW_BEHIND and seconds > settings.queue_seconds
+        is_slow = behind > _FEW_BEHIND and seconds > settings.most_lag_seconds
         if is_slow or behind >= settings.most_behind:
             words = f"{behind:,} entries of the log wait to be matched"
             return overloaded(words, min(_LONGEST_SECONDS, seconds / 2))
