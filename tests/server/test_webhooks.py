@@ -236,6 +236,8 @@ def test_put_keeps_the_secret_and_takes_a_webhook_away(
         first = receiver.wait(1)[0]
         assert first.path == "/hook/moved"
         Webhook(secret).verify(first.body, first.headers)
+        while not shown(client, address, ticket)["webhook"]["failures"]:
+            time.sleep(0.01)  # until it is in the log that it was not taken
         client.put(address, headers=ticket, json={"where": "a > 3"})
         found = until(client, address, ticket, dead=1)
         assert "webhook" not in found

@@ -56,7 +56,7 @@ class LogState:
     """The time of the last entry: none is before it."""
 
 
-class NewEntries:
+class CommitEntries:
     """The entries of a transaction, behind those of a state, which they lead on."""
 
     def __init__(self, state: LogState, now: float) -> None:

@@ -24,7 +24,7 @@ from tamis.server.changes import (
     Request,
     Verdict,
 )
-from tamis.server.entries import EventsKnown, LogState, NewEntries
+from tamis.server.entries import CommitEntries, EventsKnown, LogState
 from tamis.server.errors import (
     IdTaken,
     LogError,
@@ -72,7 +72,7 @@ class LogTransaction:
         """Whether each id of an event is asked for before it is written."""
         self._now = max(before.clock, now)
         self.state = LogState(**{**vars(before), "clock": self._now})
-        self._entries = NewEntries(self.state, self._now)
+        self._entries = CommitEntries(self.state, self._now)
         self.removed_payloads: list[str] = []
         """The files that nothing names any more."""
 
