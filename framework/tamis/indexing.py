@@ -21,25 +21,25 @@ Rows = Ints
 Entry = tuple[int, Sequence[AttributePredicate]]
 
 
-class _Found(NamedTuple):
+class _RowsAndChecks(NamedTuple):
     rows: Rows
     checked: int
 
 
-class Found(_Found):
+class FoundRows(_RowsAndChecks):
     """Holds the rows that an event satisfies, and how many rows were checked to find them."""
 
     reads: int = 0
     """The pages that an index on disk has read."""
 
-    def with_reads(self, reads: int) -> Found:
+    def with_reads(self, reads: int) -> FoundRows:
         """Returns the same, found with so many pages read."""
-        found = Found(*self)
+        found = FoundRows(*self)
         found.reads = reads
         return found
 
 
-class Kept(NamedTuple):
+class KeptDocument(NamedTuple):
     """A subscription that is kept with its index: as JSON, and when it ends."""
 
     document: str
@@ -56,10 +56,10 @@ class Keeper(Protocol):
     def change(self) -> AbstractContextManager[None]:
         """Keeps all that is changed within, the rows of the index too, or nothing."""
 
-    def read(self, holds: str) -> Sequence[Kept]:
+    def read(self, holds: str) -> Sequence[KeptDocument]:
         """Returns what is kept, in the order of its coming; an error if it is of another sort."""
 
-    def put(self, id: str | int, kept: Kept, rows: Iterable[int]) -> None:
+    def put(self, id: str | int, kept: KeptDocument, rows: Iterable[int]) -> None:
         """Keeps a subscription, whose rows are in the index."""
 
     def own(self, id: str | int, rows: Iterable[int]) -> None:
@@ -122,9 +122,9 @@ class Index(Protocol):
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the matches, and how many rows were checked: by default all."""
-        return Found(self.match(event), len(self))
+        return FoundRows(self.match(event), len(self))
 
     @property
     def choice(self) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tamis.calling.throttles import Throttle
     from tamis.event.paths import is_address, is_facts_path
     from tamis.index.needles import Needles
-    from tamis.indexing import Found
+    from tamis.indexing import FoundRows
     from tamis.language.values import NUMBER, STRING, Scalar, kind_of
     from tamis.nearest import did_you_mean
     from tamis.numeric.growing import GrowingArray
@@ -32,7 +32,7 @@ _HOMES = {
     "Throttle": "calling.throttles",
     **dict.fromkeys(("is_address", "is_facts_path"), "event.paths"),
     "Needles": "index.needles",
-    "Found": "indexing",
+    "FoundRows": "indexing",
     **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
     "did_you_mean": "nearest",
     "GrowingArray": "numeric.growing",
@@ -57,7 +57,7 @@ __all__ = [
     "Bytes",
     "Flags",
     "Floats",
-    "Found",
+    "FoundRows",
     "GrowingArray",
     "Ints",
     "Lanes",

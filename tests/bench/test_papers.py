@@ -36,7 +36,7 @@ from tamis_bench.papers.claims import (
     times,
     unbuilt,
 )
-from tamis_bench.papers.drawing import INTERVAL, ONE_SIDED, SET, Drawn, Given
+from tamis_bench.papers.drawing import INTERVAL, ONE_SIDED, SET, Drawn, GivenBoxes
 from tamis_bench.report import Row
 
 LATER = ("dbms", "pbtree")
@@ -98,7 +98,7 @@ def test_what_is_not_built_is_not_measured() -> None:
 @pytest.mark.parametrize("other", [ONE_SIDED, INTERVAL, SET])
 def test_drawn_workloads_are_what_their_clauses_say(other: str) -> None:
     drawn = Drawn(60, 30, values=100, pairs=20, spread=0.3, equality=0.3, other=other, asked=0.5)
-    boxes = Given("drawn", drawn, 3, 10)
+    boxes = GivenBoxes("drawn", drawn, 3, 10)
     events, asked = boxes.event_dicts(), dict(boxes.clauses(range(60)))
     found = 0
     for at, event in enumerate(events):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -23,6 +24,30 @@ def test_no_class_stands_in_two_modules() -> None:
                 found[node.name].append(str(path))
     assert len(found) > 500
     assert {name: places for name, places in found.items() if len(set(places)) > 1} == {}
+
+
+def test_no_class_is_a_participle_alone() -> None:
+    alone = re.compile(
+        r"_?([A-Z][a-z]*(ed|ing)|Made|Kept|Told|Seen|Found|Sent|Held|Written|Given|Broken)"
+    )
+    nouns = {
+        "Drawing",
+        "Embedding",
+        "Finding",
+        "Sharding",
+        "Sighting",
+        "Standing",
+        "Thing",
+        "Undetermined",
+    }
+    found = [
+        f"{path}: {node.name}"
+        for path, module in MODULES.items()
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+        if alone.fullmatch(node.name) and node.name not in nouns
+    ]
+    assert found == []
 
 
 def test_modules_open_with_what_they_do() -> None:

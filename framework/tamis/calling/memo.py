@@ -80,7 +80,7 @@ class _Operator:
         self.forgotten = False
 
 
-class _Kept(NamedTuple):
+class _KeptAnswer(NamedTuple):
     answer: Answer
     since: float
     size: int
@@ -92,7 +92,7 @@ class _Answers:
     __slots__ = ("by_key", "operator", "size", "used")
 
     def __init__(self, operator: _Operator, size: int) -> None:
-        self.by_key: OrderedDict[Key, _Kept] = OrderedDict()
+        self.by_key: OrderedDict[Key, _KeptAnswer] = OrderedDict()
         self.operator = operator
         self.size = size
         self.used = 0.0
@@ -242,7 +242,7 @@ class Memo:
             answers = self._shelves[shelf] = _Answers(operator, shelf_size)
             answers.used = self._clock()
             self._count(operator, shelf_size, 0)
-        answers.by_key[key] = _Kept(answer, answers.used, size)
+        answers.by_key[key] = _KeptAnswer(answer, answers.used, size)
         self._count(operator, size, 1)
         while self._bytes > self.most_bytes:
             oldest, found = next(iter(self._shelves.items()))

@@ -14,7 +14,7 @@ from tamis.catalog.catalog import Catalog
 from tamis.catalog.expiry import Expiry
 from tamis.catalog.intake import Intake, NewSubscription
 from tamis.errors import DatabaseError
-from tamis.indexing import Keeper, Kept
+from tamis.indexing import Keeper, KeptDocument
 
 SUBSCRIPTIONS = "subscriptions"
 
@@ -54,7 +54,7 @@ class KeptExpiry(Expiry):
                 continue
             named = {} if known.deliver is None else {"deliver": known.deliver}
             document = {"id": id, "where": known.text, **named, **known.data}
-            keeper.put(id, Kept(json.dumps(document), end), rows)
+            keeper.put(id, KeptDocument(json.dumps(document), end), rows)
 
     def set(self, id: str, end: float) -> None:
         """Gives a new subscription an end; infinity is none."""
@@ -93,7 +93,7 @@ class KeptExpiry(Expiry):
             self._is_opening = False
 
     def _accepted(
-        self, keeper: Keeper, kept: Sequence[Kept], intake: Intake
+        self, keeper: Keeper, kept: Sequence[KeptDocument], intake: Intake
     ) -> list[NewSubscription]:
         try:
             return intake.accept([json.loads(each.document) for each in kept], False)

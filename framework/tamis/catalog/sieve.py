@@ -19,7 +19,7 @@ import numpy as np
 from tamis.catalog.catalog import DECLARES, Catalog, stretches
 from tamis.catalog.resolve import ResolvedAlternative
 from tamis.event import Event
-from tamis.indexing import Found, Index, Keeper, Rows
+from tamis.indexing import FoundRows, Index, Keeper, Rows
 from tamis.numeric.types import Flags
 from tamis.operators.asking import Test
 from tamis.statistics import Statistics
@@ -82,14 +82,14 @@ class Sieve:
         for index in self._indexes():
             index.inform(statistics)
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the alternatives that an event leaves, each once, in any order."""
         found, names = self._all.search(event), self._catalog.declared_names
         if self._written is None or not any(map(event.is_undecided, names)):
             return found
         other = self._written.search(event)
         rows = other.rows[~self._dropped(other.rows, event)[0]]
-        both = Found(np.union1d(found.rows, rows), found.checked + other.checked)
+        both = FoundRows(np.union1d(found.rows, rows), found.checked + other.checked)
         return both.with_reads(found.reads + other.reads)
 
     @property

@@ -14,7 +14,7 @@ from tamis.cli.saying import say
 
 if TYPE_CHECKING:
     from tamis.spark.compiling import CompiledSubscriptions
-    from tamis.spark.matching import Written
+    from tamis.spark.matching import WrittenFiles
 
 
 def match_on_spark(run: MatchRun, master: str | None, shards: int) -> None:
@@ -64,7 +64,7 @@ def match_on_spark(run: MatchRun, master: str | None, shards: int) -> None:
     )
 
 
-def _keep(written: Written, rejects: str | None, output: str, staged: str) -> None:
+def _keep(written: WrittenFiles, rejects: str | None, output: str, staged: str) -> None:
     """Puts what workers wrote where it belongs."""
     from tamis.files.writing import lines_to
     from tamis.spark.matching import commit_folder

@@ -210,7 +210,7 @@ _DECIDER = Decider(_Nobody(), Inline(), Memo(0), unsaid)
 
 
 @dataclass(frozen=True)
-class _Made:
+class _CallsBefore:
     """The calls and preparations that an event needs before the text asks for anything."""
 
     calls: frozenset[str] = frozenset()
@@ -229,7 +229,7 @@ class Outlook:
     ) -> None:
         self._world, self._known, self._limits = world, known, limits
         self._planner = planner
-        self._made = [_Made()] * len(world.events)
+        self._made = [_CallsBefore()] * len(world.events)
 
     def look(self, catalog: Catalog, sieve: Sieve, reading: Reading) -> None:
         """Decides all events that have values for what is subscribed."""
@@ -244,11 +244,11 @@ class Outlook:
                 del self._world.events[at + 1 :]
                 break
 
-    def _made_for(self, at: int, skeleton: Skeleton, plain: Ints) -> _Made:
+    def _made_for(self, at: int, skeleton: Skeleton, plain: Ints) -> _CallsBefore:
         decision = self._decided(at, skeleton, plain, self._planner)
         calls = [skeleton.calls[each] for each in decision.made]
         every = (each for call in calls for each in call.specification.preparations)
-        return _Made(frozenset(call.text for call in calls), frozenset(every))
+        return _CallsBefore(frozenset(call.text for call in calls), frozenset(every))
 
     def _decided(self, at: int, skeleton: Skeleton, plain: Ints, planner: Planner) -> Decision:
         made = self._made[at].calls

@@ -31,7 +31,7 @@ from tamis.files.manifest import (
 from tamis.index.clauses import Clause, predicate_of
 from tamis.index.columns import Columns
 from tamis.index.ids import Id, Ids
-from tamis.indexing import Index, Kept
+from tamis.indexing import Index, KeptDocument
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.numeric.types import Ints
@@ -105,7 +105,7 @@ class AttributeIndex:
             ids = self._ids.of(rows).tolist()
             for id, row, predicates in zip(ids, rows.tolist(), asked, strict=True):
                 clauses = [(p.attribute, p.comparison.op, p.comparison.value) for p in predicates]
-                keeper.put(id, Kept(json.dumps([id, clauses]), math.inf), [row])
+                keeper.put(id, KeptDocument(json.dumps([id, clauses]), math.inf), [row])
 
     def _settle_in(self, folder: Path) -> None:
         """Says in the folder of an index that it is opened by `open`."""

@@ -20,7 +20,7 @@ import numpy as np
 from tamis.event import Event
 from tamis.index.columns import Columns
 from tamis.index.scan import Scan
-from tamis.indexing import Entry, Found, Index, Rows
+from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.predicate import AttributePredicate, Disjunction
 from tamis.numeric.growing import GrowingArray
 from tamis.statistics import Statistics
@@ -187,11 +187,11 @@ class DisjunctionIndex(Index):
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._decided(event, self._index.match(event))
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the same, and how many rows were checked."""
         found = self._index.search(event)
         rows = self._decided(event, found.rows)
-        return Found(rows, found.checked).with_reads(found.reads)
+        return FoundRows(rows, found.checked).with_reads(found.reads)
 
     @property
     def choice(self) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tamis.event import Event
 from tamis.index.columns import Columns
 from tamis.index.scan import Scan
-from tamis.indexing import Entry, Found, Index, Rows
+from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.predicate import AttributePredicate
 from tamis.statistics import Statistics
 
@@ -86,7 +86,7 @@ class ScanFirst(Index):
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._index.match(event)
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the same, and how many rows were checked."""
         return self._index.search(event)
 

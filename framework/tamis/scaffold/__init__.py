@@ -4,6 +4,6 @@ Others may import what stands here.
 """
 
 from tamis.scaffold.domains import DOMAINS, Domain
-from tamis.scaffold.making import Made, ScaffoldError, make, planned
+from tamis.scaffold.making import PackagePlan, ScaffoldError, make, planned
 
-__all__ = ["DOMAINS", "Domain", "Made", "ScaffoldError", "make", "planned"]
+__all__ = ["DOMAINS", "Domain", "PackagePlan", "ScaffoldError", "make", "planned"]

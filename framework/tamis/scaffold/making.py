@@ -36,7 +36,7 @@ class ScaffoldError(TamisError, ValueError):
     """A name, a domain or a folder that cannot be."""
 
 
-class Made(NamedTuple):
+class PackagePlan(NamedTuple):
     """A package to be, or that was made: its folder, what it is called, and its files."""
 
     folder: Path
@@ -46,7 +46,7 @@ class Made(NamedTuple):
     files: dict[str, str]
 
 
-def make(name: str, *, domain: str = "measure", folder: str | None = None) -> Made:
+def make(name: str, *, domain: str = "measure", folder: str | None = None) -> PackagePlan:
     """Writes the package; `ScaffoldError` where it cannot be."""
     made = planned(name, domain=domain, folder=folder)
     for path, text in made.files.items():
@@ -56,7 +56,7 @@ def make(name: str, *, domain: str = "measure", folder: str | None = None) -> Ma
     return made
 
 
-def planned(name: str, *, domain: str = "measure", folder: str | None = None) -> Made:
+def planned(name: str, *, domain: str = "measure", folder: str | None = None) -> PackagePlan:
     """Plans the files that would be written."""
     _check_name(name)
     if domain not in DOMAINS:
@@ -104,7 +104,7 @@ def planned(name: str, *, domain: str = "measure", folder: str | None = None) ->
     written = {
         path: places.sub(lambda found: filled[found[0]], text) for path, text in files.items()
     }
-    return Made(place, name, distribution, package, written)
+    return PackagePlan(place, name, distribution, package, written)
 
 
 def _template(name: str) -> str:

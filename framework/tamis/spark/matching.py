@@ -201,7 +201,7 @@ def _of_batch(name: str, before: int, batch: Any) -> Iterator[GivenLine]:
 # files
 
 
-class Written(NamedTuple):
+class WrittenFiles(NamedTuple):
     """The files that were written, in the order of their parts."""
 
     results: list[str]
@@ -237,7 +237,7 @@ def match_files(
     namings: Mapping[str, EventDefaults] | None = None,
     parts: int | None = None,
     chunk_bytes: int | None = None,
-) -> Written:
+) -> WrittenFiles:
     """Matches the events of files; workers read and write them, at the same paths.
 
     `namings` are what events get of folders and new names, where more than these files says it."""
@@ -256,7 +256,7 @@ def match_files(
     ]
     shared = in_parts(chunks, most)
     if not shared:
-        return Written([], [], Totals())
+        return WrittenFiles([], [], Totals())
     held = compiled.sent(spark)
 
     def work(at: int) -> Iterator[Told]:
@@ -374,7 +374,7 @@ def _given(chunks: Iterable[Chunk], *, tolerant: bool) -> Iterator[GivenLine]:
             yield GivenLine(FileLine(chunk.name, number + 1, None, f"cannot be read: {bad}", ""))
 
 
-def _written(parts: Iterable[tuple[str, str | None, Totals]]) -> Written:
+def _written(parts: Iterable[tuple[str, str | None, Totals]]) -> WrittenFiles:
     """All parts, which come in their order."""
     results, rejects, totals = [], [], Totals()
     for result, rejected, part in parts:
@@ -382,7 +382,7 @@ def _written(parts: Iterable[tuple[str, str | None, Totals]]) -> Written:
         if rejected:
             rejects.append(rejected)
         totals.add(part)
-    return Written(results, rejects, totals)
+    return WrittenFiles(results, rejects, totals)
 
 
 # folders of parts

@@ -124,7 +124,7 @@ def violation(world: PlannerWorld, planner: PlannerForm) -> str | None:
         seen = run_world(world, _WatchedPlanner(made_planner(planner)))
         rounds = run_world(world, _WatchedPlanner(made_planner(planner), _ROUND))
         kept = run_world(world, made_planner(planner), workers=2, memo_bytes=_MEMO_BYTES)
-    except (Broken, PlannerError) as broken:
+    except (BrokenPlannerLaw, PlannerError) as broken:
         return _breach(broken)
     for at, (theirs, ours) in enumerate(zip(right, seen, strict=True)):
         event = f"event {at % len(world.events)}"
@@ -171,14 +171,14 @@ def run_world(
                 _change(matcher, world)
         for warning in heard:
             if issubclass(warning.category, PluginWarning):
-                raise Broken(f"does not follow: {warning.message}")
+                raise BrokenPlannerLaw(f"does not follow: {warning.message}")
         for at, event in enumerate(world.events):
             result = matcher.match({**event, "id": f"e{at} in pass {number}"})
             calls = tuple(call.predicate for call in result.calls)
             seen.append(ObservedEvent(_answers(result), calls, result))
     for operator in operators:
         if operator.repeated:
-            raise Broken(f"makes a call twice for an event: {operator.repeated[0]}")
+            raise BrokenPlannerLaw(f"makes a call twice for an event: {operator.repeated[0]}")
     return seen
 
 
@@ -204,14 +204,14 @@ def _answers(result: Result) -> dict[str, Any]:
     }
 
 
-class Broken(Exception):
+class BrokenPlannerLaw(Exception):
     """A planner that broke the law while it ran."""
 
 
 def _breach(problem: Exception) -> str:
     """Describes how a run ended early: a breach of the law, or an error of the planner."""
     cause = problem.__cause__ if isinstance(problem, PlannerError) else problem
-    if cause is None or isinstance(cause, Broken):
+    if cause is None or isinstance(cause, BrokenPlannerLaw):
         return str(cause or problem)
     return f"raises {type(cause).__name__}: {cause}"
 
@@ -237,7 +237,7 @@ class _WatchedPlanner:
             try:
                 return method(*arguments)
             except Exception as problem:
-                raise Broken(f"raises {type(problem).__name__}: {problem}") from problem
+                raise BrokenPlannerLaw(f"raises {type(problem).__name__}: {problem}") from problem
 
         return watched
 
@@ -253,13 +253,15 @@ class _WatchedRun:
         calls = self.run.next(self.limit)
         for call in calls:
             if not 0 <= call < self.problem.calls:
-                raise Broken(f"asks for call {call} where there are {self.problem.calls}")
+                raise BrokenPlannerLaw(f"asks for call {call} where there are {self.problem.calls}")
             if call in self.asked:
-                raise Broken(f"asks for call {call} twice")
+                raise BrokenPlannerLaw(f"asks for call {call} twice")
             self.asked.add(call)
         invocations = _invocations(self.problem, calls)
         if invocations > self.limit:
-            raise Broken(f"asks for {invocations} calls at once, not for {self.limit} at most")
+            raise BrokenPlannerLaw(
+                f"asks for {invocations} calls at once, not for {self.limit} at most"
+            )
         return calls
 
     def observe(

@@ -25,7 +25,7 @@ from tamis_bench.papers.claims import (
     steady,
     times,
 )
-from tamis_bench.papers.drawing import Drawn, Given
+from tamis_bench.papers.drawing import Drawn, GivenBoxes
 from tamis_bench.papers.measuring import (
     Experiment,
     Paper,
@@ -49,15 +49,15 @@ _MOST_IN_MATRICES = 1_000_000
 """Subscriptions up to which a matrix of bytes is measured: the paper's had no memory for more."""
 
 
-def _of(size: PaperSize, count: int, values: int, longest: int) -> Given:
+def _of(size: PaperSize, count: int, values: int, longest: int) -> GivenBoxes:
     drawn = Drawn(
         count, _ATTRIBUTES, values, longest=longest, shortest=longest, pairs=_ATTRIBUTES,
         equality=0.34,
     )  # fmt: skip
-    return Given("Counting", drawn, size.seed, size.events)
+    return GivenBoxes("Counting", drawn, size.seed, size.events)
 
 
-def _mixed(size: PaperSize, count: int) -> Given:
+def _mixed(size: PaperSize, count: int) -> GivenBoxes:
     """Draws predicates over domains of all sizes: attributes take turns."""
     boxes = _of(size, count, max(_DOMAINS.values()), 1)
     sizes = np.resize(list(_DOMAINS.values()), _ATTRIBUTES).astype(np.float64)

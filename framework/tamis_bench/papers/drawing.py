@@ -45,7 +45,7 @@ class Drawn:
     """Half the width of intervals, members of sets."""
 
 
-class Given(Boxes):
+class GivenBoxes(Boxes):
     """A workload of arrays that are there, without spare subscriptions."""
 
     def __init__(self, name: str, drawn: Drawn, seed: int, events: int) -> None:

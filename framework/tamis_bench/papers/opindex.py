@@ -25,7 +25,7 @@ from tamis_bench.papers.claims import (
     steady,
     times,
 )
-from tamis_bench.papers.drawing import INTERVAL, SET, Drawn, Given
+from tamis_bench.papers.drawing import INTERVAL, SET, Drawn, GivenBoxes
 from tamis_bench.papers.measuring import (
     Experiment,
     Paper,
@@ -53,12 +53,12 @@ _PRODUCTS = Drawn(
 _CAPACITIES = (5, 50, 150, 250)
 
 
-def _drawn(size: PaperSize, **changes: Any) -> Given:
+def _drawn(size: PaperSize, **changes: Any) -> GivenBoxes:
     full = replace(changes.pop("of", _DEFAULT), **changes)
     drawn = replace(
         full, subscriptions=size.count(full.subscriptions), attributes=size.wide(full.attributes)
     )
-    return Given("OpIndex", drawn, size.seed, size.events)
+    return GivenBoxes("OpIndex", drawn, size.seed, size.events)
 
 
 def _varied(name: str, places: tuple[float, ...], of: Drawn = _DEFAULT, methods: Any = _ALL) -> Any:

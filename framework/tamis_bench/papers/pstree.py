@@ -15,7 +15,7 @@ import numpy as np
 from tamis_bench import begen
 from tamis_bench.boxes import SHAPES, Boxes
 from tamis_bench.papers import pstree_claims
-from tamis_bench.papers.drawing import Drawn, Given
+from tamis_bench.papers.drawing import Drawn, GivenBoxes
 from tamis_bench.papers.measuring import (
     Experiment,
     Paper,
@@ -92,7 +92,7 @@ def _queries(size: PaperSize) -> Iterator[Row]:
         drawn = replace(
             _QUERIES, subscriptions=size.count(count), attributes=size.wide(_QUERIES.attributes)
         )
-        return Given("PS-Tree queries", drawn, size.seed, size.events)
+        return GivenBoxes("PS-Tree queries", drawn, size.seed, size.events)
 
     yield from along(size.some((300_000, 1_000_000, 2_100_000)), draw, _ALL, size, "subscriptions")
 

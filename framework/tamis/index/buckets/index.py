@@ -67,7 +67,7 @@ from tamis.index.known import knowledge_from
 from tamis.index.labels import ChangedLabels, relabeled
 from tamis.index.readings import event_count
 from tamis.index.terms import RANGE, TermColumns, joined
-from tamis.indexing import Entry, Found, Index, Rows
+from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats, Ints
 from tamis.statistics import Statistics
@@ -420,7 +420,7 @@ class BucketIndex(Index):
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._match_one(self._dimensions.read((event,))).rows
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the same, and how many rows were checked."""
         return self._match_one(self._dimensions.read((event,)))
 
@@ -433,7 +433,7 @@ class BucketIndex(Index):
         readings = [self._dimensions.read((event,)) for event in events]
         return lambda place: self._match_one(readings[place]).rows
 
-    def _match_one(self, readings: Ints) -> Found:
+    def _match_one(self, readings: Ints) -> FoundRows:
         """Returns the rows of a single event, by the shortest way when there is room for it."""
         self._matched += 1
         scratch, handle = self._scratch.take(self._store, 1)
@@ -441,10 +441,10 @@ class BucketIndex(Index):
         try:
             if self._match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
                 rows = scratch.out[: scratch.ends[0]].astype(np.int64)
-                return Found(rows, int(scratch.tested[0] - before))
+                return FoundRows(rows, int(scratch.tested[0] - before))
         finally:
             self._scratch.give_back(scratch, handle)
-        return Found(self._match(readings)[0], len(self))
+        return FoundRows(self._match(readings)[0], len(self))
 
     def _match(self, readings: Ints) -> list[Rows]:
         count = event_count(readings)

@@ -13,7 +13,7 @@ from tamis.errors import DatabaseError
 from tamis.index.dbms.databases import Database
 from tamis.index.dbms.predicates import label
 from tamis.index.dbms.tables import ABOUT
-from tamis.indexing import Keeper, Kept
+from tamis.indexing import Keeper, KeptDocument
 
 _HOLDS = "holds"
 
@@ -34,7 +34,7 @@ class DatabaseKeeper(Keeper):
         """Commits all that is changed within, or nothing."""
         return self._database.transaction()
 
-    def read(self, holds: str) -> list[Kept]:
+    def read(self, holds: str) -> list[KeptDocument]:
         """Returns what is kept, in the order in which it came."""
         found = self._database.about(_HOLDS)
         if found not in (None, holds):
@@ -46,11 +46,11 @@ class DatabaseKeeper(Keeper):
         )
         self._place = rows[-1][0] if rows else 0
         return [
-            Kept(document, math.inf if expires is None else expires)
+            KeptDocument(document, math.inf if expires is None else expires)
             for _, document, expires in rows
         ]
 
-    def put(self, id: str | int, kept: Kept, rows: Iterable[int]) -> None:
+    def put(self, id: str | int, kept: KeptDocument, rows: Iterable[int]) -> None:
         """Keeps a subscription, whose rows are in the index."""
         self._place += 1
         name = _name_of(id)

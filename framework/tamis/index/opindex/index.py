@@ -52,7 +52,7 @@ from tamis.index.opindex.store import (
     OpIndexStore,
 )
 from tamis.index.readings import event_count, most_at_once
-from tamis.indexing import Entry, Found, Index, Rows
+from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats, Ints
 from tamis.numeric.views import places_of
@@ -218,7 +218,7 @@ class OpIndex(Index):
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._match(self._dimensions.read((event,)), 0).rows
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the same, and how many rows hang where something was found."""
         return self._match(self._dimensions.read((event,)), 0)
 
@@ -232,7 +232,7 @@ class OpIndex(Index):
         readings = [self._dimensions.read((event,)) for event in events]
         return lambda place: self._match(readings[place], 0).rows
 
-    def _match(self, readings: Ints, event: int) -> Found:
+    def _match(self, readings: Ints, event: int) -> FoundRows:
         scratch, places = self._scratch(sum(most_at_once(readings)))
         try:
             count = match_event(self._places, places, readings, event)
@@ -244,7 +244,7 @@ class OpIndex(Index):
             rows = np.unique(rows)
         if len(self._always):
             rows = np.concatenate([rows, self._always])
-        return Found(rows, checked + len(self._always))
+        return FoundRows(rows, checked + len(self._always))
 
     def _scratch(self, values: int) -> _Lent:
         """Returns scratch for one match at a time, of events with so many values."""

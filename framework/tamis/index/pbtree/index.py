@@ -40,7 +40,7 @@ from tamis.index.pbtree.place import Home
 from tamis.index.pbtree.records import Records
 from tamis.index.pbtree.store import PAGES, PageTally
 from tamis.index.pbtree.tree import Sizes, Tree
-from tamis.indexing import Entry, Found, Index, Rows
+from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.comparison import ARRAY, PRESENCE, Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Ints
@@ -260,12 +260,12 @@ class PBTree(Index):
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self.search(event).rows
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         """Returns the same, how many entries were checked, and how many pages were read."""
         tally = PageTally()
         return self.find(event, tally)
 
-    def find(self, event: Event, tally: PageTally) -> Found:
+    def find(self, event: Event, tally: PageTally) -> FoundRows:
         """Returns the same, and counts the pages that were looked at."""
         reading = self._lines.read(event)
         exact: list[Rows] = []
@@ -296,7 +296,7 @@ class PBTree(Index):
         doubtful = np.unique(np.concatenate(vague + nothing))
         sure = [row for row in doubtful.tolist() if self._verified(row, event, tally)]
         rows = np.unique(np.concatenate([*exact, np.array(sure, np.int64)]))
-        return Found(rows, checked).with_reads(tally.reads)
+        return FoundRows(rows, checked).with_reads(tally.reads)
 
     def _verified(self, row: int, event: Event, tally: PageTally) -> bool:
         """Returns whether the predicates of a row hold, one by one."""

@@ -22,7 +22,7 @@ from tamis.index.pbtree.index import PBTree
 from tamis.index.pbtree.nodes import PAGE_BYTES
 from tamis.index.pbtree.store import LOG, PAGES, PageTally
 from tamis.index.pbtree.tree import Sizes
-from tamis.indexing import Found
+from tamis.indexing import FoundRows
 from tamis.testing import check_index
 from tamis.testing.index_law import Trial
 from tests.framework.index.pbtree.changes import Changes, event
@@ -66,7 +66,7 @@ def test_the_law_holds_with_nodes_that_split() -> None:
 class Restarted(PBTree):
     """An index that is left, and opened again, before every answer."""
 
-    def search(self, event: Event) -> Found:
+    def search(self, event: Event) -> FoundRows:
         again = Restarted.opened(self)
         found = again.find(event, PageTally())
         again.close()
