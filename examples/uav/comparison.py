@@ -26,7 +26,7 @@ from tamis_operators import reasoner, spatial
 
 PLANNERS = ("naive", "sequential", "suborder", "savings")
 DRONES = 12
-FRAMES_SEED, OTHER_SUBSCRIBERS = 8_400, 9_119
+FRAMES_SEED, OTHER_SUBSCRIBERS = 8_600, 6_007
 """Of frames, and of subscriptions, that nothing was tuned on."""
 _A_SEED, _SECONDS = 2, 900.0
 _COMPARISONS = {"=": operator.eq, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
@@ -34,18 +34,22 @@ _COMPARISONS = {"=": operator.eq, "<": operator.lt, ">": operator.gt, ">=": oper
 
 @tamis.operator(cost_seconds=0.000002)
 def attributeIs(event: Any, name: str, comparison: str, value: str | float) -> bool:
-    """Whether an attribute of the event is so: what an index does else."""
+    """Tells whether an attribute of the event is so, as an index does else."""
     return name in event and bool(_COMPARISONS[comparison](event[name], value))
 
 
-def _indexed() -> list[tamis.OperatorRecord]:
+def indexed_operators() -> list[tamis.OperatorRecord]:
+    """Lists the operators of the demo."""
     return [*operators.tamis_operators(), *spatial.operators(), *reasoner.operators()]
 
 
 @tamis.hookimpl
 def tamis_operators() -> list[tamis.OperatorRecord]:
-    """The operators of the demo, of which no index knows what is necessary."""
-    return [tamis.OperatorRecord(each.specification, partial(_silent, each)) for each in _indexed()]
+    """Lists the operators of the demo, of which no index knows what is necessary."""
+    return [
+        tamis.OperatorRecord(each.specification, partial(_silent, each))
+        for each in indexed_operators()
+    ]
 
 
 def _silent(record: tamis.OperatorRecord) -> tamis.Operator:
@@ -61,8 +65,8 @@ def matcher_of(
     indexed: bool = True,
     learning: bool = True,
 ) -> tamis.Matcher:
-    """A matcher as `make demo` serves it; without the index where that is wanted."""
-    known: list[object] = [*_indexed()] if indexed else [*tamis_operators(), attributeIs]
+    """Makes a matcher as `make demo` serves it; without the index where that is wanted."""
+    known: list[object] = [*indexed_operators()] if indexed else [*tamis_operators(), attributeIs]
     entries = entries if indexed else map(subscribers.unindexed, entries)
     matcher = tamis.Matcher(
         known, statistics=statistics, learning=learning, memo_bytes=0, timer=time.process_time
@@ -74,7 +78,7 @@ def matcher_of(
 
 
 def frames(count: int, seed: int = FRAMES_SEED) -> Iterator[dict[str, Any]]:
-    """Moments of flights, some of each seed, each at another hour and in other weather."""
+    """Yields moments of flights, some of each seed, at many hours and in any weather."""
     for at in range(0, count, _A_SEED):
         simulation = Simulation(seed + at // _A_SEED, drones=DRONES)
         every = simulation.count(_SECONDS)
@@ -130,7 +134,7 @@ def _learning(
     events: Sequence[Mapping[str, Any]],
     statistics: tamis.Statistics,
 ) -> Iterator[Row]:
-    """With what Spark learned and without, frame by frame in turns."""
+    """Matches with what Spark learned and without, frame by frame in turns."""
     matchers = {
         "with what Spark learned": matcher_of(entries, statistics),
         "without, learning as it goes": matcher_of(entries),

@@ -32,10 +32,10 @@ from typing import Any
 
 import tamis
 from examples.uav import operators, subscribers
-from examples.uav.scores import SUBSCRIPTIONS
 from examples.uav.simulation import Observation, Simulation
 from tamis_bench.report import Row, tables
 from tamis_bench.scores import Score
+from tamis_bench.uav_scores import SUBSCRIPTIONS
 
 DRONES, INTERVAL_SECONDS = 12, 10.0
 FLIGHTS_SEED, START = 8_100, "2026-06-12T17:30:00-04:00"
@@ -53,7 +53,7 @@ Child = subprocess.Popen[bytes]
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """What the command line and the environment say."""
+    """Reads the command line and the environment."""
     parser = argparse.ArgumentParser(prog="python -m examples.uav.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     seconds = os.environ.get("SECONDS") or None
@@ -62,7 +62,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="of the server; a free one by itself")
     parser.add_argument("--recorded", type=int, default=120, help="frames that are learned from")
     words = "that planners are compared on; 0 leaves that out"
-    parser.add_argument("--frames", type=int, default=36, help=words)
+    parser.add_argument("--frames", type=int, default=24, help=words)
     parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="FOLDER")
     return parser.parse_args(given)
 
@@ -96,28 +96,24 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def say(words: str) -> None:
-    """A line."""
+    """Prints a line."""
     print(words, flush=True)
 
 
 def show(rows: Iterable[Row]) -> None:
-    """Tables, as benches print them."""
+    """Prints tables, as benches do."""
     for _, text in tables(rows):
         say(text)
 
 
 @contextmanager
 def child(command: Sequence[str], log: Path) -> Iterator[Child]:
-    """A process that Ctrl-C does not reach, and its log; with those it began it ends at the end."""
+    """Begins a process that Ctrl-C does not reach, and ends it with those that it began."""
     with log.open("wb") as told:
         begun = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=told,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        )
+            command, stdin=subprocess.DEVNULL, stdout=told, stderr=subprocess.STDOUT,
+            start_new_session=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )  # fmt: skip
     try:
         yield begun
     finally:
@@ -161,7 +157,7 @@ def learning(output: Path, recorded: int) -> Any:
 
 @contextmanager
 def serving(output: Path, port: int = 0) -> Iterator[str]:
-    """The match server, with an empty log, by its address."""
+    """Runs the match server, with an empty log; yields its address."""
     data, log = output / "log", output / "serve.log"
     shutil.rmtree(data, ignore_errors=True)
     command = [
@@ -180,13 +176,13 @@ def serving(output: Path, port: int = 0) -> Iterator[str]:
 
 
 def simulation(seed: int = FLIGHTS_SEED) -> Simulation:
-    """The flights that are published."""
+    """Makes the flights that are published."""
     start = datetime.fromisoformat(START)
     return Simulation(seed, drones=DRONES, interval=INTERVAL_SECONDS, start=start)
 
 
 class Flights:
-    """What is published, and what came of it."""
+    """Publishes flights, and keeps what came of them."""
 
     def __init__(self, client: tamis.Client) -> None:
         self._client = client

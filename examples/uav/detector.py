@@ -58,7 +58,7 @@ class FrameView(NamedTuple):
 
 
 def view_of(frame: Frame, meters_per_pixel: float | None) -> FrameView:
-    """What all searches share."""
+    """Prepares what all searches share."""
     if meters_per_pixel is None:
         raise DetectionError("this detector needs the altitude of the camera")
     if meters_per_pixel > _COARSEST:
@@ -68,14 +68,14 @@ def view_of(frame: Frame, meters_per_pixel: float | None) -> FrameView:
 
 
 def boats_on(view: FrameView) -> list[Detection]:
-    """The boats, where there is water."""
+    """Finds the boats, where there is water."""
     if float(view.shaded.water.mean()) < _LEAST_WATER:
         return []
     return _inside(view, _large(view, view.shaded.things, True, _WATER_CELL_M))
 
 
 def vehicles_on(view: FrameView) -> list[Detection]:
-    """The vehicles; on a shore the boats are looked for first, for decks look like roofs."""
+    """Finds the vehicles; on a shore the boats are looked for first, for decks look like roofs."""
     wet = float(view.shaded.water.mean())
     if wet > _MOST_WATER:
         return []
@@ -86,7 +86,7 @@ def vehicles_on(view: FrameView) -> list[Detection]:
 
 
 def people_of(view: FrameView) -> list[Detection]:
-    """The people, where they are large enough: what is neither solid nor a strip of ground."""
+    """Finds people, where large enough: what is neither solid nor a strip of ground."""
     scale = view.meters_per_pixel
     if scale > _PEOPLE:
         return []
@@ -126,7 +126,7 @@ def _view(event: Any) -> FrameView:
 
 
 def _found(search: Search, labels: frozenset[str], event: Any) -> Detections:
-    """What a search finds, as operators on detections read it."""
+    """Searches a view, for operators on detections."""
     view: FrameView = event.prepared
     height, width = view.lit.shape[:2]
     scale = view.meters_per_pixel
@@ -150,7 +150,7 @@ BOATS = _searched("boats", boats_on, _EYE.labels & _BOATS)
 
 
 def _inside(view: FrameView, found: list[Detection]) -> list[Detection]:
-    """Those whose middle is on the frame."""
+    """Keeps those whose middle is on the frame."""
     height, width = view.shaded.things.shape
     return [
         each for each in found if 0 <= each.center[0] <= width and 0 <= each.center[1] <= height
@@ -158,7 +158,7 @@ def _inside(view: FrameView, found: list[Detection]) -> list[Detection]:
 
 
 def _covered(view: FrameView, found: list[Detection]) -> Pixels:
-    """Where things are, with a margin."""
+    """Masks where things are, with a margin."""
     taken = np.zeros_like(view.shaded.things)
     for thing in found:
         corners = np.array(thing.corners(_BESIDE_M / view.meters_per_pixel))
@@ -167,7 +167,7 @@ def _covered(view: FrameView, found: list[Detection]) -> Pixels:
 
 
 def _solid(mask: Pixels, meters_per_pixel: float) -> Pixels:
-    """What is as broad as a vehicle, with a margin: people stand farther apart."""
+    """Masks what is as broad as a vehicle, with a margin: people stand farther apart."""
     closing, broad, around = (
         cv2.getStructuringElement(
             cv2.MORPH_ELLIPSE, (max(3, 2 * round(each / meters_per_pixel / 2) + 1),) * 2
@@ -256,7 +256,7 @@ def _reader() -> Any:
 
 
 def numbers_on(frame: Any, meters_per_pixel: float) -> list[int]:
-    """The numbers on the roofs that a frame shows, each once."""
+    """Reads the numbers on the roofs that a frame shows, each once."""
     gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
     read = Counter(
         number for larger in _LOOKS for number in _read(gray, larger, meters_per_pixel / larger)
@@ -265,7 +265,7 @@ def numbers_on(frame: Any, meters_per_pixel: float) -> list[int]:
 
 
 def _read(gray: Any, larger: float, meters_per_pixel: float) -> set[int]:
-    """What one look reads, of the size of a roof."""
+    """Reads numbers of the size of a roof, in one look."""
     large = cv2.resize(gray, None, fx=larger, fy=larger, interpolation=cv2.INTER_CUBIC)
     corners, found, _ = _reader().detectMarkers(large)
     if found is None:
@@ -295,7 +295,7 @@ class RoofNumber(Operator):
     )
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
-        """The numbers; unknown where a pixel shows too much of the ground."""
+        """Returns the numbers; unknown where a pixel shows too much of the ground."""
         frame = event.prepared
         scale = meters_per_pixel_of(event, frame.shape[1], True)
         if scale is None or scale > _READABLE_M:

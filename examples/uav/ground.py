@@ -13,22 +13,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from examples.uav import city as town
 from examples.uav.chance import hashed
-from examples.uav.city import (
-    AVENUE,
-    BLOCK_X,
-    BLOCK_Y,
-    HIGHWAY,
-    HIGHWAY_LANE,
-    HIGHWAY_LANES,
-    LANE,
-    MEDIAN,
-    SIDEWALK,
-    STREET,
-    Cell,
-    City,
-    Highway,
-)
+from examples.uav.city import AVENUE, BLOCK_X, BLOCK_Y, LANE, SIDEWALK, STREET, Cell, City, Highway
 from examples.uav.flights import Camera
 from examples.uav.palette import PALETTE, Color
 from examples.uav.plane import Points, clipped
@@ -137,14 +124,17 @@ def _draw_houses(canvas: Canvas, city: City, cells: list[Cell], sun: Sun) -> Non
 
 def _draw_highway(canvas: Canvas, highway: Highway, first: int, last: int) -> None:
     """A deck above the streets, its shadow beside it."""
-    canvas.fill(highway.strip(1.5, HIGHWAY + 3, first, last), _SURFACES["asphalt"], 0.6)
-    canvas.fill(highway.strip(0, HIGHWAY, first, last), _SURFACES["asphalt"])
-    canvas.fill(highway.strip(0, MEDIAN, first, last), _SURFACES["pavement"])
+    canvas.fill(highway.strip(1.5, town.HIGHWAY + 3, first, last), _SURFACES["asphalt"], 0.6)
+    canvas.fill(highway.strip(0, town.HIGHWAY, first, last), _SURFACES["asphalt"])
+    canvas.fill(highway.strip(0, town.MEDIAN, first, last), _SURFACES["pavement"])
     for side in (-1, 1):
-        for off in (MEDIAN / 2 + 0.3, MEDIAN / 2 + HIGHWAY_LANES * HIGHWAY_LANE + 0.1):
+        for off in (
+            town.MEDIAN / 2 + 0.3,
+            town.MEDIAN / 2 + town.HIGHWAY_LANES * town.HIGHWAY_LANE + 0.1,
+        ):
             canvas.line(_offset(highway.strip(side * off, 0, first, last)), 0.14)
-        for lane in range(1, HIGHWAY_LANES):
-            off = side * (MEDIAN / 2 + lane * HIGHWAY_LANE)
+        for lane in range(1, town.HIGHWAY_LANES):
+            off = side * (town.MEDIAN / 2 + lane * town.HIGHWAY_LANE)
             line = _offset(highway.strip(off, 0, first, last))
             for at in range(len(line) - 1):
                 middle = line[at] + 0.3 * (line[at + 1] - line[at])

@@ -31,7 +31,7 @@ SEARCHES = {
 
 
 def _after(record: tamis.OperatorRecord, preparation: tamis.Preparation) -> tamis.OperatorRecord:
-    """The operator, after another preparation."""
+    """Puts an operator after another preparation."""
     specification = replace(record.specification, preparation=preparation)
     return tamis.OperatorRecord(specification, partial(_made, record, preparation))
 
@@ -49,7 +49,7 @@ class _Outlines(tamis.Operator):
         self.specification = specification
 
     def solve(self, event: Any, *arguments: Any) -> list[str]:
-        """JSON texts, one a thing."""
+        """Returns JSON texts, one a thing."""
         found: image.Detections = event.prepared
         return [
             json.dumps([each.label, [[round(x), round(y)] for x, y in each.corners()]])
@@ -60,21 +60,16 @@ class _Outlines(tamis.Operator):
 def _outlines() -> Iterator[tamis.OperatorRecord]:
     for thing, preparation in (("person", PEOPLE), ("vehicle", VEHICLES), ("boat", BOATS)):
         specification = tamis.Specification(
-            name=f"{thing}Outline",
-            description=f"The outline of each {thing} on the frame, as JSON.",
-            parameters=(tamis.Parameter("outline"),),
-            outputs=("outline",),
-            inputs=("image",),
-            optional_inputs=INPUTS,
-            deterministic=True,
-            preparation=preparation,
-        )
+            name=f"{thing}Outline", description=f"The outline of each {thing}, as JSON.",
+            parameters=(tamis.Parameter("outline"),), outputs=("outline",), inputs=("image",),
+            optional_inputs=INPUTS, deterministic=True, preparation=preparation,
+        )  # fmt: skip
         yield tamis.OperatorRecord(specification, partial(_Outlines, specification))
 
 
 @tamis.hookimpl
 def tamis_operators() -> list[tamis.OperatorRecord]:
-    """The operators on frames of the simulator."""
+    """Lists the operators on frames of the simulator."""
     bundled = image.operators(DETECTOR)
     return [
         *(

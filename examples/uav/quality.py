@@ -20,9 +20,9 @@ from typing import Any
 import tamis
 from examples.uav.chance import stream
 from examples.uav.operators import tamis_operators
-from examples.uav.scores import PATTERNS, ROOFS, SUBSCRIPTIONS, THRESHOLDS, QuestionScores
 from examples.uav.simulation import Observation, Simulation
 from tamis_bench.report import progress
+from tamis_bench.uav_scores import PATTERNS, ROOFS, SUBSCRIPTIONS, THRESHOLDS, QuestionScores
 from tamis_operators import spatial
 
 TUNING_SEEDS = range(1, 100)
@@ -74,6 +74,13 @@ def chosen(frames: int, first_seed: int) -> Iterator[tuple[int, list[int]]]:
         yield seed, sorted(int(each) for each in picks)
         frames -= count
         seed += 1
+
+
+def events(frames: int, first_seed: int) -> Iterator[dict[str, Any]]:
+    """Yields the events of these frames."""
+    for seed, numbers in chosen(frames, first_seed):
+        simulation = Simulation(seed)
+        yield from (simulation.observation(number).event for number in numbers)
 
 
 def scored(seed: int, numbers: list[int], misses: bool = False) -> QuestionScores:

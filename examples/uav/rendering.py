@@ -68,11 +68,8 @@ def _parts(label: str, body: int, marks: frozenset[str]) -> tuple[Points, list[i
     kind = KINDS[label]
     drawn = list(kind.drawn(kind.bodies[body], marks))
     ends = np.cumsum([len(outline) for _, outline in drawn]).tolist()
-    return (
-        np.array([point for _, outline in drawn for point in outline]),
-        ends,
-        [p for p, _ in drawn],
-    )
+    corners = np.array([point for _, outline in drawn for point in outline])
+    return corners, ends, [paint for paint, _ in drawn]
 
 
 def draw_things(canvas: Canvas, things: list[Thing], sun: Sun) -> None:

@@ -17,13 +17,13 @@ _INNER, _SQUARES = 3, 5
 
 @functools.cache
 def dictionary() -> Any:
-    """The markers by number."""
+    """Makes the markers, by number."""
     return cv2.aruco.extendDictionary(ROOFS, _INNER)
 
 
 @functools.cache
 def light_squares(number: int) -> Points:
-    """The corners of the light squares of a number, around the middle of the roof, in meters."""
+    """Returns the corners of a number's light squares, in meters around its middle."""
     picture = cv2.aruco.generateImageMarker(dictionary(), number, _SQUARES)
     side = NUMBER_M / _SQUARES
     rows, columns = np.nonzero(np.asarray(picture))

@@ -22,13 +22,10 @@ def write(simulation: Simulation, seconds: float, folder: Path) -> Counter[str]:
     total = simulation.count(seconds)
     held: Counter[str] = Counter()
     run = {
-        "format_version": FORMAT_VERSION,
-        "seed": simulation.seed,
-        "start": simulation.world.start.isoformat(),
-        "drones": simulation.drones,
-        "interval_seconds": simulation.interval,
-        "events": total,
-    }
+        "format_version": FORMAT_VERSION, "seed": simulation.seed,
+        "start": simulation.world.start.isoformat(), "drones": simulation.drones,
+        "interval_seconds": simulation.interval, "events": total,
+    }  # fmt: skip
     (folder / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
     with (
         (folder / "events.jsonl").open("w", encoding="utf-8") as events,

@@ -101,9 +101,6 @@ TEAMS = {
         "roofNumber(?bus), ?bus < {2|4|8}, isA(?what, Mob)",
         "roofNumber(?bus), vehicleCount(?cars), ?cars > {10|20|30}, isA(?what, Mob)",
     ], {"cooldown": "5min", "per": ["?bus"]}),
-    "parade": Team(2, ["{in}, {slow}", "{near}, {low}"], [
-        "roofNumber(?bus), mobPattern(?people), ?people > {80|150|250}",
-    ]),
     "cameras": Team(2, ["{by}"], [
         "{dark}", "dominantColor({blue|green|gray})", "battery < {25|40}",
     ]),
@@ -123,7 +120,7 @@ _BLANK = re.compile(r"\{([^{}]+)\}")
 
 
 def _filled(template: str, draw: random.Random) -> str:
-    """A template with all its blanks filled."""
+    """Fills all blanks of a template."""
 
     def fill(blank: re.Match[str]) -> str:
         name = str(blank[1])
@@ -138,7 +135,7 @@ def _filled(template: str, draw: random.Random) -> str:
 
 
 def made(seed: int = SEED, count: int = COUNT) -> Iterator[dict[str, Any]]:
-    """The subscriptions of the demo, the paper's first, as printed."""
+    """Yields the subscriptions of the demo, the paper's first, as printed."""
     for line in PAPER.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
         once = {"deliver": ONCE_A_CHASE} if "chase" in entry["where"] else {}
@@ -162,7 +159,7 @@ _ATTRIBUTE = re.compile(
 
 
 def unindexed(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A subscription whose predicates on attributes are calls: no index knows them."""
+    """Makes the predicates on attributes of a subscription calls: no index knows them."""
     where = _ATTRIBUTE.sub(r"attributeIs('\1', '\2', \3)", entry["where"])
     return {**entry, "where": where}
 

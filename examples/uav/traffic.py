@@ -13,21 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from examples.uav import city as town
 from examples.uav.chance import Floats, hashed, key_of
-from examples.uav.city import (
-    AVENUE,
-    BLOCK_X,
-    BLOCK_Y,
-    HIGHWAY,
-    HIGHWAY_LANE,
-    HIGHWAY_LANES,
-    LANE,
-    MEDIAN,
-    STREET,
-    Borough,
-    Cell,
-    City,
-)
+from examples.uav.city import AVENUE, BLOCK_X, BLOCK_Y, LANE, STREET, Borough, Cell, City
 from examples.uav.thing import KINDS, ROOFS, Thing
 
 SPEED = 10.0
@@ -106,15 +94,9 @@ class Traffic:
                         yield from _vehicles(places, np.full(len(places), heading), body[keep])
 
     def _belt(
-        self,
-        key: tuple[int, ...],
-        seconds: float,
-        low: float,
-        high: float,
-        way: int,
-        phase: float,
+        self, key: tuple[int, ...], seconds: float, low: float, high: float, way: int, phase: float,
         busy: float,
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Floats, Floats]:  # fmt: skip
         """Where vehicles are between two points of a lane with lights, and a number of each."""
         moved = way * SPEED * seconds
         first, last = math.floor((low - moved) / _PLACE_M), math.ceil((high - moved) / _PLACE_M)
@@ -137,7 +119,7 @@ class Traffic:
                 continue
             low, high = near[0] * highway.step, near[1] * highway.step
             for way in (1, -1):
-                for lane in range(HIGHWAY_LANES):
+                for lane in range(town.HIGHWAY_LANES):
                     key = (90 + number, lane, way + 1)
                     moved = way * _HIGHWAY_SPEEDS[lane] * seconds
                     first, last = (
@@ -182,7 +164,7 @@ class Traffic:
 
 def highway_lane(lane: int) -> float:
     """How far the middle of a lane is from the highway's, 0 beside the median."""
-    return MEDIAN / 2 + (lane + 0.5) * HIGHWAY_LANE
+    return town.MEDIAN / 2 + (lane + 0.5) * town.HIGHWAY_LANE
 
 
 def _crowded(cell: Cell) -> float:
@@ -217,5 +199,5 @@ def _outside_of_highways(things: list[Thing], city: City) -> list[Thing]:
     points = np.array([(each.x, each.y) for each in things])
     covered = np.zeros(len(things), bool)
     for highway in city.highways.values():
-        covered |= highway.apart(points) < HIGHWAY / 2 + 6.5
+        covered |= highway.apart(points) < town.HIGHWAY / 2 + 6.5
     return [each for each, under in zip(things, covered.tolist(), strict=True) if not under]

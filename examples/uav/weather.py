@@ -60,12 +60,7 @@ def weather_of(seed: int, camera: int, seconds: float, hour: float) -> Weather:
     shines = name != "night" and not rainy
     sun = -0.35 * math.cos(angle), -0.35 * math.sin(angle)
     return Weather(
-        f"{name}, rain" if rainy else name,
-        max(_DARKEST, min(1.15, brightness)),
-        max(-0.06, min(0.075, warmth)),
-        noise,
-        blur,
-        quality,
-        float(run.uniform(0.4, 1.0)) if rainy else 0.0,
-        sun if shines else None,
-    )
+        f"{name}, rain" if rainy else name, max(_DARKEST, min(1.15, brightness)),
+        max(-0.06, min(0.075, warmth)), noise, blur, quality,
+        float(run.uniform(0.4, 1.0)) if rainy else 0.0, sun if shines else None,
+    )  # fmt: skip

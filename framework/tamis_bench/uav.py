@@ -17,9 +17,11 @@ import typer
 
 from tamis.errors import TamisError
 from tamis_bench.options import count
-from tamis_bench.report import Row
+from tamis_bench.report import Row, progress
 
-_MODULE, _FORECASTS = "examples.uav.quality", "examples.uav.forecasts"
+_MODULE = "examples.uav.quality"
+_TEXTS = 40
+_ANOTHER_DAY = 500
 
 
 def measured(
@@ -41,6 +43,41 @@ def measured(
         raise TamisError(f"{place} is no checkout of tamis: run it in one, or name it: --checkout")
     sys.path.insert(0, str(place))
     if forecast:
-        yield from import_module(_FORECASTS).measured(frames, seed)
+        yield from _forecasts(frames, seed)
         return
     yield from import_module(_MODULE).measured(frames, seed, workers, misses=misses)
+
+
+def _forecasts(frames: int, seed: int) -> Iterator[Row]:
+    """Yields a row for each text, and one for all of them: what is learned is of frames of some
+    seeds, what is matched of others; each text is forecast and matched alone."""
+    from tamis.learning.learner import Learner
+    from tamis.learning.lesson import Lesson
+    from tamis.matcher import Matcher
+
+    quality, comparison = import_module(_MODULE), import_module("examples.uav.comparison")
+    entries = list(import_module("examples.uav.subscribers").made())
+    operators = comparison.indexed_operators()
+    progress("learning from a day")
+    lesson = Lesson(entries, operators)
+    learner = Learner(lesson.task)
+    for event in quality.events(frames, seed):
+        learner.document(event)
+    known = lesson.statistics(learner.finish())
+    progress("another day")
+    day = list(quality.events(frames, seed + _ANOTHER_DAY))
+    forecasts, made = [], []
+    for entry in entries[:: max(1, len(entries) // _TEXTS)]:
+        progress(f"forecast {entry['id']}")
+        matcher = Matcher(operators, statistics=known, learning=False)
+        forecasts.append(matcher.forecast(entry["where"]).calls_per_event)
+        matcher.subscribe(entry["where"])
+        made.append(sum(len(matcher.match(event).calls) for event in day) / len(day))
+        yield _row(entry["where"], forecasts[-1], made[-1])
+    yield _row(f"all {len(made)}", sum(forecasts), sum(made))
+
+
+def _row(text: str, forecast: float, actual: float) -> Row:
+    over = forecast / actual if actual else None
+    part = "Calls of an event on another day"
+    return {"part": part, "text": text, "forecast": forecast, "calls": actual, "over": over}

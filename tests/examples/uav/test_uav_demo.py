@@ -139,7 +139,8 @@ def test_a_person_with_the_page_alone_subscribes_sees_a_match_and_finds_out_why_
     }
     alarms = [row for row in rows if row["part"] == "Alarms by policy"]
     assert alarms
-    assert all(row["alarms"] <= row["matches"] for row in alarms)
+    by_camera = [row for row in alarms if row["team"] != "fleet"]  # whose alarms are of each bus
+    assert all(row["alarms"] <= row["matches"] for row in by_camera)
 
 
 @pytest.mark.slow

@@ -18,10 +18,10 @@ import tamis  # noqa: E402
 from examples.uav import simulate  # noqa: E402
 from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, scored  # noqa: E402
 from examples.uav.quality import answers as answers_of  # noqa: E402
-from examples.uav.scores import PATTERNS, ROOFS, THRESHOLDS, QuestionScores  # noqa: E402
 from examples.uav.simulate import write  # noqa: E402
 from examples.uav.simulation import Simulation  # noqa: E402
 from examples.uav.subscribers import made  # noqa: E402
+from tamis_bench.uav_scores import PATTERNS, ROOFS, THRESHOLDS, QuestionScores  # noqa: E402
 from tamis_operators.image.labels import FAMILIES  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]

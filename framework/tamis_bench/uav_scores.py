@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from examples.uav.truth import FrameTruth
 from tamis_bench.scores import Score
 
 THRESHOLDS: dict[str, tuple[int, ...]] = {
@@ -30,6 +29,26 @@ PATTERNS = {
 }
 ROOFS = "roofNumber"
 SUBSCRIPTIONS = ("S1", "S2", "S3", "S4", "S5")
+
+
+class DrawnTruth(Protocol):
+    """What is true of a drawn frame, as `examples/uav/truth.py` has it; patterns by their names."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many there are, by operator."""
+
+    @property
+    def roofs(self) -> tuple[int, ...]:
+        """The numbers on roofs."""
+
+    @property
+    def mobs(self) -> tuple[int, ...]:
+        """The sizes of dense clusters."""
+
+    @property
+    def subscriptions(self) -> tuple[str, ...]:
+        """Those of S1 to S5 that hold."""
 
 
 @dataclass
@@ -64,7 +83,7 @@ class QuestionScores:
     seconds: float = 0.0
     """What all answers took."""
 
-    def add(self, answers: Mapping[str, Any], truth: FrameTruth) -> None:
+    def add(self, answers: Mapping[str, Any], truth: DrawnTruth) -> None:
         """One more frame: what was said of it, by operator and subscription."""
         self.frames += 1
         self.unknown += sum(answer is None for answer in answers.values())
