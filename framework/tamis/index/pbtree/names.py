@@ -63,7 +63,9 @@ class Names:
         seen: set[Id] = set()
         for id in taken:
             if id in seen or (len(self) and self._row_of(id) is not None):
-                raise ValueError(f"the id {id!r} is taken")
+                raise ValueError(
+                    f"the id {id!r} is taken; tamis.index.open reads what a folder holds"
+                )
             seen.add(id)
         rows, name = [], self._store.meta.next_name
         waiting: dict[int, Id] = {}
