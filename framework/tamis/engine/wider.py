@@ -4,7 +4,7 @@
 candidates the tests of the narrower call are asked of the wider one, if that has to be made anyhow
 or costs no more than all that it answers. One that fails, or whose solutions were cut, answers
 nothing: then each call is made for itself, so that no verdict depends on who else subscribed.
-Cost: nothing where no call is wider; else O(calls of its operator).
+Cost: nothing where no call is wider; else O(calls) for each choice of places that are asked for.
 """
 
 from __future__ import annotations
@@ -56,19 +56,38 @@ def narrower_tests(
     certain = set(certain)
     found: dict[int, Narrower] = {}
     wide = sorted(np.flatnonzero(widens).tolist(), key=lambda at: -calls[at].width)
+    beside = _with_its_constants(calls, wide)
     for at in wide:
         if at in found:
             continue
         members = {
             other: narrower
-            for other, call in enumerate(calls)
-            if other not in found and (narrower := narrower_call(call, other, calls[at], at))
+            for other in beside[at]
+            if other not in found
+            and (narrower := narrower_call(calls[other], other, calls[at], at))
         }
         if members and (at in certain or costs.call[at] <= costs.of(list(members))):
             found.update(members)
     if not found:
         return {}
     return {test: found[call] for test, call in enumerate(test_call.tolist()) if call in found}
+
+
+def _with_its_constants(calls: Sequence[Call], wide: Sequence[int]) -> dict[int, list[int]]:
+    """Returns for each wide call those that have its constants where it has some."""
+    by_key = {calls[at].key: at for at in wide}
+    asked: dict[tuple[object, int], set[frozenset[int]]] = {}
+    for key in by_key:
+        places = frozenset(place for place, part in enumerate(key) if part is None)
+        asked.setdefault((key[0], len(key)), set()).add(places)
+    found: dict[int, list[int]] = {at: [] for at in wide}
+    for other, call in enumerate(calls):
+        for places in asked.get((call.key[0], len(call.key)), ()):
+            key = tuple(None if at in places else part for at, part in enumerate(call.key))
+            at = by_key.get(key)
+            if at is not None:
+                found[at].append(other)
+    return found
 
 
 def narrower_call(call: Call, number: int, wider: Call, at: int) -> Narrower | None:

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 import tamis
+from tamis.engine import wider
 from tamis.engine.wider import narrowed_answers
 from tamis.limits import Limits
+from tamis.operators.asking import Call
 
 
 def same(one: object, other: object) -> bool:
@@ -213,6 +215,23 @@ def test_a_wider_call_that_fails_and_had_nothing_to_answer_implies_nothing() -> 
     assert decision is not None
     assert decision.skeleton.narrower
     assert narrowed_answers(decision.skeleton.narrower, decision.answers) == {}
+
+
+def test_many_wider_calls_are_each_held_against_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[tuple[int, int]] = []
+
+    def narrower_call(call: Call, number: int, wide: Call, at: int) -> wider.Narrower | None:
+        looked_at.append((number, at))
+        return found(call, number, wide, at)
+
+    found = wider.narrower_call
+    monkeypatch.setattr(wider, "narrower_call", narrower_call)
+    operator = Pairs()
+    wide = [f"pairs(?x, {number})" for number in range(40)]
+    narrow = [f"pairs(l{letter}, {number})" for letter in range(5) for number in range(80)]
+    result = asking(operator, [*wide, *narrow]).match(EVENT)
+    assert len(operator.asked) == result.account.calls == 40 + 5 * 40
+    assert len(looked_at) <= len(wide) + len(narrow)
 
 
 def test_values_are_checked_at_subscription() -> None:
