@@ -195,3 +195,31 @@ def test_who_may_ask(serving: Any) -> None:
         problem(client.post(evaluate, headers=ADMIN), 403, "wrong-ticket")
         problem(client.post(evaluate, headers=ticket, json={"event": "no"}), 404, "not-found")
         problem(client.post(evaluate, headers=ticket, json={"event": 3}), 404, "not-found")
+
+
+def test_an_event_that_is_evaluated_again_is_nothing_to_other_policies(
+    serving: Callable[[], Any], camera: Camera
+) -> None:
+    """Neither to one that came after it, nor to one of which it stays open."""
+    with serving() as client:
+        camera.is_down = True
+        first, ticket = client.subscribed("peopleCount(?n) and ?n > 3", id="first")
+        once, own = client.subscribed(
+            "peopleCount(?n) and ?n > 4", id="once", deliver={"once": True}
+        )
+        client.published({"id": "e1", "people": 5, "name": "e1"})
+        later, third = client.subscribed("a = 1", id="later", deliver={"of": [2, 3]})
+        client.published({"id": "e2", "a": 1})
+        for _ in range(2):
+            asked = client.post(f"{first}/undetermined/evaluate", json={}, headers=ticket)
+            assert asked.json() == {"events": ["e1"]}
+        client.published({"id": "e3", "a": 1})
+        found = client.get(f"{later}/matches?wait=0", headers=third).json()
+        assert [each["event"] for each in found] == ["e3"]
+        camera.is_down = False
+        for address, key in ((first, ticket), (once, own)):
+            client.post(f"{address}/undetermined/evaluate", json={}, headers=key)
+            client.published({"id": f"after {address}"})
+        for address, key in ((first, ticket), (once, own)):
+            found = client.get(f"{address}/matches?wait=0", headers=key).json()
+            assert [each["type"] for each in found] == ["undetermined", "match"]

@@ -131,7 +131,7 @@ class PolicyCourse:
     def matched(self, now: Now, bindings: Bindings | None, counted: int) -> list[Item]:
         """Returns the deliveries at an event that has keys only where it matches."""
         repeats, first = now.repeats_for(self), self.stages[0]
-        if now.repeats and not repeats:
+        if (now.repeats or now.among is not None) and not repeats:
             self.skipped -= 1
         items = [] if bindings is None else [Item(MATCH, (now.id,), now.event, bindings)]
         judged = first.judged(items, now, repeats=repeats)

@@ -82,6 +82,11 @@ class Deliveries:
 
     def take(self, result: Result) -> list[Delivery]:
         """Takes the result of the next event; returns the due deliveries, sorted by id."""
+        return self._take(result, None)
+
+    def _take(self, result: Result, among: Iterable[str] | None) -> list[Delivery]:
+        """Takes a result; one of some subscriptions alone, for which an event is evaluated again,
+        is nothing to the others."""
         with self._lock:
             self._follow(result._seen.version)
             matches: dict[PolicyCourse, Match] = {}
@@ -97,7 +102,10 @@ class Deliveries:
                 for each in (result.undetermined if self._courses else ())
                 if each.subscription in self._courses
             }
-            now = self._now(result._seen.event, unsure)
+            courses = None
+            if among is not None:
+                courses = {self._courses[id] for id in among if id in self._courses}
+            now = self._now(result._seen.event, unsure, courses)
             if self._courses:
                 due += self._due(now, matches, unsure)
                 due.sort(key=lambda each: each[0])
@@ -155,23 +163,27 @@ class Deliveries:
 
     # an event
 
-    def _now(self, event: Event, unsure: set[PolicyCourse]) -> Now:
+    def _now(self, event: Event, unsure: set[PolicyCourse], among: set[PolicyCourse] | None) -> Now:
         """Returns the event with its time: its own, or that of its arrival."""
         self._turn += 1
         epoch = event.scalar(_TIME)
         if isinstance(epoch, (int, float)):
-            now = Now(self._turn, round(epoch * _MICROS), event.id, event)
+            now = Now(self._turn, round(epoch * _MICROS), event.id, event, among=among)
         else:
             self._arrived = max(self._arrived, round(self._clock() * _MICROS))
             known = self._timeless.get(event.id, (0, set()))
-            now = Now(self._turn, self._arrived, event.id, event, *known)
+            now = Now(self._turn, self._arrived, event.id, event, *known, among)
             self._remember(now, {each for each in unsure if not now.repeats_for(each)})
         self._latest = max(self._latest, now.micros)
         return now
 
     def _remember(self, now: Now, unsure: set[PolicyCourse]) -> None:
         """Remembers an event without a time, to know it when it is repeated."""
-        self._timeless[now.id] = now.turn, unsure
+        turn = now.turn
+        if now.among is not None and now.repeats:
+            turn = now.repeats
+            unsure |= {each for each in now.unseen_by if not now.concerns(each)}
+        self._timeless[now.id] = turn, unsure
         if not now.repeats:
             self._timeless_ids.append(now.id)
             if len(self._timeless_ids) > REMEMBERED:
@@ -181,7 +193,7 @@ class Deliveries:
         self, now: Now, matches: dict[PolicyCourse, Match], unsure: set[PolicyCourse]
     ) -> Iterator[tuple[str, Item]]:
         """Yields the deliveries of the policies."""
-        self._counted += not now.repeats
+        self._counted += not now.repeats and now.among is None
         concerned = dict.fromkeys(matches)
         seen: dict[Sightings | None, Sighting] = {}
         matched, undetermined = _by_sightings(matches), _by_sightings(unsure)
@@ -196,7 +208,7 @@ class Deliveries:
             alone = (each for each in self._courses.values() if each.sightings is None)
             concerned.update((each, None) for each in alone if not now.repeats_for(each))
         for course in concerned:
-            if course not in unsure:
+            if course not in unsure and now.concerns(course):
                 for item in self._delivered(course, now, matches.get(course), seen):
                     yield course.id, item
             self._set_alarm(course)

@@ -53,6 +53,12 @@ class Now(NamedTuple):
     """The turn of the event without time that it repeats; 0 where it repeats none."""
     unseen_by: Collection[PolicyCourse] = ()
     """Those to whom that event was undetermined."""
+    among: Collection[PolicyCourse] | None = None
+    """Those for whom alone it was evaluated again; all else have nothing to do with it."""
+
+    def concerns(self, course: PolicyCourse) -> bool:
+        """Returns whether a subscription has anything to do with it."""
+        return self.among is None or course in self.among
 
     def repeats_for(self, course: PolicyCourse) -> bool:
         """Returns whether a subscription has seen the event that it repeats."""

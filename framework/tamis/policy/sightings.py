@@ -123,8 +123,9 @@ class Sightings:
         views: dict[PolicyCourse, Sight | None] = {}
         for course in self._concerned(now, key, before, matched, unsure):
             view = own[course] if course in own else _common(before, course)
-            fresh = course not in unsure and not now.repeats_for(course) and is_newer(view, now)
-            seen.named[course] = None if course in unsure else fresh
+            is_unsure = course in unsure or not now.concerns(course)
+            fresh = not is_unsure and not now.repeats_for(course) and is_newer(view, now)
+            seen.named[course] = None if is_unsure else fresh
             course.skipped += newer - fresh
             if view is not before or fresh != newer:
                 view = view if course in own else _copied(view)

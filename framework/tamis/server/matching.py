@@ -184,7 +184,8 @@ class MatchThread:
         if verdict is not None and "failure" not in verdict:
             event = Event.of(self.log.reading.event_of(entry), str, self.matcher._derived)
             self._arrival = entry.at
-            deliveries.take(decided(event, verdict, self.matcher._catalog.version))
+            result = decided(event, verdict, self.matcher._catalog.version)
+            deliveries._take(result, verdict.get("evaluated"))
 
     def _now(self) -> float:
         """When the event arrived that policies are told of."""
@@ -324,13 +325,14 @@ class MatchThread:
         result = again.result
         body = {
             "of": entry.body["of"],
+            "evaluated": list(again.born),
             "matches": [match.as_dict() for match in result.matches],
             "undetermined": [each._asdict() for each in result.undetermined],
             "account": result.account.as_dict(),
         }
         matched = {match.subscription: match for match in result.matches}
         taken = decided(result._seen.event, body, self.matcher._catalog.version)
-        due = self._due(entry, taken, matched)
+        due = self._due(entry, taken, matched, again.born)
         open_, result.account.events = again.still_open(), 0
         self.account.add(result.account)
         self._open.note(result.account, open_)
@@ -345,10 +347,16 @@ class MatchThread:
             [*again.born.values(), *again.gone],
         )
 
-    def _due(self, entry: LogEntry, result: Result, matched: Mapping[str, Match]) -> list[Due]:
-        """What policies deliver of a result."""
+    def _due(
+        self,
+        entry: LogEntry,
+        result: Result,
+        matched: Mapping[str, Match],
+        among: Iterable[str] | None = None,
+    ) -> list[Due]:
+        """What policies deliver of a result, which may be one of some subscriptions alone."""
         due = []
-        for delivery in self._deliveries.take(result):
+        for delivery in self._deliveries._take(result, among):
             match = matched.get(delivery.subscription)
             data: dict[str, Any] = {
                 "event": entry.id,
