@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,8 @@ class Ended(NamedTuple):
 
 def without_waiting(said: str) -> str:
     """What was said but for what was waited for, which a slow machine has said at any time."""
-    return "".join(line for line in said.splitlines(True) if not line.startswith("tamis is "))
+    waiting = re.compile(r"tamis is |[0-9,]+ of [0-9,]+ parts? done, ")
+    return "".join(line for line in said.splitlines(True) if not waiting.match(line))
 
 
 class Tamis(Protocol):

@@ -98,10 +98,7 @@ def _give_key(page: Any, key: str) -> None:
 
 
 def _has_text(page: Any, selector: str, words: str) -> None:
-    page.wait_for_function(
-        "([selector, words]) => document.querySelector(selector)?.innerText.includes(words)",
-        arg=[selector, words],
-    )
+    page.locator(selector, has_text=words).first.wait_for(state="attached")
 
 
 def test_subscribe_see_a_match_and_find_out_why_not(tab: Tab, client: Client) -> None:

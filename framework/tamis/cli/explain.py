@@ -21,8 +21,8 @@ from tamis.words import duration
 if TYPE_CHECKING:
     from tamis.catalog.subscription_lines import SubscriptionLines
     from tamis.matcher import Matcher
+    from tamis.result import Result
     from tamis.result.account import Account
-    from tamis.result.result import Result
 
 _FILE = "@"
 _FACTS = (

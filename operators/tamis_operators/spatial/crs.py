@@ -66,7 +66,8 @@ def brought(vertices: Any, crs: str) -> Any:
     over = transformer(crs)
     if over is None:
         return vertices
-    x, y = over.transform(vertices[:, 0], vertices[:, 1])
+    # pyproj would take arrays of one element for numbers
+    x, y = over.transform(*(vertices.T if len(vertices) > 1 else vertices.T.tolist()))
     back = np.column_stack(over.transform(x, y, direction="INVERSE"))
     room = _ROUNDING * np.maximum(1.0, np.abs(vertices))
     if not (np.isfinite(x) & np.isfinite(y)).all() or not (np.abs(back - vertices) <= room).all():

@@ -37,7 +37,7 @@ SHAPES = [
 
 def in_feet(geometry: Any) -> Any:
     over = Transformer.from_crs("OGC:CRS84", FEET, always_xy=True)
-    return shapely.transform(geometry, lambda at: np.column_stack(over.transform(*at.T)))
+    return shapely.transform(geometry, lambda at: np.column_stack(over.transform(*at.T.tolist())))
 
 
 def layer(path: Path, rows: Sequence[int] = (0, 1, 2, 3), crs: str = FEET, **options: Any) -> Path:
