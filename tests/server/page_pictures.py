@@ -163,7 +163,7 @@ def flights() -> Iterator[str]:
 
 
 def views_of(page: Any) -> dict[str, str]:
-    """Names the views to take: of the listed event that matched most, of what the last one matched."""
+    """Names the views to take: the listed event that matched most, what the last one matched."""
     page.wait_for_selector("#feed a[href^='#event/']")
     event = page.evaluate(_MOST_MATCHED)
     subscription = page.get_attribute("#feed a[href^='#subscriptions/']", "href")
