@@ -75,8 +75,8 @@ def measured(
 
 
 def _flushes_a_second(folder: Path) -> tuple[float, float]:
-    """How often the disk takes a page that is to stay: at the end of a file, and then where one
-    was before, as a write-ahead log is written again."""
+    """Returns how often the disk takes a page that is to stay: at the end of a file, and then where
+    one was before, as a write-ahead log is written again."""
     file = os.open(folder / "flushed", os.O_RDWR | os.O_CREAT)
     found = []
     try:

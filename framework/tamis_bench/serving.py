@@ -227,7 +227,7 @@ def _quantile(values: list[float], share: float) -> float | None:
 async def load_rows(
     server: RunningServer, subscriptions: int, seconds: int, loads: list[int]
 ) -> list[Row]:
-    """What the server does under each load, and how fast it explains."""
+    """Returns what the server does under each load, and how fast it explains."""
     client = Client(server.url, admin_key=_KEY)
     every = client.subscribe("exists(sequence)", id="every event")
     connections = [await _Connection.to(server.url) for _ in range(_CONNECTIONS + 1)]
@@ -251,7 +251,7 @@ async def load_rows(
 
 
 def _explained(client: Client, events: list[str], subscriptions: int) -> list[Row]:
-    """How long explanations of recent events take."""
+    """Returns how long explanations of recent events take."""
     progress("explanations")
     chance, took = random.Random(2), []
     for _ in range(_EXPLAINED):

@@ -32,11 +32,11 @@ SUBSCRIPTIONS = ("S1", "S2", "S3", "S4", "S5")
 
 
 class DrawnTruth(Protocol):
-    """What is true of a drawn frame, as `examples/uav/truth.py` has it; patterns by their names."""
+    """Holds what is true of a drawn frame, as `examples/uav/truth.py` has it; patterns by name."""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many there are, by operator."""
+        """Returns how many there are, by operator."""
 
     @property
     def roofs(self) -> tuple[int, ...]:
@@ -53,7 +53,7 @@ class DrawnTruth(Protocol):
 
 @dataclass
 class Numbers:
-    """How near counts are, on the frames where there is something to count or was said to be."""
+    """Tells how near counts are, on frames where there is something to count, or was said to be."""
 
     frames: int = 0
     exact: int = 0

@@ -1,4 +1,4 @@
-"""What webhooks reach: nothing that is not open to everybody, however it is written or resolved."""
+"""Webhooks reach nothing that is not open to everybody, however it is written or resolved."""
 
 from __future__ import annotations
 

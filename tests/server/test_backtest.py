@@ -1,4 +1,4 @@
-"""What a text would have matched over the log, as a dry run says it."""
+"""A dry run says what a text would have matched over the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What who operates a server sees: health, readiness, numbers, documentation, recovery."""
+"""Whoever operates a server sees health, readiness, numbers, documentation, recovery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided again from kept answers is what was decided, for any subscriptions and events."""
+"""Kept answers decide again what was decided, for any subscriptions and events."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Backtests:
         self._busy = threading.Lock()
 
     def tried(self, wanted: CheckedSubscription, stretch: BacktestBounds) -> dict[str, Any]:
-        """What a text would have matched and delivered, and what it would add."""
+        """Returns what a text would have matched and delivered, and what it would add."""
         if not self._busy.acquire(blocking=False):
             raise overloaded("another dry run is under way: try again")
         try:

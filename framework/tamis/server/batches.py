@@ -57,7 +57,7 @@ class CommitBatch:
             raise TimeoutError("the log has not written this yet")
 
     def awaited(self, at: int) -> asyncio.Future[Any]:
-        """What becomes of a change, in the running event loop."""
+        """Returns what becomes of a change, in the running event loop."""
         future = asyncio.get_running_loop().create_future()
         with self._lock:
             if not self._ended.is_set():
@@ -67,7 +67,7 @@ class CommitBatch:
         return future
 
     def outcome(self, at: int) -> object:
-        """What became of a change, once that is known."""
+        """Returns what became of a change, once that is known."""
         change, found = self.changes[at], self._outcomes[at]
         if isinstance(found, int) and isinstance(change, Publish):
             return change.published_at(found)

@@ -84,7 +84,7 @@ def documents_of(body: bytes, headers: Mapping[str, str]) -> list[Any]:
 
 
 def _is_lines(body: bytes) -> bool:
-    """Whether a body is whole at the end of its first line, and goes on."""
+    """Returns whether a body is whole at the end of its first line, and goes on."""
     first, _, rest = body.strip().partition(b"\n")
     if not rest.strip() or first.rstrip()[-1:] != b"}":
         return False

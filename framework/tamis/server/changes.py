@@ -17,14 +17,14 @@ EVALUATE = "evaluate"
 
 
 class Request(NamedTuple):
-    """What makes a request the same as another: an idempotency key, and what it asks."""
+    """Identifies a request the same as another: an idempotency key, and what it asks."""
 
     key: bytes
     digest: bytes
 
 
 class Webhook(NamedTuple):
-    """Where deliveries are sent, and the secret that signs them."""
+    """Tells where deliveries are sent, and the secret that signs them."""
 
     url: str
     secret: str
@@ -82,23 +82,23 @@ class Publish:
 
     @cached_property
     def ready(self) -> list[Ready]:
-        """What can be made of them before their turn comes."""
+        """Returns what can be made of them before their turn comes."""
         return [ready_event(event) for event in self.events]
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether nothing has to be asked to write them: no request, ids, and nothing large."""
+        """Returns whether they are written without a question: no request, ids, nothing large."""
         return self.request is None and all(each.id and not each.large for each in self.ready)
 
     def published_at(self, position: int) -> PublishedEvents:
-        """What is answered when its entries begin at a position."""
+        """Returns what is answered when its entries begin at a position."""
         ids = [each.id for each in self.ready if each.id is not None]
         return PublishedEvents(ids, list(range(position, position + len(ids))))
 
 
 class Ready(NamedTuple):
-    """What is made of an event: the body of its entry, by which its content is known, and what is
-    large of it, by digest."""
+    """Holds what is made of an event: the body of its entry, by which its content is known, and
+    what is large of it, by digest."""
 
     id: str | None
     body: str
@@ -118,7 +118,7 @@ def ready_event(event: Mapping[str, Any]) -> Ready:
 
 @dataclass(frozen=True)
 class Acknowledge:
-    """What is up to a delivery needs no second one."""
+    """Acknowledges all deliveries up to one; a second time changes nothing."""
 
     born: int
     number: int
@@ -194,7 +194,7 @@ class Due(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What was decided of the event at a position."""
+    """Holds what was decided of the event at a position."""
 
     position: int
     body: str
@@ -222,7 +222,7 @@ class Decide:
 
 @dataclass(frozen=True)
 class Retain:
-    """What is older or beyond so many bytes goes, some of it at a time; never what is undecided."""
+    """Removes what is older or beyond so many bytes, a part at a time; never what is undecided."""
 
     older_than: float | None = None
     most_bytes: int | None = None
@@ -232,7 +232,7 @@ class Retain:
 
 @dataclass(frozen=True)
 class Expire:
-    """What is over ends now; every other change does so first."""
+    """Ends what is over now; every other change does so first."""
 
 
 Change = (
@@ -273,7 +273,7 @@ class PublishedEvents(NamedTuple):
 
 @dataclass
 class RemovedEntries:
-    """What retention removed: how many entries, whether there is more, and the files."""
+    """Counts what retention removed: how many entries, whether there is more, and the files."""
 
     entries: int = 0
     is_more: bool = False

@@ -191,7 +191,7 @@ class ServerSubscription:
         return self._client.request(method, self._address + address, body, key=self.ticket)
 
     def show(self) -> dict[str, Any]:
-        """What it says, when it ends, and how its deliveries stand."""
+        """Returns what it says, when it ends, and how its deliveries stand."""
         found: dict[str, Any] = self._ask("GET")
         return found
 
@@ -305,19 +305,19 @@ def _deliveries(records: Iterable[dict[str, Any]]) -> list[ServerDelivery]:
 
 
 def _pause(number: int) -> float:
-    """How long to wait before one tries again: twice as long each time, more or less."""
+    """Returns how long to wait before one tries again: twice as long each time, more or less."""
     longest = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2.0**number)
     return random.uniform(longest / 2, longest)
 
 
 def _after(answer: httpx.Response) -> float:
-    """How long a server asks to wait."""
+    """Returns how long a server asks to wait."""
     said = answer.headers.get("retry-after", "")
     return min(_LONGEST_SECONDS, float(said)) if said.isdecimal() else 0.0
 
 
 def _error(answer: httpx.Response) -> ServerError:
-    """What a server refuses, as an error."""
+    """Returns what a server refuses, as an error."""
     try:
         problem = answer.json()
         detail = str(problem["detail"])

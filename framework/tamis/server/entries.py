@@ -42,7 +42,7 @@ class EventsKnown(Exception):
 
 @dataclass
 class LogState:
-    """How far the log has come."""
+    """Tells how far the log has come."""
 
     commits: int
     position: int

@@ -117,7 +117,7 @@ async def _decided(service: Service, position: int) -> bool:
 
 
 def _verdicts(service: Service, published: PublishedEvents, is_admin: bool) -> list[dict[str, Any]]:
-    """What became of events: ids alone, unless for the admin."""
+    """Returns what became of events: ids alone, unless for the admin."""
     return [
         {"event": id} | _shown(service.log.reading.verdict(position), is_admin=is_admin)
         for id, position in zip(published.ids, published.positions, strict=True)

@@ -140,7 +140,7 @@ class SubscriptionFiles:
                     yield id, (place, document)
 
     def _is_same(self, standing: DeliveryStanding | None, document: dict[str, Any]) -> bool:
-        """Whether the log has what a file says; after a start, as far as the log tells it."""
+        """Returns whether the log has what a file says; after a start, as far as it tells."""
         id = document["id"]
         if id in self._taken:
             return self._taken[id] == document

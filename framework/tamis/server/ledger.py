@@ -159,7 +159,7 @@ class LogTransaction:
         return self._entries.append(kind, id, body, born, large)
 
     def _answered(self, request: Request | None) -> Any | None:
-        """What was answered to the same request before."""
+        """Returns what was answered to the same request before."""
         if request is None:
             return None
         row = self._database.execute(

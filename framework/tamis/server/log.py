@@ -95,7 +95,7 @@ class Log:
 
     @property
     def state(self) -> LogState:
-        """How far the log has come."""
+        """Returns how far the log has come."""
         return self.writer.state
 
     @overload

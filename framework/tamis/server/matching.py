@@ -221,7 +221,7 @@ class MatchThread:
         return is_behind and time.monotonic() < self._ending
 
     def seconds_for(self, entries: int) -> float:
-        """How long it takes to decide so many entries, as it went lately."""
+        """Returns how long it takes to decide so many entries, as it went lately."""
         decided, seconds = self._pace
         return entries * seconds / decided if decided else 1.0
 
@@ -354,7 +354,7 @@ class MatchThread:
         matched: Mapping[str, Match],
         among: Iterable[str] | None = None,
     ) -> list[Due]:
-        """What policies deliver of a result, which may be one of some subscriptions alone."""
+        """Returns what policies deliver of a result, which may be of some subscriptions alone."""
         due = []
         for delivery in self._deliveries._take(result, among):
             match = matched.get(delivery.subscription)

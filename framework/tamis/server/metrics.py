@@ -85,7 +85,7 @@ class _Numbers(Collector):
         return 0.0 if came is None else max(0.0, log.clock() - came)
 
     def _flushes(self, writer: LogWriter) -> Iterable[Metric]:
-        """What flushes take, beside what they take here at the least."""
+        """Returns what flushes take, beside what they take here at the least."""
         yield CounterMetricFamily(
             "tamis_commits", "Transactions, each of a flush.", value=writer.commits
         )
@@ -131,7 +131,7 @@ class _Numbers(Collector):
 
 
 def registry_of(service: Service) -> CollectorRegistry:
-    """What Prometheus reads of a service."""
+    """Returns what Prometheus reads of a service."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Numbers(service))
     return registry

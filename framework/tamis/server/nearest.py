@@ -27,7 +27,7 @@ _ROOM = 3
 
 
 class LiveSubscriptions:
-    """What is live, ready to be held against events of the log."""
+    """Holds what is live, ready to be held against events of the log."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -97,7 +97,7 @@ class LiveSubscriptions:
 
 
 def _distance(data: dict[str, Any]) -> tuple[int, int]:
-    """How far it was: the false predicates of its closest alternative, and those not known."""
+    """Returns how far it was: what is false of its closest alternative, and what is not known."""
     distances = []
     for alternative in data["alternatives"]:
         truths = [each.get("truth") for each in alternative["predicates"] if "how" in each]

@@ -33,7 +33,7 @@ _UNLIMITED = 1 << 31
 
 
 class ReEvaluation(NamedTuple):
-    """What an event gave when it was evaluated again."""
+    """Holds what an event gave when it was evaluated again."""
 
     result: Result
     trace: Trace
@@ -44,7 +44,7 @@ class ReEvaluation(NamedTuple):
     tries: dict[int, int]
 
     def still_open(self) -> list[Open]:
-        """What stayed open."""
+        """Returns what stayed open."""
         left = open_verdicts(self.result, self.born)
         return [each._replace(tries=self.tries[each.born] + 1) for each in left]
 
@@ -65,7 +65,7 @@ def open_verdicts(result: Result, born: Mapping[str, int]) -> list[Open]:
 
 
 class OpenVerdicts:
-    """What is open in a log, as the thread that follows it knows it."""
+    """Holds what is open in a log, as the thread that follows it knows it."""
 
     def __init__(self, log: Log, matcher: Matcher) -> None:
         self._log = log
@@ -140,7 +140,7 @@ class OpenVerdicts:
         return ReEvaluation(result, trace, taken, gone, tries)
 
     def tried(self, entry: LogEntry) -> list[Open]:
-        """What stays open of an event that could not be evaluated."""
+        """Returns what stays open of an event that could not be evaluated."""
         found = self._log.reading.open_verdicts(position=entry.body["of"])
         return [Open(each.born, each.operators, each.tries + 1) for each in found]
 

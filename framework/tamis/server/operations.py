@@ -47,14 +47,14 @@ def _add_state(router: APIRouter, service: Service) -> None:
 
     @router.get("/healthz", responses=examples.UNWELL)
     async def health() -> Response:
-        """Whether the process lives, and can still do what it is for."""
+        """Returns whether the process lives, and can still do what it is for."""
         matching = service._matching
         broken = service.failure is not None or (matching is not None and matching.broken)
         return JSONResponse({"status": "failed" if broken else "ok"}, 503 if broken else 200)
 
     @router.get("/readyz", responses=examples.UNWELL)
     async def readiness() -> Response:
-        """Whether it takes requests: recovery has ended."""
+        """Returns whether it takes requests: recovery has ended."""
         why = service.why_not_ready
         if why is None:
             return JSONResponse({"status": "ready"})

@@ -21,7 +21,7 @@ _SMALL_BYTES = 64 * 1024
 
 
 class Lateness:
-    """How late the running event loop is with what it has to do."""
+    """Tells how late the running event loop is with what it has to do."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -36,7 +36,7 @@ class Lateness:
 
     @property
     def seconds(self) -> float:
-        """How late it is now and was the time before: what holds it up once is no overload."""
+        """Returns how late it is now and was before: what holds it up once is no overload."""
         return max(0.0, min(self._before, self._loop.time() - self._due))
 
 

@@ -13,7 +13,7 @@ EVERYTHING = "everything"
 
 
 class Pulses:
-    """What is watched, in one event loop."""
+    """Holds what is watched, in one event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -35,7 +35,7 @@ class Pulses:
 
     @property
     def ended(self) -> bool:
-        """Whether the server is ending, and nobody should wait any more."""
+        """Returns whether the server is ending, and nobody should wait any more."""
         return self._ended
 
     def notify(self, what: Iterable[Hashable]) -> None:

@@ -68,12 +68,12 @@ class DeliveryStanding:
 
     @property
     def delivered(self) -> int:
-        """How many were acknowledged, or taken by a webhook."""
+        """Returns how many were acknowledged, or taken by a webhook."""
         return self.settled - self.gap - self.retrying - self.dead
 
     @property
     def pending(self) -> int:
-        """How many are still to be acknowledged, or to be taken by a webhook."""
+        """Returns how many are still to be acknowledged, or to be taken by a webhook."""
         return self.due - self.settled + self.retrying
 
 
@@ -104,7 +104,7 @@ class LiveText(NamedTuple):
     document: dict[str, Any]
 
     def is_live_at(self, position: int) -> bool:
-        """Whether the entry at a position met it."""
+        """Returns whether the entry at a position met it."""
         return self.since <= position and (self.until is None or position < self.until)
 
 
@@ -176,7 +176,7 @@ class LogReaders:
             return database.execute(statement, values).fetchall()
 
     def state(self) -> LogState:
-        """How far the log has come."""
+        """Returns how far the log has come."""
         with self.database() as database:
             return read_state(database)
 
@@ -194,7 +194,7 @@ class LogReaders:
         return joined(entry.body["event"], entry.body["payloads"], self._payloads)
 
     def texts_at(self, position: int) -> list[Text]:
-        """What was live behind the entry at a position, in the order of subscribing."""
+        """Returns what was live behind the entry at a position, in the order of subscribing."""
         rows = self.rows(
             "SELECT born, id, document FROM texts WHERE since<=?1 AND (until IS NULL OR until>?1) "
             "ORDER BY born",
@@ -245,12 +245,12 @@ class LogReaders:
         return rows[0][0] if rows else None
 
     def verdict(self, position: int) -> dict[str, Any] | None:
-        """What was decided of the event at a position."""
+        """Returns what was decided of the event at a position."""
         rows = self.rows("SELECT body FROM verdicts WHERE position=?", position)
         return json.loads(rows[0][0]) if rows else None
 
     def trace(self, position: int) -> Trace | None:
-        """What operators said of the event at a position, where that is kept."""
+        """Returns what operators said of the event at a position, where that is kept."""
         rows = self.rows("SELECT body FROM traces WHERE position=?", position)
         return Trace.read(rows[0][0]) if rows else None
 
@@ -280,7 +280,7 @@ class LogReaders:
         return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
 
     def gone_since(self, position: int) -> int:
-        """How many texts stood at a position, and do no longer."""
+        """Returns how many texts stood at a position, and do no longer."""
         rows = self.rows("SELECT count(*) FROM texts WHERE since<=?1 AND until>?1", position)
         return int(rows[0][0])
 
@@ -308,7 +308,7 @@ class LogReaders:
         return [OpenVerdict(at, to, json.loads(names), tries) for at, to, names, tries in rows]
 
     def position_of(self, event: str) -> int | None:
-        """Where an event is in the log."""
+        """Returns where an event is in the log."""
         rows = self.rows("SELECT position FROM events WHERE id=?", event)
         return rows[0][0] if rows else None
 
@@ -321,8 +321,8 @@ class LogReaders:
         return (rows[0][0], json.loads(rows[0][1])) if rows else None
 
     def counts(self) -> dict[str, int]:
-        """How many subscriptions are live, how many webhooks are disabled, and deliveries by
-        state: due = delivered + pending + dead + gap."""
+        """Counts live subscriptions, disabled webhooks, and deliveries by state:
+        due = delivered + pending + dead + gap."""
         (row,) = self.rows(
             "SELECT count(*) FILTER (WHERE ended IS NULL), "
             "(SELECT count(*) FROM webhooks WHERE disabled), coalesce(sum(last), 0), "

@@ -52,7 +52,7 @@ BACKUP = "backup-"
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How a match server is to be."""
+    """Tells how a match server is to be."""
 
     data: Path
     publish_key: str | None = None
@@ -202,14 +202,14 @@ class Service:
 
     @property
     def matching(self) -> MatchThread:
-        """What follows the log; a problem until it is recovered."""
+        """Returns what follows the log; a problem until it is recovered."""
         self._check_ready()
         assert self._matching is not None
         return self._matching
 
     @property
     def webhooks(self) -> Dispatch:
-        """What sends to webhooks; a problem until the log is recovered."""
+        """Returns what sends to webhooks; a problem until the log is recovered."""
         self._check_ready()
         assert self._webhooks is not None
         return self._webhooks
@@ -273,7 +273,7 @@ class Service:
     # who asks
 
     def is_admin(self, request: Request) -> bool:
-        """Whether a request has the admin key."""
+        """Returns whether a request has the admin key."""
         key = self.settings.admin_key
         given = [bearer(request), request.headers.get(ADMIN_HEADER)]
         return key is not None and any(each is not None and same(each, key) for each in given)
@@ -291,7 +291,7 @@ class Service:
 
     @contextmanager
     def request_of(self, request: Request, body: bytes) -> Iterator[changes.Request | None]:
-        """What makes a request the same as another, if it has a key; one at a time of a key."""
+        """Returns what makes a request the same as another, if it has a key; one at a time."""
         key = idempotency_key(request)
         if key is None:
             yield None

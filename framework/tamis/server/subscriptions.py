@@ -187,7 +187,7 @@ def _checked(
 def _told(
     service: Service, wanted: CheckedSubscription, subscribed: changes.LoggedSubscription
 ) -> dict[str, Any]:
-    """What an answer says beside: the secret that a webhook was given, and warnings."""
+    """Returns what an answer says beside: the secret that a webhook was given, and warnings."""
     told: dict[str, Any] = {"warnings": wanted.warnings} if wanted.warnings else {}
     if wanted.webhook is not None:
         service.webhooks.look(subscribed.born)
@@ -220,7 +220,7 @@ def shown(standing: DeliveryStanding) -> dict[str, Any]:
 
 
 def _shown_webhook(webhook: dict[str, Any] | None) -> dict[str, Any]:
-    """How a webhook is doing, as it is told."""
+    """Returns how a webhook is doing, as it is told."""
     if webhook is None:
         return {}
     since = webhook.get("failing_since")

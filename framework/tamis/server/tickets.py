@@ -20,17 +20,17 @@ def new_ticket() -> str:
 
 
 def hash_of_ticket(ticket: str) -> bytes:
-    """What is kept of a ticket."""
+    """Returns what is kept of a ticket."""
     return hashlib.sha256(ticket.encode(errors="surrogatepass")).digest()
 
 
 def fits(ticket: str, kept: bytes) -> bool:
-    """Whether it is the ticket of which this is kept; takes the same time for any other."""
+    """Returns whether it is the ticket of which this is kept; takes the same time for any other."""
     return hmac.compare_digest(hash_of_ticket(ticket), kept)
 
 
 def same(given: str, key: str) -> bool:
-    """Whether two keys are the same; takes the same time for any other."""
+    """Returns whether two keys are the same; takes the same time for any other."""
     return hmac.compare_digest(hash_of_ticket(given), hash_of_ticket(key))
 
 

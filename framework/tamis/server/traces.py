@@ -25,7 +25,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Trace:
-    """What was said of one event."""
+    """Holds what was said of one event."""
 
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the text of the call."""
@@ -36,7 +36,7 @@ class Trace:
 
     @classmethod
     def of(cls, decision: Decision) -> Trace:
-        """What was said while an event was decided."""
+        """Returns what was said while an event was decided."""
         calls, made = decision.skeleton.calls, set(decision.made)
         known = {
             **narrowed_answers(decision.skeleton.narrower, decision.answers),
@@ -75,7 +75,7 @@ class Trace:
         return _text(replace(self, answers=answers, lost=lost))
 
     def answer(self, call: str) -> tuple[Answer, str] | None:
-        """What a call gave, and how it came about; nothing where that is not known."""
+        """Returns what a call gave, and how it came about; nothing where that is not known."""
         known = self.answers.get(call)
         if known is None:
             return None

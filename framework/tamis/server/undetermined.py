@@ -27,7 +27,7 @@ def _listed(service: Service, standing: DeliveryStanding) -> list[dict[str, Any]
 
 
 def _positions(service: Service, standing: DeliveryStanding, event: object) -> list[int]:
-    """Where the events are of which the verdict is open: one, or the first ones."""
+    """Returns where the events are of which the verdict is open: one, or the first ones."""
     reading = service.log.reading
     if event is None:
         return [each.position for each in reading.open_verdicts(born=standing.born)]

@@ -45,11 +45,11 @@ class Past(NamedTuple):
 
     @property
     def is_gone(self) -> bool:
-        """Whether operators were asked about it, and nothing of that is kept."""
+        """Returns whether operators were asked about it, and nothing of that is kept."""
         return self.trace is None and bool(self.verdict["account"].get("evaluations"))
 
     def verdict_on(self, id: str) -> str:
-        """What the log says of a subscription that stood then."""
+        """Returns what the log says of a subscription that stood then."""
         if any(each["subscription"] == id for each in self.verdict["matches"]):
             return MATCHED
         if "failure" in self.verdict or any(
@@ -59,7 +59,7 @@ class Past(NamedTuple):
         return NOT_MATCHED
 
     def decided_by(self, replay: Replay) -> Result:
-        """What a replay decides of it."""
+        """Returns what a replay decides of it."""
         if self.is_gone:
             replay.recollection.why = "what was said of this event is kept no longer"
         return replay.decided(self.content, self.trace or Trace())
@@ -108,7 +108,7 @@ def explained(service: Service, past: Past, id: str, born: int | None) -> dict[s
 
 
 def _decided(replay: Replay, past: Past, id: str, text: LiveText) -> dict[str, Any]:
-    """What is decided of a text by what was kept."""
+    """Returns what is decided of a text by what was kept."""
     try:
         replay.take_in([entry_of(id, {"where": text.document["where"]})])
     except SubscriptionError as bad:

@@ -30,7 +30,7 @@ _SYNC_SECONDS = 1.0
 
 
 class Mark(NamedTuple):
-    """How far a log was written."""
+    """Tells how far a log was written."""
 
     commits: int
     position: int
@@ -85,7 +85,7 @@ class Witness:
 
 
 def _mark(slot: bytes) -> Mark | None:
-    """What a slot holds, if it is whole."""
+    """Returns what a slot holds, if it is whole."""
     if len(slot) < _SLOT.size:
         return None
     magic, version, commits, position, hash, checksum = _SLOT.unpack_from(slot)

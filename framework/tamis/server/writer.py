@@ -71,7 +71,7 @@ class LogWriter:
         self._thread.start()
 
     def __len__(self) -> int:
-        """How many changes wait."""
+        """Returns how many changes wait."""
         return self._waiting
 
     def submit(self, change: Change) -> PendingChange[Any]:

@@ -1,4 +1,4 @@
-"""How tests run the demo."""
+"""Runs the demo for tests."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def routes() -> APIRouter:
 
     @router.get("/page/{name}")
     async def part(request: Request, name: str) -> Response:
-        """What the page is made of."""
+        """Returns what the page is made of."""
         if name not in files:
             raise HttpProblem("not-found", f"the page has no {name!r:.80}")
         return _answer(request, files[name])

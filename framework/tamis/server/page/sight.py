@@ -55,7 +55,7 @@ def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
 
     @router.get("/operators/accounts", openapi_extra=examples.ADMIN, tags=["operations"])
     def accounts(request: Request) -> Response:
-        """What each operator was asked since the start, and those that are not called for a
+        """Returns what each operator was asked since the start, and those that are not called for a
         while because they failed; with the admin key."""
         service.check_admin(request)
         return Response(json_bytes(_accounts(service)), media_type="application/json")
@@ -147,7 +147,7 @@ def _record(text: str, trace: Trace) -> dict[str, Any]:
 
 
 def _accounts(service: Service) -> dict[str, Any]:
-    """What operators were asked, and what is known of those that failed lately."""
+    """Returns what operators were asked, and what is known of those that failed lately."""
     matching = service.matching
     account = matching.account
     return {

@@ -59,7 +59,7 @@ def literal_address(host: str) -> Address | None:
 
 
 def is_open(address: Address, networks: tuple[Network, ...] = ()) -> bool:
-    """Whether it may be called: it is open to everybody, or in a network that is allowed."""
+    """Returns whether it may be called: open to everybody, or in a network that is allowed."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped
         if inner is None and address in _TRANSLATED:

@@ -31,7 +31,7 @@ _LONGEST_ASKED = 3600.0
 
 @dataclass(frozen=True)
 class WebhookSettings:
-    """How webhooks are called."""
+    """Tells how webhooks are called."""
 
     networks: tuple[Network, ...] = ()
     """Those that may be called though they are not open to everybody."""
@@ -186,6 +186,6 @@ class Dispatch:
         )
 
     def _delay(self, before: int) -> float:
-        """How long to wait after so many failures before this one."""
+        """Returns how long to wait after so many failures before this one."""
         delays = self._settings.delays
         return random.uniform(0.75, 1.25) * delays[min(before, len(delays) - 1)]

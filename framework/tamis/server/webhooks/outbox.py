@@ -57,7 +57,7 @@ def holders(reading: LogReaders) -> set[int]:
 
 
 def upcoming(reading: LogReaders, born: int, now: float) -> Message | Later | None:
-    """What is to be sent next, now or later; `None` where there is nothing."""
+    """Returns what is to be sent next, now or later; `None` where there is nothing."""
     rows = reading.rows(
         "SELECT url, secrets, failures, since, paused, subscriptions.id FROM webhooks "
         "JOIN subscriptions USING(born) WHERE born=? AND NOT disabled",

@@ -25,7 +25,7 @@ _LONGEST_WORDS = 200
 
 
 class SendOutcome(NamedTuple):
-    """What became of a message: no reason where it was taken."""
+    """Holds what became of a message: no reason where it was taken."""
 
     reason: str | None = None
     status: int | None = None
