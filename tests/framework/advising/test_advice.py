@@ -228,13 +228,19 @@ def test_a_memo_pays_where_events_repeat() -> None:
             time.sleep(0.001)
         return bool(event["a"] > level)
 
+    @tamis.operator(inputs=("a",), deterministic=False)
+    def seen(event: Any) -> bool:
+        time.sleep(0.001)
+        return True
+
     same = [{"id": f"e{number}", "a": 3} for number in range(40)]
     found = advise(same, [{"where": "above(1)"}], [above])
     figures = next(each.figures for each in found.hints if each.about == "memo")
     assert figures["pays"]
     assert "(1 call rather than 40)" in hint(found, "memo")
     assert found.other_seconds > 0
-    found = advise(same, [{"where": "above(2)"}], [above])  # nothing beside the rest of the run
+    texts = [{"where": "above(2)"}, {"where": "seen()"}]
+    found = advise(same, texts, [above, seen])  # nothing beside the rest of the run
     assert "calls take little of it; --memo-bytes 0 spares its memory" in hint(found, "memo")
     other = [{"id": f"e{number}", "a": number} for number in range(40)]
     found = advise(other, [{"where": "above(1)"}], [above])
