@@ -31,6 +31,7 @@ def other(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_checkout_is_measured_beside_this_one(other: Path) -> None:
     rows = beside(str(other), "index", SMALL, 1)

@@ -255,6 +255,7 @@ def test_what_a_dict_costs_is_what_match_takes_beyond_the_kernel() -> None:
     )
 
 
+@pytest.mark.slow
 def test_works_take_turns_after_a_pass_that_does_not_count() -> None:
     asked: list[str] = []
 

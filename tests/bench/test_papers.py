@@ -162,6 +162,7 @@ def test_a_run_is_kept_and_compared_with(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert all("mean_us_over_before" in row for row in timed)
 
 
+@pytest.mark.slow
 def test_growth_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = kept(monkeypatch, ["pbtree"], tmp_path)
     held = {row["claim"]: row["verdict"] for row in found if "claim" in row}
@@ -169,6 +170,7 @@ def test_growth_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert held["the Time Index takes O(n²) space"] == HELD
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_planners_are_measured_by_their_own_bench(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -95,6 +95,7 @@ def test_ratios_of_paired_sums_come_with_their_error() -> None:
     assert Ratio.of([], []) == Ratio(None, None)
 
 
+@pytest.mark.slow
 def test_the_command_prints_figures_as_a_table_and_as_json() -> None:
     command = [
         sys.executable,

@@ -8,6 +8,7 @@ from tamis_bench.goals import judged
 from tamis_bench.server import BATCHES, measured
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_every_batch_and_every_load_has_a_row() -> None:
     rows = list(measured(subscriptions=50, seconds=1, loads=[50, 200], rows=100, passes=1))
