@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DerivedAttribute:
-    """A cheap scalar made from an event, computed only when a subscription names it."""
+    """A cheap scalar made from an event, or array of them, when a subscription names it."""
 
     name: str
-    derive: Callable[[Event], Scalar | None]
+    derive: Callable[[Event], Scalar | Sequence[Scalar] | None]
     description: str = ""
     inputs: tuple[str, ...] = ()
     """The inputs of `make`: where one is absent, so is the attribute; where all are there and it
@@ -116,11 +116,13 @@ class Event:
         derived = self.derived.get(name)
         return None if derived is None else self._derive(derived)
 
-    def _derive(self, derived: DerivedAttribute) -> Scalar | None:
-        """Returns a derived attribute; absent, with a warning, when it cannot be derived."""
+    def _derive(self, derived: DerivedAttribute) -> object:
+        """Returns a derived attribute, made once; absent, with a warning, when that fails."""
+        if derived.name in self._made:
+            return self._made[derived.name]
+        value: object = None
         try:
             value = derived.derive(self)
-            return None if _absent(value) else value
         except Exception as failure:
             warnings.warn(
                 f"the attribute {derived.name} is absent where it cannot be derived: "
@@ -128,7 +130,8 @@ class Event:
                 PluginWarning,
                 stacklevel=2,
             )
-            return None
+        self._made[derived.name] = None if _absent(value) else value
+        return self._made[derived.name]
 
     def made(self, make: Callable[[Event], T]) -> T:
         """Makes something of the event once, for attributes that come from one thing.
@@ -142,7 +145,7 @@ class Event:
 
     def is_undecided(self, name: str) -> bool:
         """Returns whether a derived attribute cannot be made although all its inputs are there."""
-        if self.scalar(name) is not None:
+        if self.scalar(name) is not None or self.array(name) is not None:
             return False
         derived = self.derived.get(plain_name(name))
         return derived is None or all(map(self.present, derived.inputs))

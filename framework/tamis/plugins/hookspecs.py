@@ -57,7 +57,7 @@ def tamis_indexes() -> Iterable[IndexRecord]:  # type: ignore[empty-body]
 
 @hookspec
 def tamis_attributes() -> Iterable[DerivedAttribute]:  # type: ignore[empty-body]
-    """Cheap scalars derived from an event, computed only when a subscription names them.
+    """Cheap scalars derived from an event, or arrays of them, when a subscription names them.
 
     @tamis.hookimpl
     def tamis_attributes():
@@ -67,6 +67,8 @@ def tamis_attributes() -> Iterable[DerivedAttribute]:  # type: ignore[empty-body
     scalar or `None`, `event.made(function)` what a function makes of it, once for all that ask.
     What it cannot derive is absent, with a warning. `inputs=("text",)` says what it is made of:
     where that is there and the attribute is not, what operators declare of it decides nothing.
+    An array of what an operator finds, of whose predicates each declares that the array `has` its
+    own, is a list of that operator in every index.
     """
 
 
