@@ -3,7 +3,8 @@
 A workload goes through two rounds: as built, and after a tenth of the subscriptions were replaced
 in batches, between which events are matched. In each round methods take turns (see `timing`).
 Every answer is compared with the compiled scan's, and a sample with plain Python. Last come what
-programs see (`uses`): from a dict to ids, and an index that is filled while it is matched.
+programs see (`uses`): from a dict to ids, and an index that is filled while it is matched; and
+conditions of many clauses (`clauses`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import typer
 
 from tamis.testing import satisfies
-from tamis_bench import begen, mixed
+from tamis_bench import begen, clauses, mixed
 from tamis_bench.boxes import SHAPES, Boxes, BoxShape
 from tamis_bench.coded import coded
 from tamis_bench.goals import DICTS, FILLED, LANES, PORTABLE
@@ -30,7 +31,7 @@ from tamis_bench.subjects import BuiltIndex, Source, source
 from tamis_bench.timing import Method, beyond, check, compare, time_all
 from tamis_bench.uses import USES, dicts, filled
 
-WORKLOADS = (*SHAPES, mixed.NAME, *USES)
+WORKLOADS = (*SHAPES, mixed.NAME, *USES, clauses.NAME)
 _BATCHES = 10
 _SAMPLE = 200
 _WARM = 2_000
@@ -172,7 +173,8 @@ def measured(
         workloads = workloads or [begen.NAME]
         if begen.NAME not in workloads:
             raise typer.BadParameter("the parameters of Table 1 are those of --workloads begen")
-    for plan in plans(workloads or WORKLOADS, given, scale):
+    wanted = list(workloads or WORKLOADS)
+    for plan in plans([name for name in wanted if name != clauses.NAME], given, scale):
         progress(f"{plan.title}: drawing")
         boxes = plan.draw(seed, events)
         if plan.name == DICTS:
@@ -181,6 +183,10 @@ def measured(
             yield from filled(boxes, plan.title, index)
         else:
             yield from _measured(_Run(plan, boxes, passes), index, scans)
+    if clauses.NAME in wanted:
+        yield from clauses.measured(
+            index or _registered(), seed=seed, events=events, passes=passes, scale=scale
+        )
 
 
 def _measured(
@@ -212,13 +218,17 @@ def chosen_indexes(
     """Returns the indexes to measure, and why others are left out."""
     if named is not None:
         return named, {}
-    from tamis.plugins.loader import installed
-
-    every = sorted(installed().indexes)
+    every = _registered()
     if boxes.count <= _MOST_FOR_SLOW:
         return every, {}
     why = {name: f"takes too long here; --index {name} measures it all the same" for name in _SLOW}
     return [name for name in every if name not in why], why
+
+
+def _registered() -> list[str]:
+    from tamis.plugins.loader import installed
+
+    return sorted(installed().indexes)
 
 
 def _shown(scan: str) -> str:
@@ -266,9 +276,9 @@ def _check_by_hand(run: _Run) -> None:
     for at, (event, answer) in enumerate(zip(run.events, run.answers, strict=True)):
         matching = set(answer.tolist())
         some = boxes.clauses(answer[: _SAMPLE // len(run.events) + 1])
-        for row, clauses in [*asked.items(), *some]:
+        for row, every in [*asked.items(), *some]:
             run.compared += 1
-            if satisfies(event, clauses) is not (row in matching):
+            if satisfies(event, every) is not (row in matching):
                 raise AssertionError(
                     f"the compiled scan is wrong on event {at} of {run.words}: subscription {row}"
                 )

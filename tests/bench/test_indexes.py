@@ -13,6 +13,8 @@ import pytest
 
 from tamis.index import AttributeIndex
 from tamis.index.buckets.bits import has_vectors
+from tamis.index.counting import CountingIndex
+from tamis.index.scan import Scan
 from tamis.plugins.loader import installed
 from tamis_bench import index, mixed, scans, timing
 from tamis_bench.boxes import SHAPES, Boxes
@@ -93,6 +95,24 @@ def test_what_programs_see_is_measured_and_every_answer_compared() -> None:
         assert row["match_most_us"] >= row["match_us"], name
     assert "2,000 subscriptions whose ids are strings" in rows[0]["part"]
     assert judged("index", rows) == []
+
+
+def test_conditions_of_many_clauses_are_compared_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def clauses(chosen: list[str]) -> list[Row]:
+        return list(
+            index.measured(workloads=["clauses"], index=chosen, events=5, passes=2, scale=0.004)
+        )
+
+    rows = clauses(["scan", "counting"])
+    assert [(row["method"], row["clauses"]) for row in rows] == [
+        (name, count) for count in (10, 50) for name in ("scan", "counting")
+    ]
+    assert all(row["mean_us"] > 0 and row["subscribe_us"] > 0 for row in rows)
+    assert "20 conditions of 50 clauses" in rows[-1]["part"]
+    right = Scan.match
+    monkeypatch.setattr(CountingIndex, "match", lambda self, event: right(self, event)[1:])
+    with pytest.raises(AssertionError, match=r"counting and scan differ on event \d of clauses"):
+        clauses(["counting"])
 
 
 def test_a_wrong_id_from_a_dict_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
