@@ -62,7 +62,12 @@ class DisjunctionIndex(Index):
 
     def build(self, entries: Iterable[Entry]) -> None:
         """Inserts many rows at once."""
-        self._index.build(self._without(entries))
+        taken = len(self._row)
+        try:
+            self._index.build(self._without(entries))
+        except BaseException:
+            self._forget(self._row.view[taken:].tolist())
+            raise
 
     def _without(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yields entries without their disjunctions, which are taken."""
@@ -97,8 +102,7 @@ class DisjunctionIndex(Index):
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
-        for entry in self._without([(row, predicates)]):
-            self._index.insert(*entry)
+        self.build([(row, predicates)])
 
     def delete(self, row: int) -> None:
         """Removes a row, which must be there."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
+
+import pytest
 
 from tamis.event import Event
 from tamis.index.clauses import predicate_of
 from tamis.index.disjunctions import DisjunctionIndex
 from tamis.index.scan import Scan
+from tamis.indexing import Entry
 from tamis.language.predicate import AttributePredicate, Disjunction
 
 NAMES = "abc"
@@ -45,6 +49,27 @@ def _is_right(
     event = Event(content, "e")
     assert index.match_many([event])[0].tolist() == index.match(event).tolist()
     return sorted(index.match(event).tolist()) == sorted(wanted)
+
+
+def test_rows_that_the_index_inside_refuses_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = Scan()
+    index = DisjunctionIndex(inside)
+    refused, taken = [[("a", "=", 1), ("b", "=", 1)]], [[("a", "=", 2), ("b", "=", 2)]]
+    index.insert(1, _predicates(taken))
+    with monkeypatch.context() as broken:
+        broken.setattr(inside, "build", _refuse)
+        for row in range(2, 9):
+            with pytest.raises(OSError, match="full"):
+                index.build([(row, _predicates(refused)), (row + 10, _predicates(refused))])
+    index.build([(row, _predicates(taken)) for row in range(2, 9)])
+    event = Event({"a": 2, "b": 3}, "e")
+    assert sorted(index.match(event).tolist()) == list(range(1, 9))
+    assert len(index._numbers) == 2, "nobody asks for the predicates of what was refused"
+
+
+def _refuse(entries: Iterable[Entry]) -> None:
+    list(entries)
+    raise OSError("the disk is full")
 
 
 def test_rows_come_and_go_thousands_of_times(tmp_path: Path) -> None:
