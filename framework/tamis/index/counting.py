@@ -3,8 +3,9 @@
 Every distinct predicate has a number, which is used again when nobody asks for it. An attribute of
 few values has a *predicate table* (section 3.2): one look-up finds all its predicates that a value
 satisfies, and that is what the value says of all others. Values are declared, or discovered as
-events have them; an attribute of more values than a table may have has its predicates decided by
-lists, as a scan decides them. Which rows then have all theirs, an association says (section 3.3).
+events have them; an attribute of more values than a table may have, or of too long lines, has its
+predicates decided by lists, as a scan decides them. Which rows then have all theirs, an association
+says (section 3.3).
 Invariant: a table holds, for each of its values, exactly the satisfied predicates.
 Cost of a match: a look-up for each attribute, and that of the association.
 """
@@ -27,6 +28,8 @@ from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Flags
 
 MOST_VALUES = 4_096
+_MOST_NUMBERS = 1 << 23
+"""A discovered table that holds more numbers of predicates is given up for lists."""
 _SMALL = 64
 
 Key = tuple[bool, Scalar]
@@ -82,7 +85,8 @@ class TableColumn(Column):
             numbers = [each for each in np.flatnonzero(mine).tolist() if each in self._live]
             # several threads may come here: each makes the row that the others make
             rows[key] = GrowingArray(np.int32, np.array(numbers, np.int32))
-            if len(rows) > self._most:
+            is_large = self._declared is None and len(rows) * len(numbers) > _MOST_NUMBERS
+            if is_large or len(rows) > self._most:
                 self.rows = None
 
     @property

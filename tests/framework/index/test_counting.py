@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import tamis
 from tamis.event import Event
+from tamis.index import counting
 from tamis.index.associations import BITS, BYTES, FORMS, LISTS, best_form
 from tamis.index.clauses import Clause, predicate_of
 from tamis.index.counting import CountingIndex, TableColumn
@@ -79,6 +80,19 @@ def test_an_attribute_of_many_values_has_no_table() -> None:
     for value in range(100):
         assert found(index, v=value) == [1] * (value < 50)
     assert table(index, "v").rows is None
+
+
+def test_a_table_of_too_much_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_MOST_NUMBERS", 1_000)
+    index = CountingIndex()
+    for row in range(40):
+        insert(index, row, ("v", ">", row), ("w", ">", row % 3))
+    for value in range(60):
+        assert found(index, v=value, w=9) == list(range(min(40, value)))
+        rows = table(index, "v").rows
+        assert rows is None or sum(row.size for row in rows.values()) <= 1_000
+    assert rows is None
+    assert table(index, "w").rows, "the line of three predicates is short"
 
 
 def test_a_declared_domain_is_the_table() -> None:
