@@ -28,7 +28,7 @@ from tamis.files.manifest import (
     remove_manifest,
     write_manifest,
 )
-from tamis.index.clauses import Clause, predicate_of
+from tamis.index.clauses import Clause, predicate_of, written
 from tamis.index.columns import Columns
 from tamis.index.ids import Id, Ids
 from tamis.indexing import Index, KeptDocument
@@ -104,7 +104,7 @@ class AttributeIndex:
         if keeper is not None:
             ids = self._ids.of(rows).tolist()
             for id, row, predicates in zip(ids, rows.tolist(), asked, strict=True):
-                clauses = [(p.attribute, p.comparison.op, p.comparison.value) for p in predicates]
+                clauses = [written(predicate) for predicate in predicates]
                 keeper.put(id, KeptDocument(json.dumps([id, clauses]), math.inf), [row])
 
     def _settle_in(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads the clauses that a program hands to an index: `(attribute, op, value)`."""
+"""Reads clauses, `(attribute, op, value)`, that programs hand to an index or that one has kept."""
 
 from __future__ import annotations
 
@@ -60,6 +60,17 @@ def predicate_of(clause: Clause) -> AttributePredicate:
         if op.endswith("matches"):
             searcher(constant)
     return AttributePredicate(attribute, Comparison(op, constant))
+
+
+def written(predicate: AttributePredicate) -> list[Any]:
+    """Returns a predicate as JSON keeps it."""
+    return [predicate.attribute, predicate.comparison.op, predicate.comparison.value]
+
+
+def read_written(attribute: str, op: str, value: Any) -> AttributePredicate:
+    """Returns a predicate that was written."""
+    constants = tuple(value) if isinstance(value, list) else value
+    return AttributePredicate(attribute, Comparison(op, constants))
 
 
 def _constant(value: object, where: str) -> Scalar:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.event import Event, is_itself
+from tamis.index.clauses import read_written, written
 from tamis.indexing import Entry, Index, Rows
 from tamis.language.comparison import ARRAY, ORDERINGS, PRESENCE, RANGES, Comparison
 from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
@@ -179,15 +180,6 @@ def _bounds(comparison: Comparison) -> tuple[float, float] | None:
 
 def _after(value: float) -> float:
     return math.nextafter(value, math.inf) if value != math.inf else math.nan
-
-
-def _written(predicate: AttributePredicate) -> list[Any]:
-    return [predicate.attribute, predicate.comparison.op, predicate.comparison.value]
-
-
-def _read(attribute: str, op: str, value: Any) -> AttributePredicate:
-    constants = tuple(value) if isinstance(value, list) else value
-    return AttributePredicate(attribute, Comparison(op, constants))
 
 
 class Scan(Index):
@@ -389,7 +381,7 @@ class Scan(Index):
         with (folder / _PREDICATES).open("w", encoding="utf-8") as lines:
             for number, predicate in enumerate(self._predicates):
                 if predicate is not None:
-                    asked = [_written(part) for part in parts_of(predicate)]
+                    asked = [written(part) for part in parts_of(predicate)]
                     line = [number, *asked] if number in self._parts else [number, *asked[0]]
                     lines.write(json.dumps(line) + "\n")
 
@@ -404,9 +396,9 @@ class Scan(Index):
             for line in lines:
                 number, *asked = json.loads(line)
                 predicates[number] = (
-                    Disjunction.of(tuple(_read(*part) for part in asked))
+                    Disjunction.of(tuple(read_written(*part) for part in asked))
                     if isinstance(asked[0], list)
-                    else _read(*asked)
+                    else read_written(*asked)
                 )
         rows, counts, entries = (
             np.load(folder / f"{name}.npy") for name in ("rows", "counts", "entries")

@@ -19,6 +19,7 @@ import numpy as np
 
 from tamis.errors import DatabaseError
 from tamis.event import Event
+from tamis.index.clauses import read_written, written
 from tamis.index.dbms import duck, postgres, sqlite
 from tamis.index.dbms.databases import Database, Row
 from tamis.index.dbms.keeping import DatabaseKeeper
@@ -26,7 +27,6 @@ from tamis.index.dbms.keys import ranges_of
 from tamis.index.dbms.predicates import Predicates, label, value_text
 from tamis.index.dbms.tables import GROUPING, QUERIES, ROWS
 from tamis.indexing import Entry, Index, Rows
-from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
 from tamis.statistics import Statistics
 
@@ -163,8 +163,7 @@ class DatabaseIndex(Index):
             if number == _NEXT:
                 clauses.append([])
                 continue
-            each = self._predicates[number]
-            clauses[-1].append([each.attribute, each.comparison.op, each.comparison.value])
+            clauses[-1].append(written(self._predicates[number]))
         return clauses
 
     def load(self, folder: Path) -> None:
@@ -186,10 +185,5 @@ def _described(
 
 
 def _clause(parts: list[list[Any]]) -> AttributePredicate:
-    predicates = tuple(_predicate(*part) for part in parts)
+    predicates = tuple(read_written(*part) for part in parts)
     return predicates[0] if len(predicates) == 1 else Disjunction.of(predicates)
-
-
-def _predicate(attribute: str, op: str, value: Any) -> AttributePredicate:
-    constants = tuple(value) if isinstance(value, list) else value
-    return AttributePredicate(attribute, Comparison(op, constants))

@@ -44,7 +44,7 @@ WIDEST = 64
 _UNIT, _FAR = 128, 48
 _MARGIN = 1.001
 """Covers what is lost where widths are rounded."""
-_MOST_TERMS = 12
+MOST_TERMS = 12
 """Terms beyond so many are left to the verification."""
 _MOST_KEYS = 64
 """A set of more values is no access: each would be an entry."""
@@ -100,7 +100,7 @@ def hung_row(
     for at, term in enumerate(terms):
         if at == chosen and not access.width:
             continue
-        if term.line.holds == ARRAY or len(kept) == _MOST_TERMS:
+        if term.line.holds == ARRAY or len(kept) == MOST_TERMS:
             is_vague = True
             continue
         is_vague |= bool(term.members)

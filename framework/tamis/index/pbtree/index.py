@@ -22,8 +22,10 @@ import numpy as np
 from tamis.errors import IndexFolderError
 from tamis.event import Event
 from tamis.files.disk import Disk
+from tamis.index.clauses import read_written, written
 from tamis.index.columns import Columns
 from tamis.index.pbtree.entries import (
+    MOST_TERMS,
     VAGUE,
     Access,
     EntryBoxes,
@@ -41,7 +43,7 @@ from tamis.index.pbtree.records import Records
 from tamis.index.pbtree.store import PAGES, PageTally
 from tamis.index.pbtree.tree import Sizes, Tree
 from tamis.indexing import Entry, FoundRows, Index, Rows
-from tamis.language.comparison import ARRAY, PRESENCE, Comparison
+from tamis.language.comparison import ARRAY, PRESENCE
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Ints
 from tamis.statistics import Statistics
@@ -49,7 +51,6 @@ from tamis.statistics import Statistics
 POOL_BYTES = 64 << 20
 _AT_ONCE = 64
 """The nodes of lists that are checked together."""
-_MOST_TERMS = 12
 _RECORD = struct.Struct("<IBBH")
 """The line, the width, the list, and how many keys there are."""
 _BOX = np.dtype(
@@ -161,7 +162,7 @@ class PBTree(Index):
             access = each.access
             for key in access.keys if access.width == 0 and access.kind == EQUAL else ():
                 load[access.line, key] = weight(access.line, key) + 1
-            asked = [_written(one) for one in predicates] if each.is_vague else None
+            asked = [written(one) for one in predicates] if each.is_vague else None
             records[row] = _record(access, self.names.waiting.get(row), asked)
         self._hang(hung)
         self._records.add(records)
@@ -185,7 +186,7 @@ class PBTree(Index):
         counts = np.diff(columns.start)
         if (
             columns.has_large_bounds
-            or (len(counts) and counts.max() > _MOST_TERMS)
+            or (len(counts) and counts.max() > MOST_TERMS)
             or len(rows) == 1
         ):
             self.build(zip(rows.tolist(), columns.predicates(), strict=True))
@@ -346,16 +347,7 @@ def _read_record(content: bytes) -> tuple[Access, str | int | None, list[Attribu
     end = _RECORD.size + 8 * count
     keys = struct.unpack_from(f"<{count}Q", content, _RECORD.size)
     name, asked = json.loads(content[end:]) if len(content) > end else (None, None)
-    return Access(line, width, kind, keys), name, [_read(*each) for each in asked or ()]
-
-
-def _written(predicate: AttributePredicate) -> list[Any]:
-    return [predicate.attribute, predicate.comparison.op, predicate.comparison.value]
-
-
-def _read(attribute: str, op: str, value: Any) -> AttributePredicate:
-    constants = tuple(value) if isinstance(value, list) else value
-    return AttributePredicate(attribute, Comparison(op, constants))
+    return Access(line, width, kind, keys), name, [read_written(*each) for each in asked or ()]
 
 
 def _holds(predicate: AttributePredicate, event: Event) -> bool:
