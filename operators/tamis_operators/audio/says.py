@@ -49,10 +49,10 @@ class Says(Operator):
         """Refuses what can never be heard."""
         words = _words(phrase)
         if not words:
-            raise ArgumentError("says: a phrase has at least one word, in letters")
+            raise ArgumentError("a phrase has at least one word, in letters")
         for word in words:
             if not listener().knows(word):
-                raise ArgumentError(f"says: {word!r} is not a word of the recognizer's dictionary")
+                raise ArgumentError(f"{word!r} is not a word of the recognizer's dictionary")
         return None
 
     def solve(self, event: Any, phrase: str) -> bool:

@@ -47,32 +47,35 @@ def lacking(
     configuration: DetectorConfiguration, labels: Sequence[str], *, directions: bool = False
 ) -> str | None:
     """Tells why the detector cannot serve these labels, and how to name another; else `None`."""
+    own = "module:attribute, a detector of your own"
     if configuration.told.isdisjoint(labels):
-        told = ", ".join(sorted(configuration.told)) or "nothing"
-        wanted = ", ".join([*labels[:3], *(["…"] if len(labels) > 3 else [])])
-        problem = f"no detector of {wanted} is set up ({configuration.name} tells {told})"
+        told = _some(sorted(configuration.told)) or "nothing"
+        problem = f"no detector of {_some(labels)} is set up ({configuration.name} tells {told})"
     elif directions and not configuration.directions:
-        problem = f"no detector of directions is set up ({configuration.name} tells none)"
+        return (
+            f"no detector of directions is set up ({configuration.name} tells none, nor does any "
+            f"model): set {VARIABLE} to {own}"
+        )
     else:
         return None
     return (
         f"{problem}: set {VARIABLE} to a model of tamis models (tamis models fetch "
         "ssd-mobilenet-v2), to the file of a model (model.onnx, its classes one a line in "
-        "model.names) or to module:attribute, a detector of your own"
+        f"model.names) or to {own}"
     )
 
 
+def _some(labels: Sequence[str]) -> str:
+    return ", ".join([*labels[:3], *(["…"] if len(labels) > 3 else [])])
+
+
 def check_told(
-    name: str,
-    configuration: DetectorConfiguration,
-    labels: Sequence[str],
-    *,
-    directions: bool = False,
+    configuration: DetectorConfiguration, labels: Sequence[str], *, directions: bool = False
 ) -> None:
     """Raises `ArgumentError` where the detector cannot serve these labels."""
     problem = lacking(configuration, labels, directions=directions)
     if problem is not None:
-        raise ArgumentError(f"{name}: {problem}")
+        raise ArgumentError(problem)
 
 
 def samples_of(configuration: DetectorConfiguration) -> Iterable[Mapping[str, Any]]:

@@ -63,7 +63,7 @@ class ChasePattern(Operator):
         told = self._configuration.told
         meant = [labels_of(name, told, at) for at, name in enumerate(arguments)]
         for labels in meant:
-            check_told("chasePattern", self._configuration, sorted(labels), directions=True)
+            check_told(self._configuration, sorted(labels), directions=True)
         return [labels & told for labels in meant]
 
     def solve(self, event: Any, *arguments: Any) -> bool:

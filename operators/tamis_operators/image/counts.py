@@ -79,7 +79,7 @@ class CountOperator(Operator):
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses what the detector cannot tell."""
-        check_told(self.specification.name, self._configuration, self._count.labels)
+        check_told(self._configuration, self._count.labels)
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:

@@ -75,7 +75,7 @@ class MobPattern(Operator):
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses a detector that tells no people."""
-        check_told("mobPattern", self._configuration, (PERSON,))
+        check_told(self._configuration, (PERSON,))
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:

