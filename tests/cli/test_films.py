@@ -5,12 +5,18 @@ from __future__ import annotations
 import functools
 import http.server
 import threading
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
+
+from tamis.files import films
+from tamis.files.films import Films, Frames
+from tests.cli.camera import camera
 
 from .running import Tamis
 
@@ -158,3 +164,54 @@ def test_a_camera_is_read_until_it_ends(address: str, dark: Path, tamis: Tamis) 
     ended = tamis(*MATCH, "--events", gone, "--every", "1s")
     assert ended.status == 1
     assert "OpenCV cannot open" in ended.err
+
+
+def test_a_camera_by_rtsp(dark: Path, tamis: Tamis) -> None:
+    with camera(lambda seconds: 20 if seconds > 1.5 else 200) as address:
+        ended = tamis(*MATCH, "--events", address, "--every", "300ms", "--frames", "8")
+    assert (ended.status, ended.err) == (0, "")
+    assert len(ended.lines) == 8
+    assert ended.lines[0]["event"].startswith("rtsp://127.0.0.1:")
+    assert "secret" not in ended.out
+    assert (ended.lines[0]["matches"], len(ended.lines[-1]["matches"])) == ([], 1)
+    seconds = [each["kept"]["seconds"] for each in ended.lines]
+    assert all(one < other for one, other in pairwise(seconds))
+    with camera(lambda seconds: 20) as address:
+        other = tamis(*MATCH, "--events", address.replace("secret", "guess"), "--every", "1s")
+    assert other.status == 1
+    assert "OpenCV cannot open rtsp://127.0.0.1:" in other.err
+    assert "guess" not in other.err
+
+
+def test_matching_that_takes_longer_than_a_camera_sees_what_it_sees_now() -> None:
+    late = []
+    with camera(lambda seconds: None if seconds > 6 else int(40 * seconds)) as address:
+        for line in Films([address], Frames(0.3)):
+            if isinstance(line.document, dict):
+                late.append(time.monotonic() - float(line.document["image"].mean()) / 40)
+                time.sleep(0.8)
+    assert 5 <= len(late) <= 8
+    assert "it gives no more frames" in str(line.reason)
+    assert max(late) - late[0] < 0.8  # one after the other, the last would be three seconds late
+
+
+def test_a_camera_that_falls_silent_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(films, "_PATIENCE_MILLISECONDS", 700)
+    silent = threading.Event()
+
+    def shade(seconds: float) -> int:
+        if seconds > 1:
+            silent.wait(20)
+        return 100
+
+    with camera(shade) as address:
+        began = time.monotonic()
+        lines = list(Films([address], Frames(0.1)))
+        silent.set()
+    assert time.monotonic() - began < 10
+    assert len(lines) > 1
+    assert "the connection is lost" in str(lines[-1].reason)
+    with camera(lambda seconds: 100) as address:
+        frames = iter(Films([address], Frames(0.1, most=2)))
+        assert [each.reason for each in frames] == [None, None]
+    assert "tamis-camera" not in {each.name for each in threading.enumerate()}

@@ -17,9 +17,10 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from tamis.files.cameras import CameraFrames
 from tamis.files.naming import Renamed, namings_of
 from tamis.files.reading import FileLine, ReadingError
 from tamis.files.tracks import Track
@@ -73,52 +74,77 @@ class Films:
         """Yields the events of one film, and the reason why it ends before it should."""
         shown = shown_film(file)
         film = _opened(file, shown)
-        number, given = -1, 0
+        live, number, given = is_address(file), -1, 0
+        frames = None
         try:
             too_large = _too_large(film)
             if too_large is not None:
                 yield FileLine(shown, 0, None, too_large, shown)
                 return
-            for number, seconds in _moments(film, self._frames.every_seconds, is_address(file)):
-                there, image = film.retrieve()
-                if not there or image is None:
+            frames = (CameraFrames if live else FilmFrames)(film, self._frames.every_seconds)
+            for number, time, seconds, image in frames:
+                if image is None:
                     yield FileLine(shown, number, None, f"frame {number} cannot be decoded", shown)
                     continue
-                self._share = self._share_of(film, number)
-                event = self._event(shown, number, seconds, live=is_address(file))
+                self._share = 0.0 if live else _share_of(film, number)
+                event = self._event(shown, number, time, seconds)
                 yield FileLine(shown, number, {**event, "image": image}, None, None)
                 given += 1
                 if given == self._frames.most:
                     return
-            if (reason := _reason_of_end(film, is_address(file))) is not None:
+            if (reason := _reason_of_end(film, live)) is not None:
                 yield FileLine(shown, max(0, number), None, reason, shown)
         finally:
-            film.release()
+            (film.release if frames is None else frames.close)()
 
-    def _share_of(self, film: Any, number: int) -> float:
-        import cv2
-
-        count = film.get(cv2.CAP_PROP_FRAME_COUNT)
-        return min(1.0, number / count) if count > 0 else 0.0
-
-    def _event(self, film: str, number: int, seconds: float, *, live: bool) -> dict[str, Any]:
-        """Returns the attributes of a frame besides its pixels."""
+    def _event(
+        self, film: str, number: int, time: datetime | None, seconds: float
+    ) -> dict[str, Any]:
+        """Returns the attributes of a frame besides its pixels; a camera's frame has its time."""
         event: dict[str, Any] = {
             "id": f"{film}#{number}",
             "film": film,
             "frame": number,
             "seconds": round(seconds, 3),
         }
-        starts = self._frames.starts or (self._track.starts if self._track is not None else None)
-        time = datetime.now(UTC) if live else None
-        if starts is not None and not live:
-            time = starts + timedelta(seconds=seconds)
+        if time is None:
+            starts = self._frames.starts or (self._track.starts if self._track else None)
+            time = None if starts is None else starts + timedelta(seconds=seconds)
         if time is not None:
             event["time"] = time.isoformat(timespec="milliseconds")
         if self._track is not None:
             moment = seconds if time is None or not self._track.timed else time.timestamp()
             return {**self._track.at(moment), **event}
         return event
+
+
+class FilmFrames:
+    """The frames of an opened film, one so often; those between are passed over undecoded."""
+
+    def __init__(self, film: Any, every_seconds: float) -> None:
+        self._film, self._every_seconds = film, every_seconds
+
+    def __iter__(self) -> Iterator[tuple[int, None, float, Any]]:
+        import cv2
+
+        film, every_seconds = self._film, self._every_seconds
+        rate = film.get(cv2.CAP_PROP_FPS)
+        step = 1 / rate if math.isfinite(rate) and 0 < rate <= _MOST_A_SECOND else 0.0
+        due, last, number = 0.0, -1.0, -1
+        while film.grab():
+            number += 1
+            seconds = film.get(cv2.CAP_PROP_POS_MSEC) / 1000
+            if not (math.isfinite(seconds) and seconds > last):
+                seconds = max(0.0, last) + (step if number else 0.0)
+            last = seconds
+            if seconds + step / 2 >= due:
+                there, image = film.retrieve()
+                yield number, None, seconds, image if there else None
+                due = (math.floor((seconds + step / 2) / every_seconds) + 1) * every_seconds
+
+    def close(self) -> None:
+        """Lets go of the film."""
+        self._film.release()
 
 
 def is_film(place: str) -> bool:
@@ -196,25 +222,11 @@ def _too_large(film: Any) -> str | None:
     )
 
 
-def _moments(film: Any, every_seconds: float, live: bool) -> Iterator[tuple[int, float]]:
-    """Yields the numbers of the frames to show, and their times, grabbed and not decoded."""
+def _share_of(film: Any, number: int) -> float:
     import cv2
 
-    rate = film.get(cv2.CAP_PROP_FPS)
-    step = 1 / rate if math.isfinite(rate) and 0 < rate <= _MOST_A_SECOND else 0.0
-    began, due, last, number = datetime.now(UTC), 0.0, -1.0, -1
-    while film.grab():
-        number += 1
-        if live:
-            seconds = (datetime.now(UTC) - began).total_seconds()
-        else:
-            seconds = film.get(cv2.CAP_PROP_POS_MSEC) / 1000
-            if not (math.isfinite(seconds) and seconds > last):
-                seconds = max(0.0, last) + (step if number else 0.0)
-        last = seconds
-        if seconds + step / 2 >= due:
-            yield number, seconds
-            due = (math.floor((seconds + step / 2) / every_seconds) + 1) * every_seconds
+    count = film.get(cv2.CAP_PROP_FRAME_COUNT)
+    return min(1.0, number / count) if count > 0 else 0.0
 
 
 def _reason_of_end(film: Any, live: bool) -> str | None:

@@ -20,9 +20,9 @@ def main() -> None:
             right += sum(block.size for block in same)
             said += len(words)
         print(f"{part}: {right} of {said} words are written down right")
-    words = single_words()
-    found = sum(word in listener().words(sound_of(str(path))) for path, word in words.items())
-    print(f"telephone: {found} of {len(words)} single words")
+    alone = single_words()
+    found = sum(word in listener().words(sound_of(str(path))) for path, word in alone.items())
+    print(f"telephone: {found} of {len(alone)} single words")
     seconds, began = 0.0, time.process_time()
     helped = []
     prompts = sorted(telephone().rglob("*.wav"))
