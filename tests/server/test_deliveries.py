@@ -86,6 +86,9 @@ def test_a_stream_resumes_behind_the_last_id(client: Client) -> None:
         found = streamed(answer)
         assert next(found)["id"] == one["id"]
         assert [json.loads(next(found)["data"])["event"] for _ in range(2)] == ["s1", "s2"]
+    begun = f"{address}/matches?after=1-0"  # the address with which a browser resumes
+    with client.stream("GET", begun, headers=resumed) as answer:
+        assert next(streamed(answer))["id"] == one["id"]
 
 
 def test_several_readers_see_the_same(client: Client) -> None:
@@ -194,6 +197,7 @@ def test_below_the_floor_there_is_a_gap_and_never_an_empty_page(serving: Serving
         (whole, *_) = page(client, address, ticket, after="1-0")
         assert whole["missing"] == gap["missing"] + 2
         assert page(client, address, ticket, after=gap["id"]) == rest
+        assert page(client, address, ticket, limit=1) == [gap]
         with client.stream("GET", f"{address}/matches", headers=ticket) as answer:
             stream = streamed(answer)
             next(stream)

@@ -13,8 +13,10 @@ import httpx
 import pytest
 
 import tamis
+from tamis.server import matching
 from tamis.server.overload import Lateness
 from tests.server.conftest import Client, Serving
+from tests.server.test_deliveries import streamed
 from tests.server.test_subscriptions import ADMIN, problem
 
 
@@ -46,6 +48,8 @@ def test_cloud_events_are_opened(client: Client) -> None:
     headers = {f"ce-{name}": value for name, value in {**envelope, "id": "c4"}.items()}
     binary = client.post("/events?wait=true", json={"speed": 5}, headers=headers)
     assert binary.json()["events"] == [{"event": "c4", "matches": ["clouds"], "undetermined": []}]
+    written = {**headers, "ce-id": "caf%C3%A9%20%25"}
+    assert client.post("/events", json={"speed": 5}, headers=written).json() == {"ids": ["café %"]}
 
 
 def test_a_picture_comes_as_a_part(client: Client) -> None:
@@ -145,6 +149,31 @@ def test_the_log_is_followed_by_the_admin(client: Client) -> None:
     assert "event: subscribe" in kinds
     assert entry["event"] == {"id": "followed", "level": 3}
     assert entry["account"]["events"] == 1
+
+
+def test_who_follows_from_below_the_floor_is_told_of_the_gap(serving: Serving) -> None:
+    with serving(keep_bytes=0, admin_key="the admin key") as client:
+        client.published(*({"id": f"e{number}"} for number in range(3)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(matching, "_TIDY_SECONDS", 0.0)
+            ends = time.monotonic() + 20
+            while "tamis_floor 4.0" not in client.get("/metrics").text:
+                time.sleep(0.05)
+                assert time.monotonic() < ends
+        client.published({"id": "e3"})
+        for after, missing in (("0", 3), ("1", 2), ("-7", 3), ("3", 0)):
+            with client.stream("GET", f"/events?after={after}", headers=ADMIN) as stream:
+                found = streamed(stream)
+                assert next(found)["id"] == str(max(0, int(after)))
+                if missing:
+                    gap = next(found)
+                    assert (gap["id"], gap["event"]) == ("3", "gap")
+                    assert json.loads(gap["data"]) == {"missing": missing}
+                entry = next(found)
+                assert (entry["id"], json.loads(entry["data"])["id"]) == ("4", "e3")
+        beyond = {**ADMIN, "Last-Event-ID": "9" * 30}
+        with client.stream("GET", "/events", headers=beyond) as stream:
+            assert next(streamed(stream))["id"] == "4"
 
 
 def test_publishing_may_need_a_key(serving: Serving) -> None:

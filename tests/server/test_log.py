@@ -15,7 +15,15 @@ import pytest
 
 from tamis.server import database as databases
 from tamis.server.batches import CommitBatch, PendingChange
-from tamis.server.changes import Decide, Publish, PublishedEvents, Request, Retain, Subscribe
+from tamis.server.changes import (
+    Decide,
+    Expire,
+    Publish,
+    PublishedEvents,
+    Request,
+    Retain,
+    Subscribe,
+)
 from tamis.server.errors import LogError, OtherRequest, Overload
 from tamis.server.log import Log
 from tests.server.follower import Follower
@@ -264,6 +272,16 @@ def test_the_same_request_is_answered_alike(tmp_path: Path) -> None:
     with Log(tmp_path) as log:
         assert log.submit(subscribe).result() == first
         assert log.reading.state().position == 1
+
+
+def test_answers_are_forgotten_after_a_day(tmp_path: Path) -> None:
+    hours = [0.0]
+    with Log(tmp_path, clock=lambda: hours[0] * 3600) as log:
+        for number in range(3):
+            log.submit(Publish([event(number)], Request(b"%d" % number, b"one"))).result()
+            hours[0] += 10
+        log.submit(Expire()).result()
+        assert log.reading.rows("SELECT key FROM answers ORDER BY key") == [(b"1",), (b"2",)]
 
 
 def test_events_are_published_all_or_none(tmp_path: Path) -> None:

@@ -13,9 +13,13 @@ import pytest
 from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from tamis.server.changes import Attempt
+from tamis.server.errors import LogError
 from tamis.server.log import Log
+from tamis.server.webhooks import dispatch
 from tamis.server.webhooks.addresses import networks_of
 from tamis.server.webhooks.dispatch import WebhookSettings
+from tamis.server.webhooks.sending import Sender, SendOutcome
 from tests.server.conftest import Client, Serving
 from tests.server.receivers import Answer, Got, Receiver, receiving
 from tests.server.test_subscriptions import ADMIN, problem
@@ -152,6 +156,46 @@ def test_a_receiver_that_is_away_gets_all_later_in_order(
     assert sorted(taken) == sorted(f"1-{number}" for number in range(1, 51))
     late = [each for each in taken if int(each[2:]) > 4]
     assert late == [f"1-{number}" for number in range(5, 51)]
+
+
+def test_one_that_cannot_be_written_down_comes_again(
+    serving: Serving, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = ["the log cannot be written: the disk is full"]
+
+    def submit(log: Log, change: Any) -> Any:
+        if isinstance(change, Attempt) and refusals:
+            raise LogError(refusals.pop())
+        return real(log, change)
+
+    real = Log.submit
+    monkeypatch.setattr(Log, "submit", submit)
+    monkeypatch.setattr(dispatch, "_UNWRITTEN_SECONDS", 0.05)
+    with serving(webhooks=PATIENT) as client:
+        address, ticket, _ = subscribed(client, receiver)
+        client.published({"a": 5})
+        until(client, address, ticket, delivered=1)
+    assert [each.id for each in receiver.got] == ["1-1", "1-1"]
+
+
+def test_what_no_library_can_call_is_a_failure_with_its_reason(
+    serving: Serving, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def send(sender: Sender, url: str, *more: Any) -> SendOutcome:
+        if url.endswith("/bad"):
+            raise ValueError("of a library")
+        return await real(sender, url, *more)
+
+    real = Sender._send
+    monkeypatch.setattr(Sender, "_send", send)
+    with serving(webhooks=QUICK) as client:
+        bad, ticket, _ = subscribed(client, receiver, webhook=f"{receiver.url}/bad")
+        good, other, _ = subscribed(client, receiver)
+        client.published({"a": 5})
+        until(client, good, other, delivered=1)
+        until(client, bad, ticket, dead=1)
+        (dead,) = client.get(f"{bad}/dead", headers=ticket).json()
+        assert dead["reason"] == "cannot be called: ValueError"
 
 
 def test_a_webhook_that_takes_nothing_for_long_is_disabled_until_it_is_enabled(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from email.message import Message
 from email.parser import BytesHeaderParser
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.requests import Request
 
@@ -106,9 +107,9 @@ def _lines(body: bytes) -> list[Any]:
 
 
 def _of_headers(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    """A CloudEvent whose envelope is in the headers."""
+    """A CloudEvent whose envelope is in the headers, where what is not ASCII is written `%XX`."""
     envelope: dict[str, Any] = {
-        name.removeprefix(_CLOUD_EVENT): value
+        name.removeprefix(_CLOUD_EVENT): unquote(value)
         for name, value in headers.items()
         if name.startswith(_CLOUD_EVENT)
     }

@@ -232,7 +232,7 @@ class Retain:
 
 @dataclass(frozen=True)
 class Expire:
-    """Ends what is over now; every other change does so first."""
+    """Ends what is over now, which every other change does first, and forgets old answers."""
 
 
 Change = (

@@ -53,7 +53,9 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         """Read deliveries from the acknowledged cursor on, as server-sent events; with `wait=0`
         a list of those there are."""
         standing = await standing_of(service, request, id, for_admin=True)
-        last = after or request.headers.get("last-event-id") or ""
+        seen = request.headers.get("last-event-id", "")
+        # a stream that a browser resumes has the address of its beginning
+        last = (after or seen) if wait == "0" else (seen or after)
         start = number_of(last, standing) if last else standing.acknowledged
         if not 1 <= limit <= _MOST:
             raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")

@@ -19,7 +19,7 @@ from tamis.server.errors import Refusal
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, problem_of
 from tamis.server.pulses import EVERYTHING, waited
-from tamis.server.reading import LogEntry
+from tamis.server.reading import GAP
 from tamis.server.service import Service
 
 _TAGS: list[Any] = ["events"]
@@ -70,7 +70,8 @@ def routes(service: Service) -> APIRouter:
         responses=examples.other("text/event-stream"),
     )
     async def follow(request: Request, after: int | None = None) -> Response:
-        """Follow the log as server-sent events, each with its account; with the admin key."""
+        """Follow the log as server-sent events, each with its account; what retention removed is a
+        `gap`. With the admin key."""
         service.check_admin(request)
         last = request.headers.get("last-event-id", "")
         if last and not last.isdecimal():
@@ -80,7 +81,7 @@ def routes(service: Service) -> APIRouter:
         state = service.log.state
         start = int(last) if last else state.cursor if after is None else after
         return EventSourceResponse(
-            _stream(service, max(start, state.floor - 1)),
+            _stream(service, min(max(0, start), state.cursor)),
             ping=round(service.settings.heartbeat_seconds),
         )
 
@@ -142,18 +143,21 @@ async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent
         while not pulses.ended:
             watch.clear()
             listed = await service.read(_entries, service, after)
-            for entry, data in listed:
-                after = entry.position
-                yield ServerSentEvent(data=json.dumps(data), event=entry.kind, id=str(after))
+            for after, kind, data in listed:
+                yield ServerSentEvent(data=json.dumps(data), event=kind, id=str(after))
             if not listed:
                 await waited(watch, service.settings.heartbeat_seconds)
 
 
-def _entries(service: Service, after: int) -> list[tuple[LogEntry, dict[str, Any]]]:
-    """The decided entries after a position, as they are told."""
-    reading = service.log.reading
-    found = reading.entries(after, min(_TOGETHER, service.log.state.cursor - after))
-    listed = []
+def _entries(service: Service, after: int) -> list[tuple[int, str, dict[str, Any]]]:
+    """The decided entries after a position, as they are told, the first a gap where some are
+    gone: the position, kind and data of each."""
+    reading, state = service.log.reading, service.log.state
+    found = reading.entries(after, min(_TOGETHER, state.cursor - after))
+    first = found[0].position if found else max(after + 1, state.floor)
+    listed: list[tuple[int, str, dict[str, Any]]] = []
+    if first > after + 1:
+        listed.append((first - 1, GAP, {"missing": first - 1 - after}))
     for entry in found:
         data: dict[str, Any] = {"id": entry.id, "at": shown_time(entry.at)}
         if entry.kind == changes.PUBLISH:
@@ -162,5 +166,5 @@ def _entries(service: Service, after: int) -> list[tuple[LogEntry, dict[str, Any
             data |= reading.verdict(entry.position) or {}
         else:
             data |= entry.body
-        listed.append((entry, data))
+        listed.append((entry.position, entry.kind, data))
     return listed

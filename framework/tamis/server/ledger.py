@@ -125,6 +125,7 @@ class LogTransaction:
             case changes.Retain():
                 return self._retain(change)
             case changes.Expire():
+                self._forget_answers()
                 return self.expire()
             case changes.Attempt() | changes.Rotate() | changes.Enable() | changes.Redeliver():
                 return self._change_webhook(change)
@@ -178,6 +179,10 @@ class LogTransaction:
                 "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?)",
                 (request.key, request.digest, self._now, json.dumps(answer)),
             )
+
+    def _forget_answers(self) -> None:
+        """Removes the answers that no request is given any more."""
+        self._database.execute("DELETE FROM answers WHERE at<?", (self._now - KEPT_SECONDS,))
 
     # subscriptions
 
@@ -463,7 +468,6 @@ class LogTransaction:
         most = None if change.most_bytes is None else state.total - change.most_bytes
         end = state.cursor if change.up_to is None else min(state.cursor, change.up_to)
         removed = remove(self._database, state.floor, end, oldest, most)
-        self._database.execute("DELETE FROM answers WHERE at<?", (self._now - KEPT_SECONDS,))
         state.floor += removed.entries
         self.removed_payloads += removed.payloads
         return removed

@@ -48,7 +48,10 @@ class Log:
         self.folder = Path(folder)
         self.clock = clock
         try:
+            made = [each for each in (self.folder, *self.folder.parents) if not each.exists()]
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets of webhooks
+            for each in made:
+                sync_folder(each.parent)
         except OSError as bad:
             raise LogError(f"cannot make the folder {folder}: {bad.strerror or bad}") from bad
         self._lock = FolderLock(self.folder, "match server", LogError)

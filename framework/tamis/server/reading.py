@@ -232,7 +232,7 @@ class LogReaders:
         ]
         if first > after + 1:
             listed.insert(0, _gap(born, after, first - 1))
-        return listed
+        return listed[:most]
 
     def _floor(self, standing: DeliveryStanding) -> int:
         """The first number that is kept by now."""

@@ -125,8 +125,9 @@ class Service:
                 trace_bytes=self.settings.trace_bytes,
             )
             matching.decided = self._decided
-            self._webhooks = Dispatch(log, self.settings.webhooks)
-            self._webhooks.start()
+            webhooks = Dispatch(log, self.settings.webhooks)
+            webhooks.start()
+            self._webhooks = webhooks
             self._matching = matching
             matching.start()
             self._follow(log, matching.matcher)

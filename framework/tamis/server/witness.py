@@ -46,7 +46,7 @@ class Witness:
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         self._synced = 0.0
         if is_new:
-            os.ftruncate(self._file, 2 * _SLOT_BYTES)
+            os.pwrite(self._file, bytes(2 * _SLOT_BYTES), 0)  # a full disk has room for marks
             os.fsync(self._file)
             sync_folder(folder)
 

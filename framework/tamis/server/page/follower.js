@@ -87,12 +87,9 @@ class Follower extends EventTarget {
 
   #take(entry) {
     const position = Number(entry.id);
-    if (!entry.data) { // how the stream begins: where retention allows it to
-      if (position > this.cursor && this.events.length) this.missing += position - this.cursor;
-      this.cursor = position;
-      return this.#tell("live");
-    }
     this.cursor = position;
+    if (!entry.data) return this.#tell("live"); // how the stream begins
+    if (entry.event === "gap" && this.events.length) this.missing += JSON.parse(entry.data).missing;
     if (entry.event === "publish") {
       this.events.push(summary(position, JSON.parse(entry.data)));
       if (this.events.length > MOST + 500) this.events.splice(0, this.events.length - MOST);

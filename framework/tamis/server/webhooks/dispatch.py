@@ -27,6 +27,7 @@ from tamis.server.webhooks.sending import GONE, Sender, SendOutcome
 _DAY = 24 * 3600.0
 _LONGEST_PAUSE = 600.0
 _LONGEST_ASKED = 3600.0
+_UNWRITTEN_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,13 @@ class Dispatch:
         self._timers: dict[int, asyncio.TimerHandle] = {}
         self._again: set[int] = set()
         self._ending = False
-        self._began: Future[asyncio.AbstractEventLoop] = Future()
+        self._began: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="tamis webhooks", daemon=True)
 
     def start(self) -> None:
         """Begins to send what waits."""
         self._thread.start()
-        self._loop = self._began.result()
+        self._began.result()
 
     def notify(self, born: Iterable[int]) -> None:
         """Tells that deliveries of subscriptions are due; from any thread."""
@@ -86,18 +87,20 @@ class Dispatch:
         try:
             asyncio.run(self._main())
         except Exception as failure:
-            logger.exception("webhooks are sent no more")
-            if not self._began.done():
+            if self._began.done():
+                logger.exception("webhooks are sent no more")
+            else:
                 self._began.set_exception(failure)
 
     async def _main(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._end: asyncio.Future[float] = loop.create_future()
+        self._loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[float] = self._loop.create_future()
         settings = self._settings
         self._slots = asyncio.Semaphore(settings.connections)
         self._sender = Sender(settings.networks, settings.timeout_seconds, settings.connections)
-        self._began.set_result(loop)
-        self._begin(outbox.waiting(self._log.reading))
+        waiting = outbox.waiting(self._log.reading)
+        self._began.set_result(None)
+        self._begin(waiting)
         seconds = await self._end
         self._ending = True
         for timer in self._timers.values():
@@ -121,10 +124,7 @@ class Dispatch:
             timer = self._timers.pop(born, None)
             if timer is not None:
                 timer.cancel()
-            self._tasks[born] = self._loop_of().create_task(self._serve(born))
-
-    def _loop_of(self) -> asyncio.AbstractEventLoop:
-        return self._began.result()
+            self._tasks[born] = self._loop.create_task(self._serve(born))
 
     async def _serve(self, born: int) -> None:
         """Sends what is due to one subscription."""
@@ -140,15 +140,20 @@ class Dispatch:
             else:
                 return
             if isinstance(found, Later):
-                seconds = min(max(0.0, found.at - self._log.clock()), _LONGEST_ASKED)
-                self._timers[born] = self._loop_of().call_later(seconds, self._begin, (born,))
+                self._later(born, found.at - self._log.clock())
         except LogError as bad:
             logger.error("a webhook waits until the log can be written: %s", bad)
+            self._later(born, _UNWRITTEN_SECONDS)
         finally:
             del self._tasks[born]
             if born in self._again:
                 self._again.discard(born)
                 self._begin((born,))
+
+    def _later(self, born: int, seconds: float) -> None:
+        """Looks again after a while whether something is due to a subscription."""
+        seconds = min(max(0.0, seconds), _LONGEST_ASKED)
+        self._timers[born] = self._loop.call_later(seconds, self._begin, (born,))
 
     async def _attempt(self, message: Message) -> Attempt:
         """Sends a message once; what became of it."""

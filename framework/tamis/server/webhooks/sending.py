@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import httpcore
 
+from tamis.log import log as logger
 from tamis.server.webhooks.addresses import CheckedBackend, ClosedAddressError, Network
 
 GONE = 410
@@ -57,6 +58,9 @@ class Sender:
             return SendOutcome(f"no answer within {self._timeout:g} s")
         except (httpcore.NetworkError, httpcore.ProtocolError, ClosedAddressError) as bad:
             return SendOutcome(f"cannot be reached: {bad}"[:_LONGEST_WORDS])
+        except Exception as failure:  # of a library, for one address: others are called on
+            logger.exception("a webhook cannot be called")
+            return SendOutcome(f"cannot be called: {type(failure).__name__}")
 
     async def _send(self, url: str, headers: Mapping[str, str], body: bytes) -> SendOutcome:
         sent = list(headers.items())
