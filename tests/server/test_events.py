@@ -7,6 +7,7 @@ import base64
 import json
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -241,6 +242,39 @@ def test_events_of_more_bytes_than_can_wait_are_shed(serving: Serving) -> None:
         assert f'tamis_events_total{{outcome="shed"}} {shed}.0' in metrics
         assert f"tamis_position {accepted}.0" in metrics
         assert client.post("/events", json={"text": "x" * 200_000}).status_code == 202  # alone
+
+
+def test_bodies_that_are_still_being_sent_wait_within_bytes(serving: Serving) -> None:
+    with serving(most_waiting_bytes=200_000) as client:
+        began, goes_on = threading.Event(), threading.Event()
+
+        def slowly() -> Iterator[bytes]:
+            yield b'{"text": "' + b"x" * 150_000
+            began.set()
+            goes_on.wait(20)
+            yield b'"}'
+
+        slow: list[int] = []
+        with Client(base_url=client.base_url) as other:
+            send = threading.Thread(
+                target=lambda: slow.append(other.post("/events", content=slowly()).status_code)
+            )
+            send.start()
+            began.wait(20)
+            ends = time.monotonic() + 20
+            while "tamis_queue_bytes 150010.0" not in client.get("/metrics").text:
+                assert time.monotonic() < ends
+            for address in ("/events", "/subscriptions"):
+                answer = client.post(address, json={"where": "a = 1", "text": "x" * 60_000})
+                problem(answer, 429, "overloaded")
+            assert client.post("/events", json={"text": "x" * 40_000}).status_code == 202
+            goes_on.set()
+            send.join()
+        assert slow == [202]
+        metrics = client.get("/metrics").text
+        assert "tamis_queue_bytes 0.0" in metrics
+        for outcome, count in (("offered", 3.0), ("accepted", 2.0), ("shed", 1.0)):
+            assert f'tamis_events_total{{outcome="{outcome}"}} {count}' in metrics
 
 
 def test_who_is_shed_is_told_when_there_is_room(serving: Serving) -> None:

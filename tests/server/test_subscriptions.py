@@ -78,6 +78,9 @@ def test_every_error_is_told_at_once_with_its_caret(client: Client) -> None:
     assert (fourth["line"], fourth["column"]) == (2, 1)
     assert fourth["excerpt"] == "    nowhere(x)\n    ^"
     assert "did you mean peopleCount?" in document["detail"]
+    unread = {"where": "a = ", "deliver": {"cooldwn": 1}}
+    document = problem(client.post("/subscriptions", json=unread), 422, "bad-subscription")
+    assert [each["detail"].split()[0] for each in document["errors"]] == ["expected", "deliver:"]
 
 
 @pytest.mark.parametrize("wanted", [{"where": 3}, {}, {"where": "a = 1", "id": "x/y"}, {"id": 1}])

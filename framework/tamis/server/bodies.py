@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.message import Message
 from email.parser import BytesHeaderParser
 from typing import Any
@@ -27,8 +27,9 @@ _EVENT_PART = "event"
 _PLACE = "the request"
 
 
-async def body_of(request: Request, most: int) -> bytes:
-    """The bytes of a request; a problem where there are too many."""
+async def body_of(request: Request, most: int, hold: Callable[[int], None]) -> bytes:
+    """The bytes of a request, each part told to `hold` as it comes; a problem where there are too
+    many."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > most:
         raise _too_large(most)
@@ -37,6 +38,7 @@ async def body_of(request: Request, most: int) -> bytes:
         size += len(part)
         if size > most:
             raise _too_large(most)
+        hold(len(part))
         parts.append(part)
     return b"".join(parts)
 

@@ -18,6 +18,7 @@ from tamis.event import Event
 from tamis.event.paths import CONTENT, SOURCES, form_of
 from tamis.language.condition import Language
 from tamis.language.durations import duration_seconds
+from tamis.language.policies import policies_of
 from tamis.server.changes import Webhook
 from tamis.server.problems import HttpProblem, bad_subscription
 from tamis.server.webhooks.addresses import Network
@@ -131,6 +132,8 @@ def checked_subscription(
     try:
         if examined.condition is not None:
             delivered(document, examined.condition)
+        elif document.get("deliver") is not None:
+            policies_of(document["deliver"], None)
         if not found:
             [taken] = intake.accept([document if id is None else {"id": id, **document}], False)
             warnings = [str(each) for each in taken.warnings]

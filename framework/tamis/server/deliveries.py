@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
-from tamis.server.bodies import body_of, object_of
+from tamis.server.bodies import object_of
 from tamis.server.problems import HttpProblem
 from tamis.server.pulses import waited
 from tamis.server.reading import DeliveryStanding, delivery_id
@@ -73,7 +73,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     async def acknowledge(request: Request, id: str) -> Response:
         """Acknowledge what is up to a delivery: it needs no second one."""
         standing = await standing_of(service, request, id)
-        body = await body_of(request, service.settings.most_bytes)
+        body = await service.body_of(request)
         number = number_of(object_of(body).get("id"), standing)
         with service.request_of(request, body) as same_request:
             done = await service.submit(changes.Acknowledge(standing.born, number, same_request))

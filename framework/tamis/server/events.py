@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
-from tamis.server.bodies import body_of, documents_of
+from tamis.server.bodies import documents_of
 from tamis.server.changes import PublishedEvents
 from tamis.server.checks import checked_event
 from tamis.server.errors import Refusal
@@ -41,7 +41,7 @@ def routes(service: Service) -> APIRouter:
         """Publish one event, an array or lines of them; with `wait=true` the answer says what
         matched. An id that is known is taken once."""
         service.check_publisher(request)
-        body = await body_of(request, service.settings.most_bytes)
+        body = await _read(service, request)
         documents = documents_of(body, request.headers)
         most = service.settings.most_events
         if len(documents) > most:
@@ -88,13 +88,27 @@ def routes(service: Service) -> APIRouter:
     return router
 
 
+async def _read(service: Service, request: Request) -> bytes:
+    """The body of a request; one that is shed before it is read counts as one event."""
+    try:
+        return await service.body_of(request)
+    except HttpProblem as problem:
+        if problem.status in _SHED:
+            service.counts.update(("offered", "shed"))
+        raise
+
+
 async def _published(
     service: Service, request: Request, body: bytes, documents: list[Any]
 ) -> PublishedEvents:
     """Publishes what documents hold, or raises the problem that they are."""
     several = len(documents) > 1
     events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
-    with service.room(len(body)), service.request_of(request, body) as same_request:
+    problem = service.overload()
+    if problem is not None:
+        raise problem
+    with service.holding() as hold, service.request_of(request, body) as same_request:
+        hold(len(body))
         try:
             published: PublishedEvents = await service.submit(changes.Publish(events, same_request))
         except Refusal as refusal:

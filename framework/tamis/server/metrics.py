@@ -51,7 +51,11 @@ class _Numbers(Collector):
             ("lag_entries", "Entries that wait to be decided.", state.position - state.cursor),
             ("lag_seconds", "How long the oldest of these waits.", self._lag_seconds(state)),
             ("queue", "Changes that wait for the disk.", len(log.writer)),
-            ("queue_bytes", "Bytes of events that wait for it.", self._service.waiting_bytes),
+            (
+                "queue_bytes",
+                "Bytes of requests that are read, or wait for it.",
+                self._service.waiting_bytes,
+            ),
             ("subscriptions", "Subscriptions that are live.", subscriptions),
             ("webhooks_disabled", "Webhooks that nothing is sent to any more.", disabled),
         ):

@@ -16,7 +16,6 @@ _TYPE = "urn:tamis:problem:"
 TITLES = {
     "malformed": (400, "The request cannot be read"),
     "bad-event": (400, "This is not an event that can be taken"),
-    "key-required": (400, "This request needs an Idempotency-Key"),
     "ticket-required": (401, "This needs the ticket of the subscription"),
     "key-refused": (401, "This needs a key of the server"),
     "wrong-key": (403, "This is not the key of the server"),

@@ -23,6 +23,7 @@ from starlette.requests import Request
 from tamis.files.disk import flush_seconds
 from tamis.log import log as logger
 from tamis.server import changes
+from tamis.server.bodies import body_of
 from tamis.server.changes import Change, Verdict
 from tamis.server.errors import LogError
 from tamis.server.files import SubscriptionFiles
@@ -66,7 +67,7 @@ class ServerSettings:
     most_lag_seconds: float = 2.0
     """How long they may, as it went lately; a hundred may for longer."""
     most_waiting_bytes: int = 256 * 1024 * 1024
-    """Of events that wait for the disk before more are refused."""
+    """Of requests that are read, or wait for the disk, before more are refused."""
     wait_seconds: float = 60.0
     heartbeat_seconds: float = 15.0
     finish_seconds: float = 20.0
@@ -249,20 +250,28 @@ class Service:
             return overloaded(f"requests wait for {late:.1f} s to be read")
         return None
 
+    async def body_of(self, request: Request) -> bytes:
+        """The bytes of a request, which count as waiting while they come."""
+        with self.holding() as hold:
+            return await body_of(request, self.settings.most_bytes, hold)
+
     @contextmanager
-    def room(self, size: int) -> Iterator[None]:
-        """Holds so many bytes of events until they are on disk; refuses them while too much waits
-        to be decided, or for the disk."""
-        problem, settings = self.overload(), self.settings
-        if problem is not None:
-            raise problem
-        if self.waiting_bytes and self.waiting_bytes + size > settings.most_waiting_bytes:
-            raise overloaded(f"{self.waiting_bytes:,} bytes of events wait for the disk")
-        self.waiting_bytes += size
+    def holding(self) -> Iterator[Callable[[int], None]]:
+        """Takes how many bytes come to wait, until the end; refuses more than may."""
+        held = 0
+
+        def hold(size: int) -> None:
+            nonlocal held
+            others = self.waiting_bytes - held
+            if others and self.waiting_bytes + size > self.settings.most_waiting_bytes:
+                raise overloaded(f"{self.waiting_bytes:,} bytes of requests wait for their turn")
+            self.waiting_bytes += size
+            held += size
+
         try:
-            yield
+            yield hold
         finally:
-            self.waiting_bytes -= size
+            self.waiting_bytes -= held
 
     def _decided(self, verdicts: Sequence[Verdict]) -> None:
         born = {due.born for verdict in verdicts for due in verdict.due}

@@ -11,7 +11,7 @@ from tamis.errors import SubscriptionError
 from tamis.files.writing import json_bytes
 from tamis.server import changes, examples
 from tamis.server.backtest import MOST_CALLS, MOST_LISTED, BacktestBounds, Backtests, time_of
-from tamis.server.bodies import body_of, object_of
+from tamis.server.bodies import object_of
 from tamis.server.checks import DAY, CheckedSubscription, checked_subscription, validity_of
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, bad_subscription
@@ -80,7 +80,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
         forecast of each out, which decides known events anew: `forecast=false`."""
         if since is not None and not dry_run:
             raise HttpProblem("malformed", "since is of a dry run: dry_run=true")
-        body = await body_of(request, service.settings.most_bytes)
+        body = await service.body_of(request)
         matcher, entry = service.matching.matcher, object_of(body)
         wanted = await service.read(_checked, service, entry, DAY)
         if dry_run:
@@ -122,7 +122,7 @@ def _add_replace(router: APIRouter, service: Service) -> None:
     async def replace(request: Request, id: str) -> Response:
         """Replace text and policy at once; cursor and ticket stay, and a policy that is equal."""
         standing = await standing_of(service, request, id)
-        entry = object_of(await body_of(request, service.settings.most_bytes))
+        entry = object_of(await service.body_of(request))
         if entry.get("id", id) != id:
             raise HttpProblem("malformed", f"the id of {id!r} stays: leave it out")
         matcher = service.matching.matcher
@@ -142,7 +142,7 @@ def _add_life(router: APIRouter, service: Service) -> None:
     async def renew(request: Request, id: str) -> Response:
         """Let it live for so long from now: a day where nothing is said."""
         standing = await standing_of(service, request, id)
-        body = await body_of(request, service.settings.most_bytes)
+        body = await service.body_of(request)
         try:
             validity = validity_of(object_of(body).get("validity"))
         except SubscriptionError as bad:

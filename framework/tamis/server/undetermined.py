@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from tamis.server import changes, examples
-from tamis.server.bodies import body_of, object_of
+from tamis.server.bodies import object_of
 from tamis.server.problems import HttpProblem
 from tamis.server.reading import DeliveryStanding
 from tamis.server.service import Service
@@ -56,7 +56,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     async def evaluate(request: Request, id: str) -> Response:
         """Have one event evaluated again, or all that are listed; what matches is delivered."""
         standing = await standing_of(service, request, id)
-        body = await body_of(request, service.settings.most_bytes)
+        body = await service.body_of(request)
         event = object_of(body).get("event")
         positions = await service.read(_positions, service, standing, event)
         with service.request_of(request, body) as same_request:

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response
 
 from tamis.errors import SubscriptionError
 from tamis.server import changes, examples
-from tamis.server.bodies import body_of, object_of
+from tamis.server.bodies import object_of
 from tamis.server.checks import DAY, validity_of
 from tamis.server.deliveries import number_of
 from tamis.server.matching import shown_time
@@ -55,7 +55,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         """Give the webhook another secret, told this once; the one before signs as well for a
         day, or for so long as `overlap` says."""
         standing = await standing_of(service, request, id)
-        body = await body_of(request, service.settings.most_bytes)
+        body = await service.body_of(request)
         asked = object_of(body)
         try:
             overlap = validity_of(asked.get("overlap"), DAY)
