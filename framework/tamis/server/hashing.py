@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Sequence
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
@@ -21,9 +20,11 @@ def hash_of(
     at: float,
     kinds: Iterable[str],
     ids: Iterable[str],
-    born: Iterable[int],
+    born: Sequence[int],
     bodies: Iterable[str],
 ) -> bytes:
     """The hash of the entries of one commit, which holds that of all before it."""
-    columns = "\n".join(chain((f"{first} {at.hex()}",), kinds, map(str, born), ids, bodies))
-    return hashlib.sha256(before + columns.encode()).digest()
+    births = map(str, born) if any(born) else ["0"] * len(born)  # events alone have none
+    columns = map("\n".join, (kinds, births, ids, bodies))
+    text = "\n".join((f"{first} {at.hex()}", *columns))
+    return hashlib.sha256(before + text.encode()).digest()

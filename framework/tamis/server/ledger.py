@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from itertools import accumulate, chain, count
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
@@ -85,9 +85,8 @@ class LogTransaction:
             if not self._asks and isinstance(change, changes.Publish) and change.is_plain:
                 plain.append(change)
                 continue
-            if plain:
-                outcomes += self._append_plain(plain)
-                plain.clear()
+            outcomes += self._append_plain(plain)
+            plain.clear()
             try:
                 outcomes.append(self._write(change))
             except Refusal as refusal:
@@ -96,11 +95,11 @@ class LogTransaction:
 
     def _append_plain(self, plain: Sequence[changes.Publish]) -> list[int]:
         """Appends events as if all of them were new; where those of each change begin."""
-        position, places = self.state.position + 1, []
-        self._entries.append_events([event for change in plain for event in change.ready])
-        for change in plain:
-            places.append(position)
-            position += len(change.events)
+        if not plain:
+            return []
+        events = [change.ready for change in plain]
+        *places, _ = accumulate(map(len, events), initial=self.state.position + 1)
+        self._entries.append_events(list(chain.from_iterable(events)))
         return places
 
     def _write(self, change: Change) -> object:
