@@ -24,7 +24,6 @@ from tamis.calling.answers import (
     Failure,
     PreparationSeconds,
     failure_of,
-    plain_answer,
 )
 from tamis.calling.attempts import Attempts
 from tamis.calling.breaker import Breakers
@@ -86,11 +85,15 @@ class Gateway:
             return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
         name, timer, breakers = call.specification.name, self._timer, self._breakers
+        event = event_calls.event
         began = timer()
         try:
             if breakers.states:
                 breakers.check(name)
-            raw = call.operator.solve(event_calls.event.view(call.visible), *call.arguments)
+            view = event.views.get(call.visible)
+            if view is None:
+                view = event.view(call.visible)
+            raw = call.operator.solve(view, *call.arguments)
             if type(raw) is bool and not call.width:
                 found = None
             else:
@@ -106,7 +109,9 @@ class Gateway:
         if breakers.states:
             breakers.note(name, None)
         if found is None:
-            return plain_answer(raw, timer() - began)
+            # the fields of an `Answer`, which names need three times as long
+            fields = raw, None, None, False, timer() - began, (), 1, True, 1, True
+            return tuple.__new__(Answer, fields)
         return Answer(found.truth, found.solutions, None, found.cut, timer() - began)
 
     def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
@@ -254,7 +259,7 @@ class Gateway:
         try:
             if isolated:
                 try:
-                    outcome = self._isolation.call(calls, events[0], seconds)
+                    outcome = self._isolation.call(calls, events, seconds)
                 finally:
                     throttle.leave()
                 attempts.count(outcome.seconds)  # and not for how long a worker was waited for

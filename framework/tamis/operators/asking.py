@@ -157,7 +157,9 @@ class Call:
         self.asynchronous = inspect.iscoroutinefunction(operator.solve)
         self.batched = operator.answers_many
         self.asynchronous_together = inspect.iscoroutinefunction(operator.solve_many)
-        self.answers_events = operator.answers_events and specification.isolation != PROCESS
+        # events whose preparations worker processes make stay each with its worker
+        stays = specification.isolation == PROCESS and specification.preparation is not None
+        self.answers_events = operator.answers_events and not stays
         self.asynchronous_for_events = inspect.iscoroutinefunction(operator.solve_events)
         self.specification = specification
         self.visible = specification.visible

@@ -89,14 +89,16 @@ class Exchange:
         pool: Pool,
         stay: Stay | None,
         calls: Sequence[Call],
-        event_calls: EventCalls,
+        events: Sequence[EventCalls],
         seconds: float | None,
     ) -> None:
         self._limits, self._timer, self._breakers, self._server = means
         self._pool = pool
         self._stay = stay
         self._calls = calls
-        self._event_calls = event_calls
+        self._numbers = [each.number for each in events]
+        """The event of each call."""
+        self._events = {each.number: each.event for each in events}
         self._answer_seconds = seconds
         self._specification = calls[0].specification
         self._prepared: tuple[PreparationSeconds, ...] = ()
@@ -110,7 +112,7 @@ class Exchange:
 
     def made(self) -> InvocationOutcome | Failure:
         """Makes the calls; a failure where the worker ended before it was asked."""
-        pool, number = self._pool, self._event_calls.number
+        pool, number = self._pool, self._numbers[0]
         queue_seconds = self._limits.queue_seconds
         worker = pool.take(number, self._stay, queue_seconds)
         if worker is None:
@@ -143,7 +145,8 @@ class Exchange:
         except OSError:
             return self._crash(self._end(worker, killed=False))
         except _Unsendable as problem:
-            return InvocationOutcome([], Failure(RAISED, str(problem)))
+            is_for_several = len(self._events) > 1  # one of them may be to blame
+            return InvocationOutcome([], Failure(RAISED, str(problem)), answered=is_for_several)
         try:
             return self._answered(worker)
         except DeadlineError:
@@ -208,16 +211,13 @@ class Exchange:
     # what is sent
 
     def _send(self, worker: Worker) -> None:
-        """Asks: with what the worker does not know yet of the event and of the calls."""
-        number, name = self._event_calls.number, self._specification.name
-        over: tuple[int, ...] = ()
-        sent = worker.events.get(number)
-        first = sent is None
-        if sent is None:
-            over = self._over(worker)
-            sent = worker.events[number] = WorkerEvent()
-        content = self._content(sent, first=first)
-        worker.latest = number
+        """Asks: with what the worker does not know yet of the events and of the calls."""
+        name, events = self._specification.name, self._events
+        is_known = all(number in worker.events for number in events)
+        over = () if is_known else self._over(worker)
+        news = tuple((number, self._content(worker, number)) for number in events)
+        worker.latest = self._numbers[0]
+        about = tuple(self._numbers) if len(events) > 1 else ()
         numbers = []
         definitions: tuple[Definition, ...] = ()
         forget = len(worker.calls) > _KNOWN_CALLS or worker.calls_bytes > _KNOWN_BYTES
@@ -235,13 +235,13 @@ class Exchange:
                     Definition(shipped.number, name, shipped.arguments, call.width, call.text),
                 )
         calls, seconds = tuple(numbers), self._answer_seconds
-        asked = WorkerRequest(over, number, content, definitions, forget, name, calls, seconds)
+        asked = WorkerRequest(over, news, definitions, forget, name, calls, about, seconds)
         try:
-            worker.send(tuple(asked), content is not None)
+            worker.send(tuple(asked), any(content is not None for _, content in news))
         except (OSError, MemoryError):
             raise
         except Exception as problem:  # pickle raises what it likes; nothing was sent
-            worker.over.extend((*over, number))
+            worker.over.extend((*over, *events))
             self._forget(worker)
             raise _Unsendable(
                 f"the event cannot be sent to a worker: {failure_of(problem).message}"
@@ -249,7 +249,8 @@ class Exchange:
 
     def _forget(self, worker: Worker) -> None:
         """Forgets what the worker was sent just now."""
-        worker.events.pop(self._event_calls.number, None)
+        for number in self._events:
+            worker.events.pop(number, None)
         for call in self._calls:
             assert call.shipped is not None
             worker.calls.discard(call.shipped.number)
@@ -264,14 +265,15 @@ class Exchange:
             worker.events.pop(found[-1], None)
         return tuple(found)
 
-    def _content(self, sent: WorkerEvent, *, first: bool) -> Content | None:
-        """Returns the part of the event that the call needs and the worker lacks."""
+    def _content(self, worker: Worker, number: int) -> Content | None:
+        """Returns the part of an event that its calls need and the worker lacks."""
+        first = number not in worker.events
+        sent, event = worker.events.setdefault(number, WorkerEvent()), self._events[number]
         reads = self._pool.reads[self._specification.name]
         needs_whole = reads.whole and not sent.whole
         names = reads.names - sent.names
         if not (first or names or needs_whole):
             return None
-        event = self._event_calls.event
         declared = {name: messages.parceled(event.value(name)) for name in names}
         declared = {name: value for name, value in declared.items() if value is not None}
         sent.names |= names
@@ -298,7 +300,7 @@ class Exchange:
                 return self._unread(worker, content)
             worker.made.add(name)
             self._started = self._timer()
-        sent = worker.events[self._event_calls.number]
+        sent = worker.events[self._numbers[0]]
         for at, preparation in enumerate(specification.preparations):
             if id(preparation) not in sent.prepared:
                 self._step = preparation
@@ -311,8 +313,11 @@ class Exchange:
                     self._stay.prepared.add(id(preparation))
         self._step = name
         self._seconds = self._answer_seconds
-        first, together = self._calls[0], len(self._calls) > 1
-        asynchronous = first.asynchronous_together if together else first.asynchronous
+        first, asynchronous = self._calls[0], self._calls[0].asynchronous
+        if len(self._events) > 1:
+            asynchronous = first.asynchronous_for_events
+        elif len(self._calls) > 1:
+            asynchronous = first.asynchronous_together
         letter, content = self._reply(worker, GRACE_SECONDS if asynchronous else 0.0)
         if letter == messages.UNREAD:
             return self._unread(worker, content)

@@ -107,9 +107,10 @@ class Isolation:
     # calls
 
     def call(
-        self, calls: Sequence[Call], event_calls: EventCalls, seconds: float | None
+        self, calls: Sequence[Call], events: Sequence[EventCalls], seconds: float | None
     ) -> InvocationOutcome:
-        """Makes calls of one operator about an event, as one invocation that may take so long."""
+        """Makes calls of one operator, each about its event, as one invocation that may take so
+        long; those about several events have no preparation."""
         specification = calls[0].specification
         try:
             pool = self._pools.get(specification.name)
@@ -119,11 +120,11 @@ class Isolation:
             for call in calls:
                 if call.shipped is None:
                     shipped_call(call)
-            stay = event_calls.stay(pool) if pool.stays else None
+            stay = events[0].stay(pool) if pool.stays else None
             if stay is not None:
                 self._check_preparations(specification, stay)
             for _ in range(_TRIES):
-                outcome = Exchange(self._means, pool, stay, calls, event_calls, seconds).made()
+                outcome = Exchange(self._means, pool, stay, calls, events, seconds).made()
                 if isinstance(outcome, InvocationOutcome):
                     return outcome
             raise StartError(f"{outcome}, and so did those before it")

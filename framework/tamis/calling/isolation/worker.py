@@ -23,7 +23,7 @@ from tamis.calling.answers import (
     failure_of,
 )
 from tamis.calling.isolation import confinement, messages
-from tamis.calling.solving import solved, solved_together
+from tamis.calling.solving import solved, solved_for_events, solved_together
 from tamis.event import DerivedAttribute, Event, EventView
 from tamis.operators import Operator, OperatorRecord
 from tamis.operators.asking import Call
@@ -63,17 +63,19 @@ class Definition(NamedTuple):
 
 
 class WorkerRequest(NamedTuple):
-    """Calls of one operator about an event."""
+    """Calls of one operator about an event, or each about one of several."""
 
     over: tuple[int, ...]
     """Events that are over."""
-    event: int
-    content: Content | None
+    events: tuple[tuple[int, Content | None], ...]
+    """The events by number, with what is new of them."""
     definitions: tuple[Definition, ...]
     forget: bool
     """True if no earlier definition will be used again."""
     operator: str
     calls: tuple[int, ...]
+    about: tuple[int, ...]
+    """The event of each call; empty where all are about one."""
     seconds: float | None
     """The seconds that they may take."""
 
@@ -170,34 +172,38 @@ class _Worker:
             self._forget(asked)
             return
         specification = self._records[asked.operator].specification
-        event = self._read(asked, specification)
-        if event is None or not self._prepared(event, specification):
+        if not self._read(asked, specification):
+            return
+        first = self._events[asked.events[0][0]]  # several have nothing to prepare
+        if not self._prepared(first, specification):
             return
         try:
-            letter, content = self._answered(event, specification, asked)
+            letter, content = self._answered(first, specification, asked)
         except BaseException as problem:
             if isinstance(problem, MemoryError):
                 self._swelled()
             letter, content = messages.FAILED, messages.plain(failure_of(problem))
         messages.send_reply(self._connection, letter, content)
 
-    def _read(self, asked: WorkerRequest, specification: Specification) -> _Event | None:
-        """Reads the event, with what was sent of it and of calls; `None` where it is unreadable."""
+    def _read(self, asked: WorkerRequest, specification: Specification) -> bool:
+        """Reads what was sent of events and calls; whether all is readable."""
         try:
-            event = self._event(asked)
+            for number, content in asked.events:
+                self._learn(number, content)
             for each in asked.definitions:
                 self._calls[each.number] = self._call(each, specification)
-            return event
+            return True
         except BaseException as problem:
             if isinstance(problem, MemoryError):
                 self._swelled()
             self._forget(asked)
             self._say(messages.UNREAD, failure_of(problem))
-            return None
+            return False
 
     def _forget(self, asked: WorkerRequest) -> None:
         """Knows nothing of what it was sent just now, as who sent it will have it."""
-        self._events.pop(asked.event, None)
+        for number, _ in asked.events:
+            self._events.pop(number, None)
         for number in asked.calls:
             self._calls.pop(number, None)
 
@@ -205,8 +211,13 @@ class _Worker:
         self, event: _Event, specification: Specification, asked: WorkerRequest
     ) -> tuple[int, bytes]:
         """Returns the reply to the calls."""
-        view = event.view(specification)
         calls = [self._calls[number] for number in asked.calls]
+        if asked.about:
+            views = [self._events[number].view(specification) for number in asked.about]
+            return messages.answers_reply(
+                solved_for_events(calls, views, self._most, asked.seconds)
+            )
+        view = event.view(specification)
         if len(calls) > 1:
             return messages.answers_reply(solved_together(calls, [view], self._most, asked.seconds))
         (call,) = calls
@@ -245,14 +256,14 @@ class _Worker:
         operator = self._operators[given.operator]
         return Call((), operator, specification, arguments, given.width, given.text)
 
-    def _event(self, asked: WorkerRequest) -> _Event:
-        event = self._events.get(asked.event)
+    def _learn(self, number: int, content: Content | None) -> None:
+        """Takes what was sent of an event."""
+        event = self._events.get(number)
         if event is None:
-            assert asked.content is not None
-            event = self._events[asked.event] = _Event(asked.content)
-        elif asked.content is not None:
-            event.add(asked.content)
-        return event
+            assert content is not None
+            self._events[number] = _Event(content)
+        elif content is not None:
+            event.add(content)
 
 
 class _Event:
