@@ -150,6 +150,10 @@ _ENGINE = tuple(
         ("200,000 subscriptions, 10%", 20),
     )
 )
+_CALLS = (
+    least("calls", "times", 3, what=_begins("a batch of 8")),
+    least("calls", "of_batched", 0.95, part=_begins("ONNX detectors")),
+)
 _SPARK = (
     most("spark", "over_few", 1.5),
     least("spark", "a_core", 0.6),
@@ -175,7 +179,7 @@ _OTHERS = (
     most("isolation", "after_deadline_ms", 100),
     most("isolation", "left", 0),
 )
-GOALS = (*_INDEX, *_PLANNERS, *_ENGINE, *_SPARK, *_OTHERS)
+GOALS = (*_INDEX, *_PLANNERS, *_ENGINE, *_CALLS, *_SPARK, *_OTHERS)
 
 
 def judged(bench: str, rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ BENCHES = {
     "pbtree": "Measure the index on disk: pages of an event as predicates grow in number.",
     "planners": "Measure what planners cost, counted exactly, on the same events.",
     "papers": "Measure the papers' experiments again, and judge what their texts state.",
+    "calls": "Measure costly calls of many events made together, detectors too.",
     "forms": "Measure the first answer, compiling, and where compiled forms begin.",
     "spark": "Measure learning and matching on Spark beside one process.",
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
