@@ -127,6 +127,11 @@ class Index(Protocol):
         return FoundRows(self.match(event), len(self))
 
     @property
+    def answering(self) -> Index:
+        """The index that answers alone, until rows change or it adapts: this one, or one inside."""
+        return self
+
+    @property
     def choice(self) -> str:
         """The chosen index, and why, where it is one of several; else empty."""
         return ""

@@ -33,7 +33,7 @@ from tamis.catalog.keeping import KeptExpiry
 from tamis.catalog.renewal import rebound, renewal, swap
 from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
-from tamis.engine.deciding import Decider
+from tamis.engine.deciding import Decider, Underway
 from tamis.engine.decision import Decision
 from tamis.engine.following import PlannerHolder
 from tamis.engine.forecasting import Forecast, Forecaster
@@ -347,14 +347,14 @@ class Matcher:
     def subscription(self, id: str) -> CatalogSubscription:
         """Returns a subscription as it was given; `KeyError` if there is none of that id."""
         self._notice_time()
-        with self._lock.reading():
+        with self._lock.reading:
             self._check_known(id)
             return self._catalog.subscribed(id)
 
     def __iter__(self) -> Iterator[str]:
         """Returns the ids of the subscriptions, in the order of subscribing."""
         self._notice_time()
-        with self._lock.reading():
+        with self._lock.reading:
             return iter(list(self._catalog.rows))
 
     def _notice_time(self) -> None:
@@ -378,13 +378,9 @@ class Matcher:
         Relative paths in `image` are relative to `folder`; `default_id` names an event without an
         id, made up when not given. Subscriptions that are open when `deadline_seconds` are over, or
         when the `budget` cannot pay the next call, are undetermined, and in `result.possible`."""
-        pending = self.begin(
-            event, folder=folder, default_id=default_id,
-            deadline_seconds=deadline_seconds, budget=budget,
-        )  # fmt: skip
-        if pending.underway is not None:
-            self._decider.finish(pending.underway)
-        return pending.end()
+        seen, stages, underway = self._begun(event, folder, default_id, deadline_seconds, budget)
+        decision = None if underway is None else self._decider.finish(underway)
+        return self._ended(seen, stages, decision)
 
     def match_many(self, events: Iterable[Mapping[str, Any]]) -> Iterator[Result]:
         """Yields the results of events in order; up to `in_flight` are matched at once."""
@@ -402,7 +398,7 @@ class Matcher:
         """Returns a window for so many events in flight, which takes what `begin` makes; by default
         `in_flight` where operators answer about several events at once, else one."""
         if most is None:
-            with self._lock.reading():
+            with self._lock.reading:
                 most = self.in_flight if any(map(is_batched, self._catalog.calls)) else 1
         return Window(checked_in_flight(most), self._decider, self._gateway)
 
@@ -416,20 +412,35 @@ class Matcher:
         budget: Budget | None = None,
     ) -> PendingResult:
         """Begins to match an event: reads it, finds its candidates and its first calls."""
-        stages = StageClock(self._timer)
-        seconds, budget = checked_seconds(deadline_seconds), checked_budget(budget)
+        return PendingResult(
+            self._ended, *self._begun(event, folder, default_id, deadline_seconds, budget)
+        )
+
+    def _begun(
+        self,
+        event: Mapping[str, Any],
+        folder: str,
+        default_id: str | None,
+        deadline_seconds: float | None,
+        budget: Budget | None,
+    ) -> tuple[ResultParts, StageClock, Underway | None]:
+        stages, seconds = StageClock(self._timer), None
+        if deadline_seconds is not None or budget is not None:
+            seconds, budget = checked_seconds(deadline_seconds), checked_budget(budget)
         self._notice_time()
-        self._lessons.ask_implications()
+        catalog = self._catalog
+        if catalog.implications.unasked:
+            self._lessons.ask_implications()
         made_up = partial(next, self._event_ids) if default_id is None else lambda: default_id
         taken = Event.of(event, made_up, self._derived, folder)
-        check_fits(self._types, taken)
-        catalog = self._catalog
-        with self._lock.reading():
+        if self._types:
+            check_fits(self._types, taken)
+        with self._lock.reading:
             rows, checked = found = self._sieve.search(taken)
-            stages.end("index")
-            owners = catalog.alternative_subscription[rows]
-            asks = catalog.alternative_flags[rows] != 0
-            lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog)
+            searched = self._timer()
+            owners = catalog.alternative_subscription.room[rows]
+            asks = catalog.alternative_flags.room[rows] != 0
+            lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog.rows)
             choice = self._sieve.choice
             known = self._learned or self._statistics
             skeleton = self._problems.of(np.sort(rows[asks]), known) if asks.any() else None
@@ -444,31 +455,27 @@ class Matcher:
             subscriptions=count, checked=checked, index=choice, page_reads=found.reads,
             owners=owners, plain=plain, decision=None, seconds=stages.seconds,
             explain=self._explain,
-            has_statistics=bool(self._statistics),
+            statistics=self._statistics,
         )  # fmt: skip
         underway = None
         if skeleton is not None:
             decision = Decision(skeleton, taken, self.limits, stages)
             needless = skeleton.needless(plain) if len(plain) else ()
-            stages.end("problem")
+            stages.begin_deciding(searched)
             event_calls = EventCalls(taken, seconds)
             underway = self._decider.begin(planner, decision, event_calls, needless, budget=budget)
         else:
-            stages.end("problem")
-        return PendingResult(self._end, seen, stages, underway)
+            stages.begin_deciding(searched)
+        return seen, stages, underway
 
-    def _end(self, pending: PendingResult) -> Result:
+    def _ended(self, seen: ResultParts, stages: StageClock, decision: Decision | None) -> Result:
         """Learns from an event that is decided, and makes its result."""
-        seen, stages, underway = pending.seen, pending.stages, pending.underway
-        decision = None if underway is None else underway.decision
         if self._learned is not None:
             self._lessons.teach(self._learned, decision)
             self._forecaster.recent.add(seen.event, decision)
-            stages.end("learning")
-        if decision is not None:
-            slow_seconds = self.limits.slow_event_seconds
-            stages.log_if_slow(seen.event.id, slow_seconds, decision.call_seconds)
-            seen.decision = decision
+        call_seconds = None if decision is None else decision.call_seconds
+        stages.close(seen.event.id, self.limits.slow_event_seconds, call_seconds)
+        seen.decision = decision
         return Result(seen)
 
     # folders
@@ -480,7 +487,7 @@ class Matcher:
         self._lessons.ask_implications()
         with self._changing:
             self._drop_expired()
-            with self._lock.reading():
+            with self._lock.reading:
                 return compiled(
                     Path(folder), self._index_name, self._sieve, self._catalog, self._expiry.ends()
                 )
@@ -524,7 +531,7 @@ class Matcher:
 
     def graph(self) -> networkx.Graph:
         """Returns the subscription graph for networkx: who holds which predicate (Figure 1)."""
-        with self._lock.reading():
+        with self._lock.reading:
             return subscription_graph(self._catalog, self._language, self._intake.resolver())
 
     def chains(self) -> networkx.DiGraph:
@@ -534,5 +541,5 @@ class Matcher:
             return chain_graph(known, following.statistics, following.in_order())
 
     def _explain(self, result: Result, id: str) -> Any:
-        with self._lock.reading():
+        with self._lock.reading:
             return explain(result, id, self._language, self._intake.resolver())

@@ -30,7 +30,7 @@ class Adaptive:
 
     def begin(self, problem: Problem) -> Run:
         """Starts on the problem of one event."""
-        if problem.tests == 1 and len(problem.edge_test) == problem.alternatives:
+        if len(problem.test_call) == 1 and len(problem.edge_test) == problem.alternatives:
             return OnlyTest(problem, self._begin)
         return self._begin(problem)
 

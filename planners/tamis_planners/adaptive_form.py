@@ -26,8 +26,6 @@ class PlannerForm(NamedTuple):
     """Makes what the functions take of an array; both share the memory."""
     handle: Callable[[WorthState], Any]
     """Makes what they take of a state."""
-    handle_again: Callable[[Any, WorthState], Any]
-    """Makes that of a state which shares what never changes with another one."""
     needs_and_edges: Callable[..., Any]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
@@ -43,7 +41,8 @@ def _views(state: WorthState) -> WorthState:
     return WorthState(*(view_of(each) for each in state))
 
 
-def _views_again(views: WorthState, state: WorthState) -> WorthState:
+def views_again(views: WorthState, state: WorthState) -> WorthState:
+    """Returns the views of a state which shares what never changes with another one."""
     found = [*views]
     for at in CHANGING:
         found[at] = view_of(state[at])
@@ -53,7 +52,6 @@ def _views_again(views: WorthState, state: WorthState) -> WorthState:
 INTERPRETED = PlannerForm(
     view_of,
     _views,
-    _views_again,
     needs_and_edges,
     weigh_all,
     learn_scene,
@@ -70,7 +68,6 @@ def compiled_form() -> PlannerForm:
     return PlannerForm(
         np.asarray,
         places_of,
-        lambda handle, state: places_of(state),
         compiled(needs_and_edges),
         weigh_all_compiled,
         compiled(learn_scene),

@@ -14,7 +14,7 @@ import numpy as np
 
 from tamis.kit import Floats
 from tamis.planning import Problem, Scenes
-from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm
+from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm, views_again
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, ProblemShape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import (
@@ -84,33 +84,35 @@ class PreparedProblem:
         for at in CHANGING:
             arrays[at] = arrays[at].copy()
         state = WorthState._make(arrays)
-        return state, self._form.handle_again(handle, state)
+        form = self._form
+        return state, form.handle(state) if form.is_compiled else views_again(handle, state)
 
 
 def opened(
     problem: Problem, shape: ProblemShape, selectivity: Floats, weighted: bool
 ) -> WorthState:
     """Returns the state before anything is known, without weights."""
-    calls, units = problem.calls, shape.units
+    alternatives, tests = len(problem.alternative_key), len(problem.test_call)
+    calls, units = len(problem.call_cost), shape.units
     state = WorthState(
         **{name: getattr(shape, name) for name in FIXED},
-        alternatives=np.zeros((problem.alternatives, 9), np.int32),
+        alternatives=np.zeros((alternatives, 9), np.int32),
         calls=np.zeros((calls, 8), np.int32),
         units=np.zeros((units, 3), np.int32),
         siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
-        known=np.zeros(problem.tests, np.int8),
+        known=np.zeros(tests, np.int8),
         numbers=np.zeros(6, np.int64),
         selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
-        weights=np.zeros((problem.alternatives, 5)),
+        weights=np.zeros((alternatives, 5)),
         worth=np.zeros((calls, 6)),
         prices=np.zeros((units, 2)),
         key=np.full(units, NEVER),
         best=np.full(-(-units // BLOCK), NEVER),
         sums=np.zeros(2),
         ordered=np.zeros((shape.widest + 1, 3)),
-        ended=np.zeros(2 * problem.tests),
+        ended=np.zeros(2 * tests),
     )
     state.numbers[WEIGHTED] = weighted
     state.numbers[IMPLYING] = len(problem.implications) > 0
@@ -126,7 +128,7 @@ def opened(
 
 def _set_costs(problem: Problem, shape: ProblemShape, state: WorthState) -> None:
     """Costs of calls and prices of units; what is paid together only where that saves."""
-    calls, batches = problem.calls, shape.batches
+    calls, batches = len(state.calls), shape.batches
     dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
     least = _FREE_OF_COST * dearest if dearest > 0.0 else 1.0
     cost = np.maximum(problem.call_cost, least)

@@ -143,7 +143,7 @@ class PlannerTrial:
             cost = self.costs.get(name)
             try:
                 self._followings[name] = each = follower_of(self._matcher, name)
-                with self._matcher._changing, self._matcher._lock.reading():
+                with self._matcher._changing, self._matcher._lock.reading:
                     each.reset(each.statistics)
             except TamisError as problem:
                 if cost is None:
@@ -183,7 +183,7 @@ class PlannerTrial:
     def _tell(self) -> None:
         """Tells planners that follow what was learned, as seldom as a matcher does."""
         self._events += 1
-        due = [each for each in self._followings.values() if each.is_due(self._events)]
+        due = [each for each in self._followings.values() if self._events >= each.next_telling]
         learned = self._matcher.learned() if due else None
         for following in due:
             assert learned is not None

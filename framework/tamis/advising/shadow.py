@@ -114,7 +114,7 @@ class Shadows:
     def _follow(self) -> None:
         """Tells the planners what is subscribed."""
         matcher = self._matcher
-        with matcher._changing, matcher._lock.reading():
+        with matcher._changing, matcher._lock.reading:
             if self._version != matcher._catalog.version:
                 for each in self._followings.values():
                     each.reset(each.statistics)
@@ -157,7 +157,7 @@ class Shadows:
         """The tests for whose declarations alternatives are no candidates; not those whose inputs
         are absent."""
         event, matcher = result._seen.event, self._matcher
-        with matcher._lock.reading():
+        with matcher._lock.reading:
             tests = matcher._sieve.dropped(event)
         return [test for test in tests if all(map(event.present, test.call.specification.needed))]
 

@@ -17,9 +17,9 @@ from tamis.words import counted, shortened
 
 RAISED, TIMED_OUT, NONSENSE, CUT = "raised", "timed out", "invalid answer", "cut"
 CRASHED, SWELLED, REFUSED = "crashed", "out of memory", "not called"
+"""Failures of workers alone, and of a breaker while it is open."""
 DEADLINE = "deadline"
 """The event's own deadline, which ends calls that might have answered in time."""
-"""Failures of workers alone, and of a breaker while it is open."""
 MESSAGE = 500
 
 
@@ -68,12 +68,6 @@ class Answer(NamedTuple):
     def whole_seconds(self) -> float:
         """The seconds of the call with its preparations."""
         return self.seconds + sum(each.seconds for each in self.prepared)
-
-
-def plain_answer(truth: bool, seconds: float) -> Answer:
-    """Returns the answer of a call that gave a truth: most do, and so it is made quickly."""
-    fields = truth, None, None, False, seconds, (), 1, True, 1, True
-    return tuple.__new__(Answer, fields)
 
 
 class NonsenseError(Exception):

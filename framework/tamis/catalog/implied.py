@@ -21,9 +21,9 @@ from tamis.operators import Implication
 from tamis.operators.asking import Call
 
 _WIDTH = 4
+"""Of a row: a serial, its truth, another serial, its truth."""
 _MANY = 1 << 18
 """Pairs of rows that are looked at one by one."""
-"""Of a row: a serial, its truth, another serial, its truth."""
 
 
 class Implications:
@@ -33,7 +33,8 @@ class Implications:
         self._most = most
         self._serials = itertools.count()
         self._serial: dict[Call, int] = {}
-        self._pending: dict[Call, None] = {}
+        self.unasked: dict[Call, None] = {}
+        """The calls of which it is not known yet what operators say."""
         self._asking: int | None = None
         """The thread that asks operators, until it has taken what they said."""
         self.is_deferred = False
@@ -49,24 +50,22 @@ class Implications:
 
     @property
     def pending(self) -> bool:
-        """True if there are calls of which it is not known yet what operators say.
+        """True if operators have to be asked now.
 
-        Not for the thread that asks them: an operator may match events to know it."""
-        if self.is_deferred:
-            return False
-        return bool(self._pending) or self._asking not in (None, threading.get_ident())
+        Not by the thread that asks them: an operator may match events to know it."""
+        return bool(self.unasked and not self.is_deferred and self._asking != threading.get_ident())
 
     def add(self, call: Call) -> None:
         """Adds a new call."""
         name = call.specification.name
         if call.width == 0 and call.operator.implies and name not in self.distrusted:
             self._serial[call] = next(self._serials)
-            self._pending[call] = None
+            self.unasked[call] = None
 
     def drop(self, call: Call) -> None:
         """Drops a call that is not asked any more."""
         serial = self._serial.pop(call, None)
-        self._pending.pop(call, None)
+        self.unasked.pop(call, None)
         if serial is None:
             return
         gone = self._rows.pop(serial, None)
@@ -84,12 +83,10 @@ class Implications:
         """Asks the operators about calls that are new: rows to take, and what went wrong.
 
         What an operator that fails has said before is to be forgotten as well (`distrust`)."""
-        new, self._pending = self._pending, {}
         self._asking = threading.get_ident()
         try:
-            return self._asked_about(new)
+            return self._asked_about(dict(self.unasked))
         except BaseException:
-            self._pending = new | self._pending
             self._asking = None
             raise
 
@@ -142,7 +139,7 @@ class Implications:
                     mine if before is None else np.concatenate([before, mine])
                 )
             self._held += len(kept)
-        self._asking = None
+        self.unasked, self._asking = {}, None
 
     def _said(
         self, call: Call, others: list[Call], arguments: Sequence[Sequence[Any]]

@@ -38,6 +38,13 @@ class Sieve:
         self._written: Index | None = None
         """Alternatives with declarations, without these."""
         self._statistics = Statistics()
+        self._notice()
+
+    def _notice(self) -> None:
+        """Looks which index answers, after each change: shells around it cost time every event."""
+        self._answering = self._all.answering
+        self.choice = self._all.choice
+        """The chosen index, and why, where one is chosen among several."""
 
     @property
     def index(self) -> Index:
@@ -52,7 +59,10 @@ class Sieve:
             if asked.necessary:
                 written.append((row, asked.predicates))
         if entries:
-            self._all.build(entries)
+            try:
+                self._all.build(entries)
+            finally:
+                self._notice()
         if written:
             if self._written is None:
                 self._written = self._new()
@@ -75,17 +85,21 @@ class Sieve:
             self._all.delete(row)
             if self._written is not None and self._catalog.alternative_flags[row] & DECLARES:
                 self._written.delete(row)
+        self._notice()
 
     def inform(self, statistics: Statistics) -> None:
         """Takes what is known of events; answers never change."""
         self._statistics = statistics
         for index in self._indexes():
             index.inform(statistics)
+        self._notice()
 
     def search(self, event: Event) -> FoundRows:
         """Returns the alternatives that an event leaves, each once, in any order."""
-        found, names = self._all.search(event), self._catalog.declared_names
-        if self._written is None or not any(map(event.is_undecided, names)):
+        found = self._answering.search(event)
+        if self._written is None:
+            return found
+        if not any(map(event.is_undecided, self._catalog.declared_names)):
             return found
         other = self._written.search(event)
         rows = other.rows[~self._dropped(other.rows, event)[0]]
@@ -93,20 +107,18 @@ class Sieve:
         return both.with_reads(found.reads + other.reads)
 
     @property
-    def choice(self) -> str:
-        """The chosen index, and why, where one is chosen among several."""
-        return self._all.choice
-
-    @property
     def is_restless(self) -> bool:
         """True if `adapt` has something to do."""
-        return any(index.is_restless for index in self._indexes())
+        return self._answering.is_restless or (
+            self._written is not None and self._written.is_restless
+        )
 
     def adapt(self) -> None:
         """Lets the indexes improve a little by the events that they saw."""
         for index in self._indexes():
             if index.is_restless:
                 index.adapt()
+        self._notice()
 
     def _indexes(self) -> tuple[Index, ...]:
         return (self._all,) if self._written is None else (self._all, self._written)
@@ -147,3 +159,4 @@ class Sieve:
         if (folder / _WRITTEN).is_dir():
             self._written = self._new()
             self._written.load(folder / _WRITTEN)
+        self._notice()

@@ -97,7 +97,7 @@ class Decider:
         """Decides an event until it wants calls."""
         calls = EventAnswers(self, event_calls)
         answered = [*known, *calls.remembered(decision)]
-        is_bounded = budget is not None or event_calls.seconds_left is not None
+        is_bounded = budget is not None or event_calls.deadline is not None
         purse = Purse(decision.skeleton, budget, event_calls) if is_bounded else None
         course = DecisionCourse(
             planner, decision, needless, answered, self.round, self.contradicted, purse
@@ -150,7 +150,7 @@ class Underway:
         """Yields the calls that are still wanted, each with what can be made for several events at
         once: the next preparation, or the operator; `None` for a call that is made by itself, as
         those about an event with a deadline are."""
-        has_deadline = self.calls.event_calls.seconds_left is not None
+        has_deadline = self.calls.event_calls.deadline is not None
         for place in self.due or ():
             if place not in self._given and has_deadline:
                 yield place, None

@@ -90,6 +90,8 @@ class Decision:
         self.cuts: dict[int, Failure] = {}
         self.missing: dict[int, str] = {}
         self.failed_conditions: dict[int, str] = {}
+        self.may_know_without_calls = False
+        """True if tests may have an outcome, or none to come, without a call."""
         self.stopped: str | None = None
         """Why it ended before all was decided: `budget` or `deadline`."""
         self.left_open: frozenset[int] = frozenset()
@@ -130,6 +132,9 @@ class Decision:
         for alternative in np.flatnonzero(without_calls).tolist():
             if self._is_undecided(alternative):  # a sibling may have made it needless
                 self._finish(alternative)
+        self.may_know_without_calls = bool(
+            self.problem.implications.size or self.missing or self.excluded
+        )
         return concluded._replace(decided=concluded.decided + self._newly_decided())
 
     def _view(self, numbers: Sequence[int]) -> Ints:
@@ -387,11 +392,6 @@ class Decision:
     def open(self) -> int:
         """The number of alternatives without a verdict."""
         return len(self._alternatives) - self._numbers[DECIDED]
-
-    @property
-    def may_know_without_calls(self) -> bool:
-        """True if tests may have an outcome, or none to come, without a call."""
-        return bool(self.problem.implications.size or self.missing or self.excluded)
 
     def next_needed(self) -> int | None:
         """Returns a call that an open alternative needs, and the planner has not asked for.

@@ -5,6 +5,7 @@ A planner that fails while it follows is told everything again, or replaced by t
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -39,14 +40,16 @@ class PlannerHolder:
         self._instead = instead
         self.statistics = statistics
         """The statistics that the planner was told last."""
-        self.planner = made_planner(plugins, planner)
-        self._next_telling = FIRST_TELLING
+        self._telling = FIRST_TELLING
         self._troubles: list[str] = []
+        self._hold(made_planner(plugins, planner))
 
-    @property
-    def _follower(self) -> FollowingPlanner | None:
-        follows = hasattr(self.planner, "subscribed")
-        return cast(FollowingPlanner, self.planner) if follows else None
+    def _hold(self, planner: Planner) -> None:
+        self.planner = planner
+        follows = hasattr(planner, "subscribed")
+        self._follower = cast(FollowingPlanner, planner) if follows else None
+        self.next_telling = self._telling if follows else math.inf
+        """The events after which a planner that follows should hear what they have taught."""
 
     def stranger(self) -> Planner:
         """Returns a planner for texts that are not subscribed, unknown to a following one."""
@@ -56,11 +59,13 @@ class PlannerHolder:
 
     def replace(self, planner: str | Planner | PlannerRecord) -> None:
         """Takes another planner; the one before stays if this one fails to follow."""
-        before, self.planner = self.planner, made_planner(self._plugins, planner)
+        before = self.planner
+        self._hold(made_planner(self._plugins, planner))
         try:
             self._tell_all()
         except Exception as failure:
-            name, self.planner = type(self.planner).__name__, before
+            name = type(self.planner).__name__
+            self._hold(before)
             raise PlannerError(f"planner {name} failed in reset: {failure!r}") from failure
 
     def subscribed(self, rows: list[int]) -> None:
@@ -77,17 +82,15 @@ class PlannerHolder:
 
     def reset(self, statistics: Statistics) -> None:
         """Tells everything again, with other statistics."""
-        self.statistics, self._next_telling = statistics, FIRST_TELLING
+        self.statistics, self._telling = statistics, FIRST_TELLING
+        self._hold(self.planner)
         self._tell_all()
-
-    def is_due(self, events: int) -> bool:
-        """Returns whether a planner that follows should hear what so many events have taught."""
-        return events >= self._next_telling and self._follower is not None
 
     def learned(self, statistics: Statistics) -> None:
         """Tells everything again, with what was learned."""
         self.statistics = statistics
-        self._next_telling *= TELLING_FACTOR
+        self._telling *= TELLING_FACTOR
+        self._hold(self.planner)
         self._tell(self._tell_all, "reset")
 
     def in_order(self) -> Sequence[int] | None:
@@ -113,7 +116,7 @@ class PlannerHolder:
                 self._tell_all()
             except Exception:
                 words += f"; {self._instead} takes its place"
-                self.planner = made_planner(self._plugins, self._instead)
+                self._hold(made_planner(self._plugins, self._instead))
             self._troubles.append(words)
 
     def warn_of_troubles(self) -> None:

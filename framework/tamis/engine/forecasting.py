@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -105,7 +105,7 @@ class Forecast:
         return "\n".join([*lines, f"imagined on {self.events:,} {self.basis}"])
 
 
-Reading = Callable[[], AbstractContextManager[None]]
+Reading = AbstractContextManager[None]
 
 
 class ImaginedEvents:
@@ -235,7 +235,7 @@ class Outlook:
         """Decides all events that have values for what is subscribed."""
         edges = 0
         for at, event in enumerate(self._world.events if not self._is_blind else ()):
-            with reading():
+            with reading:
                 skeleton, plain = _skeleton(catalog, sieve.search(event).rows, self._known)
             if skeleton is not None:
                 self._made[at] = self._made_for(at, skeleton, plain)
@@ -381,7 +381,7 @@ class Forecaster:
             outlook = Outlook(world, learned or statistics, limits, planner)
             outlook.look(self._catalog, self._sieve, self._reading)
             self._last = state, outlook
-        with self._reading():
+        with self._reading:
             shared = sharers(self._catalog, alternatives)
         return self._last[1].forecast(alternatives, following.stranger(), shared, statistics, rate)
 

@@ -41,7 +41,8 @@ class Lessons:
         """Takes what an event has shown."""
         if decision is not None:
             learned.observe(decision)
-            if self._following.is_due(learned.events) and self._changing.acquire(blocking=False):
+            is_due = learned.events >= self._following.next_telling
+            if is_due and self._changing.acquire(blocking=False):
                 try:
                     known = learned.statistics()
                     with self._lock.writing():

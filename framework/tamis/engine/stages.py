@@ -36,6 +36,12 @@ class StageClock:
         self.seconds[stage] += now - self.last
         self.last = now
 
+    def begin_deciding(self, searched: float) -> None:
+        """Counts the time until candidates were found to the index, and since to the problem."""
+        self.seconds["index"] += searched - self.last
+        self.last = searched
+        self.end("problem")
+
     def add(self, stage: str, seconds: float) -> None:
         """Counts time that passed while several events were worked on."""
         self.seconds[stage] += seconds
@@ -44,10 +50,12 @@ class StageClock:
         """Counts the time since the last end to no stage: others were worked on."""
         self.last = self.timer()
 
-    def log_if_slow(self, event: str, slow_seconds: float, call_seconds: CallSeconds) -> None:
-        """Logs an event that took long: its longest stage, and of its calls the longest one."""
+    def close(self, event: str, slow_seconds: float, call_seconds: CallSeconds | None) -> None:
+        """Counts the rest to learning, and logs an event that took long: its longest stage, and of
+        its calls, if it had any, the longest one."""
+        self.end("learning")
         total = sum(self.seconds.values())
-        if total <= slow_seconds or not log.isEnabledFor(logging.WARNING):
+        if call_seconds is None or total <= slow_seconds or not log.isEnabledFor(logging.WARNING):
             return
         stage = max(self.seconds, key=self.seconds.__getitem__)
         reason = f"{self.seconds[stage]:.1f} s in the stage {stage}"

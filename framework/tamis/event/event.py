@@ -53,7 +53,7 @@ def is_itself(name: str) -> bool:
 class Event:
     """An event that is being matched."""
 
-    __slots__ = ("_known", "_made", "_views", "content", "derived", "folder", "id")
+    __slots__ = ("_known", "_made", "content", "derived", "folder", "id", "views")
 
     def __init__(
         self,
@@ -68,7 +68,8 @@ class Event:
         self.derived = derived
         self._known: dict[str, Scalar | None] = {}
         self._made: dict[object, Any] = {}
-        self._views: dict[tuple[str, ...] | None, EventView] = {}
+        self.views: dict[tuple[str, ...] | None, EventView] = {}
+        """The views that were made, by the inputs that operators may see."""
 
     @classmethod
     def of(
@@ -184,9 +185,9 @@ class Event:
 
     def view(self, inputs: tuple[str, ...] | None) -> EventView:
         """Returns the event as operators with these inputs may see it; one view for all of them."""
-        view = self._views.get(inputs)
+        view = self.views.get(inputs)
         if view is None:
-            view = self._views[inputs] = EventView(self, inputs)
+            view = self.views[inputs] = EventView(self, inputs)
         return view
 
 

@@ -169,13 +169,13 @@ class AttributeIndex:
     def match(self, event: Mapping[str, Any]) -> NDArray[Any]:
         """Returns the ids whose predicates the event satisfies."""
         taken = Event.of(event, str, self._derived)
-        with self._lock.reading():
+        with self._lock.reading:
             return self._ids.of(self._index.match(taken))
 
     def match_many(self, events: Sequence[Mapping[str, Any]]) -> list[NDArray[Any]]:
         """Returns the same for several events."""
         taken = [Event.of(event, str, self._derived) for event in events]
-        with self._lock.reading():
+        with self._lock.reading:
             return [self._ids.of(rows) for rows in self._index.match_many(taken)]
 
     def kernel(self, events: Sequence[Mapping[str, Any]]) -> Callable[[int], Ints]:
@@ -208,7 +208,7 @@ class AttributeIndex:
         if target.is_dir() and not _is_replaceable(target):
             raise IndexFolderError(f"{target} is there already, and is not a saved index")
         target.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".saving-", dir=target) as beside, self._lock.reading():
+        with TemporaryDirectory(prefix=".saving-", dir=target) as beside, self._lock.reading:
             self._index.save(Path(beside))
             self._ids.save(Path(beside) / _IDS)
             rows = len(self._ids)

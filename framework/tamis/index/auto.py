@@ -121,7 +121,7 @@ class AutoIndex(BucketIndex):
 
     def adapt(self) -> None:
         """Improves itself by what events were like, or becomes another one, which takes longer."""
-        is_looking = not self._rehanging
+        is_looking = not self._rehanging.segments
         super().adapt()
         if is_looking and len(self):
             terms = self._read_back()

@@ -198,6 +198,11 @@ class DisjunctionIndex(Index):
         return FoundRows(rows, found.checked).with_reads(found.reads)
 
     @property
+    def answering(self) -> Index:
+        """The index inside as long as no row has a disjunction."""
+        return self if self._places else self._index.answering
+
+    @property
     def choice(self) -> str:
         """The choice of the index inside, where it chooses among several."""
         return self._index.choice

@@ -91,6 +91,11 @@ class ScanFirst(Index):
         return self._index.search(event)
 
     @property
+    def answering(self) -> Index:
+        """The index inside, until there are too many rows for it."""
+        return self._index.answering
+
+    @property
     def choice(self) -> str:
         """The chosen index, and why, where the large one is one of several."""
         return self._choice if self._scan is not None else self._index.choice

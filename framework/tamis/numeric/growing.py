@@ -13,55 +13,56 @@ _FIRST = 16
 class GrowingArray:
     """A NumPy array with room to grow; `view` is the part in use."""
 
-    __slots__ = ("_room", "size")
+    __slots__ = ("room", "size")
 
     def __init__(self, dtype: DTypeLike, content: NDArray[Any] | None = None) -> None:
-        self._room: NDArray[Any] = np.zeros(_FIRST, dtype) if content is None else content
+        self.room: NDArray[Any] = np.zeros(_FIRST, dtype) if content is None else content
+        """The elements, and behind them room for more."""
         self.size = 0 if content is None else len(content)
 
     @property
     def view(self) -> NDArray[Any]:
         """The elements; valid until the next growth, shared with it before."""
-        return self._room[: self.size]
+        return self.room[: self.size]
 
     @property
     def nbytes(self) -> int:
         """The memory it holds."""
-        return self._room.nbytes
+        return self.room.nbytes
 
     def reserve(self, extra: int) -> int:
         """Makes room for more elements at the end, and says where they begin."""
         start, needed = self.size, self.size + extra
-        if needed > len(self._room):
-            room = np.zeros(max(needed, 2 * len(self._room), _FIRST), self._room.dtype)
-            room[:start] = self._room[:start]
-            self._room = room
+        if needed > len(self.room):
+            room = np.zeros(max(needed, 2 * len(self.room), _FIRST), self.room.dtype)
+            room[:start] = self.room[:start]
+            self.room = room
         self.size = needed
         return start
 
     def append(self, value: object) -> int:
         """Adds one element, and says where."""
         place = self.reserve(1)
-        self._room[place] = value
+        self.room[place] = value
         return place
 
     def put(self, place: int, value: object) -> None:
         """Sets an element, which may lie beyond the end."""
         if place >= self.size:
             self.reserve(place + 1 - self.size)
-        self._room[place] = value
+        self.room[place] = value
 
     def extend(self, values: Any) -> int:
         """Adds elements, and says where they begin."""
         start = self.reserve(len(values))
-        self._room[start : self.size] = values
+        self.room[start : self.size] = values
         return start
 
     def __getitem__(self, place: Any) -> Any:
-        return self._room[place]
+        return self.room[place]
 
     def __setitem__(self, place: Any, value: object) -> None:
-        self._room[place] = value
+        self.room[place] = value
 
     def __len__(self) -> int:
         return self.size

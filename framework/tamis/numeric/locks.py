@@ -11,18 +11,15 @@ from contextlib import contextmanager
 
 
 class ReaderWriterLock:
-    """`with lock.reading(): …` and `with lock.writing(): …`."""
+    """`with lock.reading: …` and `with lock.writing(): …`."""
 
     def __init__(self) -> None:
         self._gate = threading.Lock()
         self._count = threading.Lock()
         self._empty = threading.Condition(self._count)
         self._readers = 0
-        self._reading = _ReaderSide(self)
-
-    def reading(self) -> _ReaderSide:
-        """Returns what readers enter, beside other readers."""
-        return self._reading
+        self.reading = ReaderSide(self)
+        """The side that readers enter, beside other readers."""
 
     def enter(self) -> None:
         """Counts one reader more."""
@@ -46,7 +43,7 @@ class ReaderWriterLock:
             yield
 
 
-class _ReaderSide:
+class ReaderSide:
     """Lets readers in; the same for all of them, for it keeps nothing."""
 
     __slots__ = ("_lock",)

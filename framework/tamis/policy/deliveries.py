@@ -67,7 +67,7 @@ class Deliveries:
         """Events without a time: when each was last taken, and who was undetermined then."""
         self._timeless_ids: deque[str] = deque()
         self._alarms: list[tuple[float, int, PolicyCourse]] = []
-        with matcher._lock.reading():
+        with matcher._lock.reading:
             subscribed = matcher._catalog.policies
             live, self._change = dict(subscribed.live), subscribed.last
         for id, policies in live.items():

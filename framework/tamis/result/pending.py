@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tamis.engine.deciding import Underway
+from tamis.engine.decision import Decision
 from tamis.engine.stages import StageClock
 from tamis.result.result import Result, ResultParts
 
@@ -14,7 +15,7 @@ from tamis.result.result import Result, ResultParts
 class PendingResult:
     """An event that is being matched."""
 
-    ended: Callable[[PendingResult], Result]
+    ended: Callable[[ResultParts, StageClock, Decision | None], Result]
     seen: ResultParts
     stages: StageClock
     underway: Underway | None
@@ -26,4 +27,5 @@ class PendingResult:
 
     def end(self) -> Result:
         """Learns from it once it is decided, and makes its result."""
-        return self.ended(self)
+        decision = None if self.underway is None else self.underway.decision
+        return self.ended(self.seen, self.stages, decision)

@@ -24,6 +24,7 @@ from tamis.event import Event
 from tamis.language.values import Scalar
 from tamis.planning import FALSE, TRUE
 from tamis.result.account import Account, account_operators, naive_expected, needed_at_least
+from tamis.statistics import Statistics
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class ResultParts:
     decision: Decision | None
     seconds: dict[str, float]
     explain: Callable[[Result, str], Explanation]
-    has_statistics: bool
+    statistics: Statistics
+    """Those of history."""
 
 
 class Match:
@@ -317,7 +319,7 @@ class Result:
             account.operators = account_operators(decision)
             for what in ("invocations", "batches", "batched"):
                 setattr(account, what, sum(each[what] for each in account.operators.values()))
-        if seen.has_statistics:
+        if seen.statistics:
             account.naive_expected = 0.0 if decision is None else naive_expected(decision)
         return account
 

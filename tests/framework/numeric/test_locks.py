@@ -23,7 +23,7 @@ def test_readers_read_together() -> None:
     lock, both = ReaderWriterLock(), threading.Barrier(2, timeout=SOON)
 
     def read() -> None:
-        with lock.reading():
+        with lock.reading:
             both.wait()
 
     threads = [started(read), started(read)]
@@ -45,7 +45,7 @@ def test_a_writer_is_alone() -> None:
 
     def read() -> None:
         for _ in range(400):
-            with lock.reading():
+            with lock.reading:
                 if value[0] % 2:
                     torn.append(value[0])
 
@@ -63,7 +63,7 @@ def test_a_waiting_writer_goes_before_new_readers() -> None:
     reading, written = threading.Event(), threading.Event()
 
     def first() -> None:
-        with lock.reading():
+        with lock.reading:
             reading.set()
             time.sleep(0.05)
             order.append("first")
@@ -74,7 +74,7 @@ def test_a_waiting_writer_goes_before_new_readers() -> None:
             written.set()
 
     def late() -> None:
-        with lock.reading():
+        with lock.reading:
             order.append("late")
 
     one = started(first)
@@ -92,7 +92,7 @@ def test_it_is_free_again_after_an_error() -> None:
     lock = ReaderWriterLock()
     with pytest.raises(ZeroDivisionError), lock.writing():
         raise ZeroDivisionError
-    with pytest.raises(ZeroDivisionError), lock.reading():
+    with pytest.raises(ZeroDivisionError), lock.reading:
         raise ZeroDivisionError
     with lock.writing():
         pass

@@ -156,11 +156,11 @@ class BucketIndex(Index):
     @property
     def is_restless(self) -> bool:
         """True if it is time to look what events were like, or rows are being hung anew."""
-        return bool(self._rehanging) or self._matched >= self._next_look
+        return bool(self._rehanging.segments) or self._matched >= self._next_look
 
     def adapt(self) -> None:
         """Looks whether rows should hang by other predicates, or hangs some of them anew."""
-        if self._rehanging:
+        if self._rehanging.segments:
             self._hang_some_anew()
             return
         self._next_look = 2 * self._matched if self._matched < _SELDOM else self._matched + _SELDOM
@@ -217,7 +217,7 @@ class BucketIndex(Index):
         """Moves those of the next rows that are worth it to their new nodes."""
         left = ROWS
         for _ in range(MOST_SEGMENTS):
-            if not self._rehanging or left <= 0:
+            if not self._rehanging.segments or left <= 0:
                 break
             part = self._rehanging.part(self._store, left)
             batch, row_of, node_of, costs = self._chosen_anew(part)

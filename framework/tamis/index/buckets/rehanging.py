@@ -79,29 +79,26 @@ class RehangingQueue:
     """Knows which segments are still to be gone through, and how far the first of them is."""
 
     def __init__(self) -> None:
-        self._segments: list[int] = []
+        self.segments: list[int] = []
         self._left = 0
-
-    def __bool__(self) -> bool:
-        return bool(self._segments)
 
     def stop(self) -> None:
         """Forgets the segments, which are no more what they were."""
-        self._segments = []
+        self.segments = []
 
     def begin(self, segments: Ints, store: Store) -> None:
         """Takes segments, the dearest first."""
-        self._segments = segments.tolist()[::-1]
-        self._left = int(store.segments[self._segments[-1], COUNT]) if self._segments else 0
+        self.segments = segments.tolist()[::-1]
+        self._left = int(store.segments[self.segments[-1], COUNT]) if self.segments else 0
 
     def part(self, store: Store, most: int) -> tuple[int, int, int, int]:
         """Returns the next entries of a segment: from its end, which later removals fill."""
-        segment = self._segments[-1]
+        segment = self.segments[-1]
         last = min(self._left, int(store.segments[segment, COUNT]))
         first = max(0, last - most)
         self._left = first
         if not first:
-            self._segments.pop()
-            if self._segments:
-                self._left = int(store.segments[self._segments[-1], COUNT])
+            self.segments.pop()
+            if self.segments:
+                self._left = int(store.segments[self.segments[-1], COUNT])
         return segment, segment + 1, first, last
