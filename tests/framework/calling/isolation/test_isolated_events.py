@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Sequence
@@ -126,7 +127,7 @@ def test_only_the_culprit_is_unknown(kind: str) -> None:
     events: list[dict[str, Any]] = [{"id": f"e{at}", "v": at + 3, "kind": SOUND} for at in range(4)]
     events[2]["kind"] = kind
     if kind == "cannot be sent":
-        events[2]["v"] = (each for each in ())  # no generator can be pickled
+        events[2]["v"] = threading.Lock()  # which cannot be pickled
     with matcher_with(over) as matcher:
         matcher.subscribe("over(2)", id="s")
         with pytest.warns(tamis.PluginWarning, match="one by one"):
