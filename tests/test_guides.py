@@ -100,30 +100,6 @@ def test_the_index_of_the_guide_matches_as_others_do() -> None:
     assert index.match(tamis.Event.of({"a": 4}, str)).tolist() == [7]
 
 
-TEXTS = [
-    path
-    for path in sorted(ROOT.rglob("*.md"))
-    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
-]
-
-
-def anchors(text: str) -> set[str]:
-    """What a heading is linked by."""
-    heads = re.findall(r"^#+ (.+)$", re.sub(r"(?ms)^```.*?^```$", "", text), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_lead_somewhere(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"(?ms)^```.*?^```$", "", text)):
-        if ":" not in link:
-            file, _, anchor = link.partition("#")
-            target = path.parent / file if file else path
-            assert target.exists(), link
-            assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
-
-
 def test_the_figures_of_the_readme_name_commands_that_are_there() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = readme.partition("## Figures")[2].partition("\n## ")[0]

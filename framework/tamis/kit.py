@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tamis.event.paths import is_address, is_facts_path
     from tamis.index.needles import Needles
     from tamis.indexing import FoundRows
+    from tamis.language.comparison import Comparison
+    from tamis.language.predicate import AttributePredicate
     from tamis.language.values import NUMBER, STRING, Scalar, kind_of
     from tamis.nearest import did_you_mean
     from tamis.numeric.growing import GrowingArray
@@ -33,6 +35,8 @@ _HOMES = {
     **dict.fromkeys(("is_address", "is_facts_path"), "event.paths"),
     "Needles": "index.needles",
     "FoundRows": "indexing",
+    "Comparison": "language.comparison",
+    "AttributePredicate": "language.predicate",
     **dict.fromkeys(("NUMBER", "STRING", "Scalar", "kind_of"), "language.values"),
     "did_you_mean": "nearest",
     "GrowingArray": "numeric.growing",
@@ -54,7 +58,9 @@ __all__ = [
     "GRACE",
     "NUMBER",
     "STRING",
+    "AttributePredicate",
     "Bytes",
+    "Comparison",
     "Flags",
     "Floats",
     "FoundRows",

@@ -63,13 +63,7 @@ def _add(name: str, words: str) -> None:
     """Adds a command that hands its arguments on to the bench."""
 
     def run(context: typer.Context) -> None:
-        try:
-            module = import_module(f"tamis_bench.{name}")
-        except ModuleNotFoundError as lacking:
-            raise MisuseError(f"it needs {lacking.name}: pip install 'tamis[all]'") from None
-        inner = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=_HELP)
-        inner.command(cls=Command)(_runner(name, module))
-        command = typer.main.get_command(inner)
+        command = command_of(name)
         command.main(context.args, prog_name=context.command_path, standalone_mode=False)
 
     run.__doc__ = words
@@ -79,6 +73,17 @@ def _add(name: str, words: str) -> None:
 
 for _name, _words in BENCHES.items():
     _add(_name, _words)
+
+
+def command_of(name: str) -> Any:
+    """Returns the command of a bench, which is imported for its options."""
+    try:
+        module = import_module(f"tamis_bench.{name}")
+    except ModuleNotFoundError as lacking:
+        raise MisuseError(f"it needs {lacking.name}: pip install 'tamis[all]'") from None
+    inner = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=_HELP)
+    inner.command(cls=Command)(_runner(name, module))
+    return typer.main.get_command(inner)
 
 
 def _runner(name: str, module: ModuleType) -> Callable[..., None]:

@@ -1,7 +1,8 @@
 """The image operators: what they see is a frame, its pixels, and what a detector found on it.
 
 A detector of your own is a `Detector`, which gives `Detection`s; an operator of your own that looks
-at frames comes after `FRAME`, and one on what was found on them after `detections()`.
+at frames comes after `FRAME`, and one on what was found on them after `detections()`. Others may
+import what stands here, and from `frames`, `labels`, `scale` and `vision`.
 
 Nothing heavy is imported before a frame is looked at.
 """
@@ -19,6 +20,7 @@ from tamis_operators.image.detection import (
 )
 from tamis_operators.image.frames import FRAME, FrameError
 from tamis_operators.image.models import MODELS
+from tamis_operators.image.pictures import drawn_card
 from tamis_operators.image.pixels import pixel_operators
 from tamis_operators.image.sharing import detections
 from tamis_operators.image.things import detection_operators
@@ -33,7 +35,9 @@ __all__ = [
     "DetectorConfiguration",
     "FrameError",
     "detections",
+    "drawn_card",
     "operators",
+    "pixel_operators",
 ]
 
 

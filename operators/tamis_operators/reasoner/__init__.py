@@ -11,16 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tamis import OperatorRecord, Parameter, Preparation, Specification, hookimpl
-from tamis_operators.reasoner import instance_of
 from tamis_operators.reasoner.asked import asked
 from tamis_operators.reasoner.graphs import rdflib_term
+from tamis_operators.reasoner.instance_of import instance_records
 from tamis_operators.reasoner.rule_files import HOW, Rules, rules_of
 from tamis_operators.reasoner.settings import ReasonerSettings, settings_of
 
 if TYPE_CHECKING:
     from tamis_operators.reasoner.settings import Ontology
 
-__all__ = ["operators", "rdflib_term"]
+__all__ = ["instance_records", "operators", "rdflib_term"]
 
 _EXTRA = "tamis[reasoner]"
 _MODULES = ("pyoxigraph",)
@@ -133,4 +133,4 @@ def _infers(settings: ReasonerSettings, rules: Rules) -> OperatorRecord:
 @hookimpl
 def tamis_operators() -> list[OperatorRecord]:
     """Returns the operators as the environment sets them up."""
-    return [*operators(), *instance_of.instance_records()]
+    return [*operators(), *instance_records()]
