@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import call, patch
 
 import numpy as np
 import pytest
 
 import tamis
 from tamis.index import Columns
+from tamis.index.auto import AutoIndex
 from tamis.plugins.loader import installed
 from tamis.testing import check_index
 
@@ -114,6 +115,21 @@ def test_what_was_chosen_is_saved(tmp_path: Path) -> None:
     assert again._index.choice == index._index.choice
     event = {f"a{number}": number for number in range(40)}
     assert np.array_equal(np.sort(again.match(event)), np.sort(index.match(event)))
+
+
+def test_a_look_at_events_reads_no_rows_back_twice(tmp_path: Path) -> None:
+    index = built(boxes(20_000, 40, 100))
+    index.save(tmp_path)
+    for each, expected in ((index, 0), (tamis.index.open(tmp_path), 1)):
+        inside: Any = each._index
+        while not isinstance(inside, AutoIndex):
+            inside = inside._index
+        with patch.object(inside, "_read_back", wraps=inside._read_back) as read:
+            for _ in range(3):
+                inside._next_look = 0
+                inside.adapt()
+        assert read.call_args_list.count(call()) == expected
+        assert inside.choice.startswith("pstbloom: 20,000 rows")
 
 
 @pytest.mark.parametrize(
