@@ -185,10 +185,11 @@ class OpIndex(Index):
         store.lists[:, 1] = segments - 1
         sizes = np.zeros(int(segments.sum()), np.int64)
         measure(places_of(store), entries, lists, np.zeros_like(stretches), sizes)
-        arenas = {"entries": int(sizes.sum()), "segments": len(sizes)}
-        store = _with_stretches(store, stretches, arenas)
-        store.segments[:, CAPACITY] = sizes
-        store.segments[:, START] = np.cumsum(sizes) - sizes
+        roomy = _roomy(sizes)
+        arenas = {"entries": int(roomy.sum()), "segments": len(sizes)}
+        store = _with_stretches(store, _roomy(stretches), arenas)
+        store.segments[:, CAPACITY] = roomy
+        store.segments[:, START] = np.cumsum(roomy) - roomy
         done = append(places_of(store), entries, 0, False)
         assert done == len(entries.rows)
         settle_all(places_of(store))
@@ -321,6 +322,11 @@ def _row_room(store: OpIndexStore, entries: Entries) -> dict[str, int]:
     if rows <= len(store.pivot):
         return {}
     return dict.fromkeys(("pivot", "slot"), max(rows, len(store.pivot) * 9 // 8, 64))
+
+
+def _roomy(counts: Ints) -> Ints:
+    """Returns the capacities of stretches of which a few more are expected."""
+    return counts + counts // 8
 
 
 def _roomier(store: OpIndexStore, entries: Entries) -> OpIndexStore:
