@@ -16,6 +16,7 @@ from tamis_bench.report import Row, cell, heading, table
 
 LANES, BLOOM, HASH = "lanes", "pstbloom", "psthash"
 OPINDEX, AUTO, BE_TREE = "opindex", "auto", "be-tree scan"
+RIVALS = ("k-index scan", "propagation scan")
 INDEXES = (LANES, BLOOM, HASH)
 PORTABLE = "lanes portable"
 DICTS, FILLED = "dicts", "filled"
@@ -96,6 +97,7 @@ _INDEX = (
     least("index", "x_compiled", 3, 4, method=OPINDEX, workload="dense"),
     least("index", "x_compiled", 1, method=INDEXES, workload=WORKLOADS),
     least("index", "x_compiled", 0.05, 0.1, method=BE_TREE, workload="dense"),
+    least("index", "x_naive", 1, method=RIVALS, workload="dense"),
     most("index", "over_best", 1.3, method=AUTO, workload=WORKLOADS),
     most("index", "bytes", 30, 20, method=LANES, workload=_BOTH),
     most("index", "bytes", 45, 30, method=LANES, workload="ads"),

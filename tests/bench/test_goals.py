@@ -8,7 +8,18 @@ import pytest
 
 from tamis.matcher import DEFAULT_PLANNER
 from tamis_bench import index, planners, scenes
-from tamis_bench.goals import AUTO, BE_TREE, GOALS, INDEXES, JUDGED, OPINDEX, PORTABLE, judged, said
+from tamis_bench.goals import (
+    AUTO,
+    BE_TREE,
+    GOALS,
+    INDEXES,
+    JUDGED,
+    OPINDEX,
+    PORTABLE,
+    RIVALS,
+    judged,
+    said,
+)
 from tamis_bench.scans import SCANS
 
 
@@ -61,13 +72,13 @@ def test_goals_are_of_what_is_measured() -> None:
         if goal.bench == "index":
             assert set(workloads) <= set(index.WORKLOADS)
             known = {*INDEXES, OPINDEX, AUTO, PORTABLE, BE_TREE}
-            assert {method} <= known or set(method) <= set(INDEXES)
+            assert {method} <= known or set(method) <= {*INDEXES, *RIVALS}
             if goal.column.startswith("x_"):
                 assert goal.column[2:] in SCANS
         elif goal.bench == "planners":
             drawn = shapes if callable(workloads) else shapes & set(workloads)
             assert any(map(workloads, drawn)) if callable(workloads) else drawn == set(workloads)
-    assert BE_TREE.removesuffix(" scan") in SCANS
+    assert {each.removesuffix(" scan") for each in (BE_TREE, *RIVALS)} <= set(SCANS)
     assert JUDGED == DEFAULT_PLANNER
 
 
