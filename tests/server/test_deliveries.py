@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.server.conftest import Client, Serving
 from tests.server.test_subscriptions import problem
@@ -155,6 +158,35 @@ def test_what_stays_undetermined_is_delivered_with_its_reason(client: Client) ->
     (found,) = page(client, address, ticket)
     assert (found["type"], found["event"]) == ("undetermined", "u1")
     assert "the camera is broken" in found["reason"]
+
+
+def test_what_no_json_can_say_stands_in_no_answers_way(client: Client) -> None:
+    """A lone surrogate, NaN and numbers beyond every double: of one subscriber, of an event."""
+    admin = {"Authorization": "Bearer the admin key"}
+    wanted = '{"id": "odd", "where": "odd = 1, peopleCount(?n)", "x": NaN, "y": "\\ud800", '
+    wanted += '"deliver": {"cooldown": 1, "per": ["wide"]}}'
+    made = client.post("/subscriptions", content=wanted)
+    assert made.status_code == 201, made.text
+    ticket = {"Authorization": f"Bearer {made.json()['ticket']}"}
+    event = '{"id": "odd", "odd": 1, "people": 1e999, "wide": -1e999, "z": "\\udfff"}'
+    answer = client.post("/events?wait=true", content=event, headers=admin)
+    (said,) = answer.json()["events"][0]["matches"]
+    assert said["bindings"] == [{"n": math.inf}]
+    shown = client.get("/subscriptions/odd", headers=ticket).json()
+    assert (shown["x"], shown["y"]) == (None, "\ud800")
+    assert "odd" in [each["id"] for each in client.get("/subscriptions", headers=admin).json()]
+    (found,) = page(client, "/subscriptions/odd", ticket)
+    assert (found["bindings"], found["key"]) == ([{"n": math.inf}], [-math.inf])
+    assert "Infinity" not in client.get("/subscriptions/odd/matches?wait=0", headers=ticket).text
+    with client.stream("GET", "/subscriptions/odd/matches", headers=ticket) as stream:
+        _, one = islice(streamed(stream), 2)
+        assert json.loads(one["data"], parse_constant=pytest.fail)["key"] == [-math.inf]
+    for address in ("content", "calls", "why", "why?subscription=odd"):
+        answer = client.get(f"/events/odd/{address}", headers=admin)
+        assert answer.status_code == 200
+        json.loads(answer.text, parse_constant=pytest.fail)
+    text = {**ticket, "Accept": "text/plain"}
+    assert client.get("/events/odd/why?subscription=odd", headers=text).status_code == 200
 
 
 def test_policies_and_cursors_go_on_after_a_restart(serving: Serving) -> None:

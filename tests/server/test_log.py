@@ -55,6 +55,18 @@ def killed(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "killed"
 
 
+def test_a_folder_that_others_may_read_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Log(tmp_path / "own") as log:
+        log.backup(tmp_path / "copy")
+    assert not caplog.messages
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("own", "copy")} == {0o700}
+    (tmp_path / "own").chmod(0o750)
+    with Log(tmp_path / "own"):
+        assert "chmod 700" in caplog.text
+
+
 def test_an_old_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.51.2")
     with pytest.raises(LogError, match=r"3\.51\.2, which can lose commits: 3\.51\.3 or later"):

@@ -6,17 +6,17 @@ reads it how often. What is below the retention floor is a gap that says how man
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
 from tamis.server.bodies import object_of
+from tamis.server.json_answers import JsonResponse, json_content
 from tamis.server.problems import HttpProblem
 from tamis.server.pulses import waited
 from tamis.server.reading import DeliveryStanding, delivery_id
@@ -60,7 +60,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         if not 1 <= limit <= _MOST:
             raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         if wait == "0":
-            return JSONResponse(
+            return JsonResponse(
                 await service.read(service.log.reading.records, standing, start, limit)
             )
         if wait not in ("", "1", "true"):
@@ -77,7 +77,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         number = number_of(object_of(body).get("id"), standing)
         with service.request_of(request, body) as same_request:
             done = await service.submit(changes.Acknowledge(standing.born, number, same_request))
-        return JSONResponse({"cursor": delivery_id(standing.born, done)})
+        return JsonResponse({"cursor": delivery_id(standing.born, done)})
 
     return router
 
@@ -85,7 +85,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
 def _sent(record: dict[str, Any]) -> bytes:
     """A delivery as a server-sent event."""
     kind, id = record.pop("type"), record.pop("id")
-    return ServerSentEvent(data=json.dumps(record), event=kind, id=id).encode()
+    return ServerSentEvent(data=json_content(record).decode(), event=kind, id=id).encode()
 
 
 async def _stream(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
@@ -16,6 +15,7 @@ from tamis.server.bodies import documents_of
 from tamis.server.changes import PublishedEvents
 from tamis.server.checks import checked_event
 from tamis.server.errors import Refusal
+from tamis.server.json_answers import JsonResponse, json_content
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, problem_of
 from tamis.server.pulses import EVERYTHING, waited
@@ -60,8 +60,8 @@ def routes(service: Service) -> APIRouter:
             service.counts[outcome] += len(documents)
         if wait and published.positions and await _decided(service, max(published.positions)):
             verdicts = await service.read(_verdicts, service, published, service.is_admin(request))
-            return JSONResponse({"ids": published.ids, "events": verdicts}, 200)
-        return JSONResponse({"ids": published.ids}, 202)
+            return JsonResponse({"ids": published.ids, "events": verdicts}, 200)
+        return JsonResponse({"ids": published.ids}, 202)
 
     @router.get(
         "/events",
@@ -158,7 +158,7 @@ async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent
             watch.clear()
             listed = await service.read(_entries, service, after)
             for after, kind, data in listed:
-                yield ServerSentEvent(data=json.dumps(data), event=kind, id=str(after))
+                yield ServerSentEvent(data=json_content(data).decode(), event=kind, id=str(after))
             if not listed:
                 await waited(watch, service.settings.heartbeat_seconds)
 

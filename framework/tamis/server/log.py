@@ -8,6 +8,7 @@ saw, and the hashes of its last entries fit. Cost of opening: O(the last entries
 from __future__ import annotations
 
 import contextlib
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,8 @@ class Log:
                 sync_folder(each.parent)
         except OSError as bad:
             raise LogError(f"cannot make the folder {folder}: {bad.strerror or bad}") from bad
+        if self.folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            log.warning("others may look into %s, which has secrets of webhooks: chmod 700", folder)
         self._lock = FolderLock(self.folder, "match server", LogError)
         try:
             self._open(most_waiting)
@@ -135,7 +138,7 @@ class Log:
 
         What is copied opens like the log itself. How far it goes."""
         target = Path(folder)
-        target.mkdir(parents=True)
+        target.mkdir(parents=True, mode=0o700)
         copied = Payloads(target)
         with self._payloads.staying:
             with self.reading.database() as source:

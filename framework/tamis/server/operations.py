@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.background import BackgroundTask
 
 from tamis.plugins.loader import installed
 from tamis.server import examples
+from tamis.server.json_answers import JsonResponse
 from tamis.server.metrics import registry_of
 from tamis.server.service import BACKUP, Service
 
@@ -50,15 +51,15 @@ def _add_state(router: APIRouter, service: Service) -> None:
         """Returns whether the process lives, and can still do what it is for."""
         matching = service._matching
         broken = service.failure is not None or (matching is not None and matching.broken)
-        return JSONResponse({"status": "failed" if broken else "ok"}, 503 if broken else 200)
+        return JsonResponse({"status": "failed" if broken else "ok"}, 503 if broken else 200)
 
     @router.get("/readyz", responses=examples.UNWELL)
     async def readiness() -> Response:
         """Returns whether it takes requests: recovery has ended."""
         why = service.why_not_ready
         if why is None:
-            return JSONResponse({"status": "ready"})
-        return JSONResponse({"status": "not ready", "reason": why}, 503)
+            return JsonResponse({"status": "ready"})
+        return JsonResponse({"status": "not ready", "reason": why}, 503)
 
     @router.get("/metrics", response_class=Response, responses=examples.other("text/plain"))
     def metrics() -> Response:
@@ -109,12 +110,12 @@ def _add_lists(router: APIRouter, service: Service) -> None:
                     "cost_seconds": said.cost_seconds,
                 }
             )
-        return JSONResponse(listed)
+        return JsonResponse(listed)
 
     @router.get("/planners")
     def planners() -> Response:
         """The planners that are installed."""
         found = installed().planners.values()
-        return JSONResponse(
+        return JsonResponse(
             [{"name": each.name, "description": each.description} for each in found]
         )

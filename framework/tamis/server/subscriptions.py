@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from tamis.errors import SubscriptionError
-from tamis.files.writing import json_bytes
 from tamis.server import changes, examples
 from tamis.server.backtest import MOST_CALLS, MOST_LISTED, BacktestBounds, Backtests, time_of
 from tamis.server.bodies import object_of
 from tamis.server.checks import DAY, CheckedSubscription, checked_subscription, validity_of
+from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, bad_subscription
 from tamis.server.reading import DeliveryStanding, delivery_id
 from tamis.server.service import Service, bearer, idempotency_key
 from tamis.server.tickets import fits, hash_of_ticket, new_ticket, sealed, unsealed
 
+MOST_SHOWN = 1_000_000
 _TAGS: list[Any] = ["subscriptions"]
 
 
@@ -86,7 +87,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
         if dry_run:
             first = None if since is None else time_of(service, since)
             tried = await service.read(backtests.tried, wanted, BacktestBounds(first, calls, limit))
-            return Response(json_bytes(tried), media_type="application/json")
+            return JsonResponse(tried)
         foreseen = None
         if forecast:
             foreseen = await service.read(matcher.forecast, wanted.document["where"])
@@ -114,7 +115,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
             answer["forecast"] = foreseen.as_dict()
         answer |= _told(service, wanted, subscribed)
         headers = {"Location": f"/subscriptions/{subscribed.id}"}
-        return JSONResponse(answer, 201, headers if subscribed.id.isascii() else None)
+        return JsonResponse(answer, 201, headers if subscribed.id.isascii() else None)
 
 
 def _add_replace(router: APIRouter, service: Service) -> None:
@@ -132,7 +133,7 @@ def _add_replace(router: APIRouter, service: Service) -> None:
             changes.Replace(standing.born, wanted.document, wanted.validity, wanted.webhook)
         )
         answer = {"id": id, "expires": shown_end(replaced.expires), "forecast": forecast.as_dict()}
-        return JSONResponse(answer | _told(service, wanted, replaced))
+        return JsonResponse(answer | _told(service, wanted, replaced))
 
 
 def _add_life(router: APIRouter, service: Service) -> None:
@@ -149,7 +150,7 @@ def _add_life(router: APIRouter, service: Service) -> None:
             raise bad_subscription([bad]) from None
         with service.request_of(request, body) as same_request:
             renewed = await service.submit(changes.Renew(standing.born, validity, same_request))
-        return JSONResponse({"id": id, "expires": shown_end(renewed.expires)})
+        return JsonResponse({"id": id, "expires": shown_end(renewed.expires)})
 
     @router.delete("/subscriptions/{id}", status_code=204, openapi_extra=examples.TICKET)
     async def unsubscribe(request: Request, id: str) -> Response:
@@ -163,17 +164,19 @@ def _add_shown(router: APIRouter, service: Service) -> None:
     @router.get("/subscriptions/{id}", openapi_extra=examples.TICKET)
     async def show(request: Request, id: str) -> Response:
         """Show it: what it says, when it ends, and how its deliveries stand."""
-        return JSONResponse(shown(await standing_of(service, request, id, for_admin=True)))
+        return JsonResponse(shown(await standing_of(service, request, id, for_admin=True)))
 
     @router.get("/subscriptions", openapi_extra=examples.ADMIN)
     async def show_all(
-        request: Request, words: str = "", limit: Annotated[int, Query(ge=1)] | None = None
+        request: Request,
+        words: str = "",
+        limit: Annotated[int, Query(ge=1, le=MOST_SHOWN)] | None = None,
     ) -> Response:
         """List all subscriptions, or the first ones whose id or text has some words, with the
         admin key."""
         service.check_admin(request)
         found = await service.read(_standings, service, words, -1 if limit is None else limit)
-        return JSONResponse([shown(each) for each in found])
+        return JsonResponse([shown(each) for each in found])
 
 
 def _checked(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from tamis.server import changes, examples
 from tamis.server.bodies import object_of
+from tamis.server.json_answers import JsonResponse
 from tamis.server.problems import HttpProblem
 from tamis.server.reading import DeliveryStanding
 from tamis.server.service import Service
@@ -46,7 +47,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     async def undetermined(request: Request, id: str) -> Response:
         """List the events of which the verdict is open, and which operators failed; up to 1,000."""
         standing = await standing_of(service, request, id, for_admin=True)
-        return JSONResponse(await service.read(_listed, service, standing))
+        return JsonResponse(await service.read(_listed, service, standing))
 
     @router.post(
         "/subscriptions/{id}/undetermined/evaluate",
@@ -61,6 +62,6 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         positions = await service.read(_positions, service, standing, event)
         with service.request_of(request, body) as same_request:
             ids = await service.submit(changes.Evaluate(positions, standing.born, same_request))
-        return JSONResponse({"events": ids}, 202)
+        return JsonResponse({"events": ids}, 202)
 
     return router

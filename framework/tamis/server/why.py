@@ -15,9 +15,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
 from tamis.errors import SubscriptionError
-from tamis.files.writing import json_bytes
 from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
 from tamis.server import examples
+from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import entry_of, shown_time
 from tamis.server.nearest import LiveSubscriptions
 from tamis.server.problems import HttpProblem
@@ -201,7 +201,8 @@ def routes(service: Service, standing_of: Any, nearest: LiveSubscriptions) -> AP
         else:
             data, shown = await service.read(explained, service, past, subscription, born), text_of
         if request.headers.get("accept", "").startswith("text/plain"):
-            return PlainTextResponse(shown(data))
-        return Response(json_bytes(data), media_type="application/json")
+            text = shown(data).encode(errors="backslashreplace")
+            return PlainTextResponse(text)
+        return JsonResponse(data)
 
     return router

@@ -15,9 +15,9 @@ from starlette.responses import Response
 
 from tamis.engine.decision import Decision
 from tamis.engine.state import SPARED
-from tamis.files.writing import json_bytes
 from tamis.planning import FALSE, TRUE, UNKNOWN
 from tamis.server import examples
+from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
 from tamis.server.nearest import LiveSubscriptions
 from tamis.server.service import Service
@@ -42,7 +42,7 @@ def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
         key."""
         service.check_admin(request)
         past = await service.read(past_of, service, id)
-        return Response(json_bytes(past.content), media_type="application/json")
+        return JsonResponse(past.content)
 
     @router.get("/events/{id:path}/calls", openapi_extra=examples.ADMIN)
     async def calls(request: Request, id: str) -> Response:
@@ -51,14 +51,14 @@ def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
         service.check_admin(request)
         past = await service.read(past_of, service, id)
         data = await service.read(told, nearest, past)
-        return Response(json_bytes(data), media_type="application/json")
+        return JsonResponse(data)
 
     @router.get("/operators/accounts", openapi_extra=examples.ADMIN, tags=["operations"])
     def accounts(request: Request) -> Response:
         """Returns what each operator was asked since the start, and those that are not called for a
         while because they failed; with the admin key."""
         service.check_admin(request)
-        return Response(json_bytes(_accounts(service)), media_type="application/json")
+        return JsonResponse(_accounts(service))
 
     return router
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
+from tamis.server.json_answers import json_content
 from tamis.server.webhooks.targets import secret_bytes
 
 TYPE = "tamis."
@@ -37,7 +37,7 @@ def body_of(subscription: str, record: Mapping[str, Any]) -> bytes:
     if at is not None and "T" in at:  # not a year that calendars do not reach
         envelope["time"] = envelope["timestamp"] = at
     envelope |= {"datacontenttype": "application/json"}
-    return json.dumps({**envelope, "data": {"subscription": subscription, **data}}).encode()
+    return json_content({**envelope, "data": {"subscription": subscription, **data}})
 
 
 def signature(secret: str, id: str, at: int, body: bytes) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from tamis.errors import SubscriptionError
 from tamis.server import changes, examples
 from tamis.server.bodies import object_of
 from tamis.server.checks import DAY, validity_of
 from tamis.server.deliveries import number_of
+from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, bad_subscription
 from tamis.server.service import Service
@@ -34,7 +35,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         if not 1 <= limit <= _MOST:
             raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         reading = service.log.reading
-        return JSONResponse(await service.read(outbox.dead, reading, standing, start, limit))
+        return JsonResponse(await service.read(outbox.dead, reading, standing, start, limit))
 
     @router.post(
         "/subscriptions/{id}/dead/{delivery}/redeliver",
@@ -48,7 +49,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         with service.request_of(request, b"") as same_request:
             await service.submit(changes.Redeliver(standing.born, number, same_request))
         service.webhooks.look(standing.born)
-        return JSONResponse({"id": delivery}, 202)
+        return JsonResponse({"id": delivery}, 202)
 
     @router.post("/subscriptions/{id}/webhook/rotate", openapi_extra=examples.ROTATE)
     async def rotate(request: Request, id: str) -> Response:
@@ -68,7 +69,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
             secret, until = await service.submit(
                 changes.Rotate(standing.born, secret, until, same_request)
             )
-        return JSONResponse({"secret": secret, "former_until": shown_time(until)})
+        return JsonResponse({"secret": secret, "former_until": shown_time(until)})
 
     @router.post("/subscriptions/{id}/webhook/enable", openapi_extra=examples.CHANGE)
     async def enable(request: Request, id: str) -> Response:
@@ -77,6 +78,6 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         with service.request_of(request, b"") as same_request:
             await service.submit(changes.Enable(standing.born, same_request))
         service.webhooks.look(standing.born)
-        return JSONResponse({"id": id, "state": "active"})
+        return JsonResponse({"id": id, "state": "active"})
 
     return router
