@@ -440,13 +440,14 @@ class Matcher:
             searched = self._timer()
             owners = catalog.alternative_subscription.room[rows]
             asks = catalog.alternative_flags.room[rows] != 0
+            asking = rows if np.count_nonzero(asks) == len(rows) else rows[asks]
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog.rows)
             choice = self._sieve.choice
             known = self._learned or self._statistics
-            skeleton = self._problems.of(np.sort(rows[asks]), known) if asks.any() else None
+            skeleton = self._problems.of(np.sort(asking), known) if len(asking) else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
-        plain = np.unique(owners[~asks])
+        plain = np.unique(owners[~asks]) if len(asking) < len(rows) else owners[:0]
         seen = ResultParts(
             event=taken,
             catalog=catalog,

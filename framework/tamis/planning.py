@@ -103,12 +103,17 @@ class Problem:
         """The number of calls."""
         return len(self.call_cost)
 
+    @property
+    def alternative_size(self) -> Ints:
+        """The number of edges of each alternative."""
+        return self.alternative_start[1:] - self.alternative_start[:-1]
+
     @cached_property
     def edge_alternative(self) -> Ints:
         """The alternative of each edge."""
-        numbers = np.arange(self.alternatives)
-        counts = np.diff(self.alternative_start)
-        return numbers if (counts == 1).all() else np.repeat(numbers, counts)
+        numbers, counts = np.arange(self.alternatives), self.alternative_size
+        are_single = np.count_nonzero(counts == 1) == len(counts)
+        return numbers if are_single else np.repeat(numbers, counts)
 
     @cached_property
     def alternative_calls(self) -> tuple[tuple[int, ...], ...]:
@@ -128,7 +133,7 @@ class Problem:
                 result[call].append(alternative)
         return tuple(map(tuple, result))
 
-    @property
+    @cached_property
     def is_large(self) -> bool:
         """True if compiled functions serve it: by its size, or by how many are subscribed.
 
@@ -141,7 +146,7 @@ class Problem:
     def expecting(self, expected: Expectations) -> Problem:
         """Returns the problem with other expectations; what follows from its shape is kept."""
         other = replace(self, **vars(expected))
-        for name in ("edge_alternative", "alternative_calls", "call_alternatives"):
+        for name in ("edge_alternative", "alternative_calls", "call_alternatives", "is_large"):
             if name in vars(self):
                 vars(other)[name] = vars(self)[name]
         return other

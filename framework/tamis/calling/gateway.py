@@ -81,18 +81,27 @@ class Gateway:
 
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Makes a call about an event."""
-        if call.asynchronous or not call.specification.is_bare:
+        specification = call.specification
+        if call.asynchronous or not specification.is_bare:
             return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
-        name, timer, breakers = call.specification.name, self._timer, self._breakers
-        event = event_calls.event
+        name, timer, breakers = specification.name, self._timer, self._breakers
+        if specification.preparation is None:
+            event = event_calls.event
+            view = event.views.get(call.visible)
+            if view is None:
+                view = event.view(call.visible)
+        else:
+            prepared, failure = self._prepare(specification, event_calls)
+            if failure is not None:
+                return _unprepared(failure, event_calls, 1, prepared)[0]
+            if prepared:  # the first call that needs it
+                return self.call(call, event_calls)._replace(prepared=prepared)
+            view = event_calls.view(specification)
         began = timer()
         try:
             if breakers.states:
                 breakers.check(name)
-            view = event.views.get(call.visible)
-            if view is None:
-                view = event.view(call.visible)
             raw = call.operator.solve(view, *call.arguments)
             if type(raw) is bool and not call.width:
                 found = None
@@ -188,9 +197,7 @@ class Gateway:
             except CallRefusedError as problem:
                 failure = failure_of(problem)
         if failure is not None:
-            if failure.kind == TIMED_OUT and events[0].seconds_left == 0.0:
-                failure = Failure(DEADLINE, str(failure))
-            return _first_prepared(_failed(failure, count), prepared)
+            return _unprepared(failure, events[0], count, prepared)
         outcome = self._invoke(calls, events)
         seconds, failure = outcome.seconds / count, outcome.failure
         if failure is not None and failure.kind == TIMED_OUT and events[0].seconds_left == 0.0:
@@ -379,6 +386,18 @@ def _is_one(events: Sequence[EventCalls]) -> bool:
 def _failed(failure: Failure, count: int, made: bool = True) -> list[Answer]:
     """Returns the answers to calls that have failed together, or that found no place to begin."""
     return [Answer(failure=failure, made=made and failure.kind != REFUSED)] * count
+
+
+def _unprepared(
+    failure: Failure,
+    event_calls: EventCalls,
+    count: int,
+    prepared: tuple[PreparationSeconds, ...],
+) -> list[Answer]:
+    """Returns the answers to calls that are not made, as something before them failed."""
+    if failure.kind == TIMED_OUT and event_calls.seconds_left == 0.0:
+        failure = Failure(DEADLINE, str(failure))
+    return _first_prepared(_failed(failure, count), prepared)
 
 
 def _counted(

@@ -290,7 +290,7 @@ class Catalog:
 
 def stretches(starts: NDArray[Any], counts: NDArray[Any]) -> Ints:
     """Returns the places `start … start + count` of every stretch, one after the other."""
-    if (counts == 1).all():
+    if np.count_nonzero(counts == 1) == len(counts):
         return starts.astype(np.int64)
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0

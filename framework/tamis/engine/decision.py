@@ -129,7 +129,7 @@ class Decision:
         concluded = self._concluded(list(self.excluded))
         alternatives = self._state.alternatives
         without_calls = (alternatives[:, LEFT] == 0) & (alternatives[:, VERDICT] == OPEN)
-        for alternative in np.flatnonzero(without_calls).tolist():
+        for alternative in without_calls.nonzero()[0].tolist():
             if self._is_undecided(alternative):  # a sibling may have made it needless
                 self._finish(alternative)
         self.may_know_without_calls = bool(

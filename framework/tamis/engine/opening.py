@@ -100,13 +100,13 @@ class OpeningState:
         subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
         alternatives = np.zeros((count, _ALTERNATIVE_COLUMNS), np.int32)
         alternatives[:, VERDICT] = OPEN
-        alternatives[:, LEFT] = np.diff(problem.alternative_start)
+        alternatives[:, LEFT] = problem.alternative_size
         known = np.zeros((tests, _TEST_COLUMNS), np.int32)
         known[:, OUTCOME] = OPEN
         known[:, SOURCE] = -1
         numbers = np.zeros(_NUMBERS, np.int64)
         numbers[state.IMPLYING] = len(problem.implications) > 0
-        waits = bool(plans.any()) or numbers[state.IMPLYING]
+        waits = np.count_nonzero(plans) > 0 or numbers[state.IMPLYING]
         self._state = EventState(
             edges,
             lists_by_number(problem.edge_test, tests, problem.is_large),

@@ -33,6 +33,7 @@ from tamis.statistics import Statistics
 T = TypeVar("T")
 _SPARSE = 32
 """So many numbers there may be for each that is used, for a table of them all to be made."""
+_FIRST = np.zeros(1, np.int64)
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
@@ -138,7 +139,7 @@ class Skeleton:
         expected: Expectations,
         distrusted: Collection[str],
     ) -> dict[int, Narrower]:
-        if not widens.any():
+        if not np.count_nonzero(widens):
             return {}
         if distrusted:
             names = [call.specification.name for call in self.calls]
@@ -218,7 +219,9 @@ class Skeleton:
 
     def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
         """Returns whether it is the problem of these candidates too."""
-        return self.version == catalog.version and np.array_equal(self.rows, rows)
+        if self.version != catalog.version or len(self.rows) != len(rows):
+            return False
+        return not np.count_nonzero(self.rows != rows)
 
     @cached_property
     def opening(self) -> OpeningState:
@@ -238,7 +241,7 @@ class Skeleton:
     def deterministic(self) -> list[tuple[Specification, dict[tuple[object, ...], int]]]:
         """The operators whose answers may be kept, and the numbers of their calls by key."""
         found: dict[str, tuple[Specification, dict[tuple[object, ...], int]]] = {}
-        for at in np.flatnonzero(self._is_deterministic).tolist():
+        for at in self._is_deterministic.nonzero()[0].tolist():
             call = self.calls[at]
             specification = call.specification
             found.setdefault(specification.name, (specification, {}))[1][call.key] = at
@@ -279,9 +282,10 @@ class Skeleton:
         """The tests with declarations that no alternative wants true: else it is a candidate only
         where these declarations hold."""
         problem = self.problem
-        if not self._declares.any() or (problem.edge_sign > 0).all():
+        are_wanted = problem.edge_sign > 0
+        if not np.count_nonzero(self._declares) or np.count_nonzero(are_wanted) == len(are_wanted):
             return []
-        wanted = np.bincount(problem.edge_test[problem.edge_sign > 0], minlength=problem.tests)
+        wanted = np.bincount(problem.edge_test[are_wanted], minlength=problem.tests)
         found: list[int] = np.flatnonzero(self._declares & (wanted == 0)).tolist()
         return found
 
@@ -379,9 +383,12 @@ def _starts(counts: NDArray[Any]) -> Ints:
 
 def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
     """Returns the distinct numbers below `most`, ascending, and each number's place there."""
-    if len(numbers) and (numbers == numbers[0]).all():
-        return numbers[:1], np.zeros(len(numbers), np.int64)
-    if most > _SPARSE * len(numbers):
+    count = len(numbers)
+    if count and np.count_nonzero(numbers == numbers[0]) == count:
+        return numbers[:1], np.zeros(count, np.int64)
+    if np.count_nonzero(numbers[1:] > numbers[:-1]) >= count - 1:  # of one alternative each
+        return numbers, np.arange(count)
+    if most > _SPARSE * count:
         return np.unique(numbers, return_inverse=True)
     is_used = np.zeros(most, np.bool_)
     is_used[numbers] = True
@@ -394,8 +401,10 @@ def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
 def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
     """The distinct numbers in the order of their first use, and the place of each among them; what
     has no number (-1) has no place (-1)."""
-    numbers = numbers.astype(np.int64)
-    if len(numbers) and (numbers == numbers[0]).all():  # as of operators that prepare nothing
+    numbers, count = numbers.astype(np.int64), len(numbers)
+    if count == 1:
+        return (numbers, _FIRST) if numbers[0] >= 0 else (numbers[:0], numbers)
+    if count and np.count_nonzero(numbers == numbers[0]) == count:  # as of what prepares nothing
         return (numbers[:1], numbers - numbers[0]) if numbers[0] >= 0 else (numbers[:0], numbers)
     distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
     if len(distinct) and distinct[0] < 0:
@@ -408,4 +417,6 @@ def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
 
 def _held(things: Mapping[int, T], rows: NDArray[Any], are_held: NDArray[Any]) -> dict[int, T]:
     """Maps dense numbers of alternatives to their things, where they have one."""
-    return {at: things[int(rows[at])] for at in np.flatnonzero(are_held).tolist()}
+    if not things:
+        return {}
+    return {at: things[int(rows[at])] for at in are_held.nonzero()[0].tolist()}

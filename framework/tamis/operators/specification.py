@@ -255,8 +255,8 @@ class Specification:
 
     @functools.cached_property
     def is_bare(self) -> bool:
-        """True if nothing prepares, bounds, limits or repeats its calls."""
-        bounds = (self.preparation, self.timeout, self.concurrency, self.calls_per_second)
+        """True if nothing bounds, limits or repeats its calls; what they need may be prepared."""
+        bounds = (self.timeout, self.concurrency, self.calls_per_second)
         if self.isolation != "inline" or self.retries or self.resources:
             return False
         return all(each is None for each in bounds)

@@ -20,6 +20,7 @@ from tamis.numeric.types import Bytes, Flags
 KEPT_COLUMNS = {"event": "uint64", "content": "string"}
 _LONGEST = 500
 _LEFT_OUT = "…"
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class SampleEvent(NamedTuple):
@@ -42,11 +43,11 @@ def brief(content: Mapping[str, Any]) -> str:
     for name, value in content.items():
         value = value.isoformat() if isinstance(value, date) else value
         try:
-            text = json.dumps(value, ensure_ascii=False)
+            text = _encoded(value)
         except (TypeError, ValueError, RecursionError):
             text = ""
         kept[str(name)] = value if 0 < len(text) <= _LONGEST else _LEFT_OUT
-    return json.dumps(kept, ensure_ascii=False)
+    return _encoded(kept)
 
 
 class ObservedSample:

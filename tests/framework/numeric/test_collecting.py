@@ -35,3 +35,38 @@ def test_who_looks_more_seldom_is_left_alone(first: int) -> None:
     with seldom_collected():
         assert gc.get_threshold() == (first, 10, 10)
     assert gc.get_threshold() == (first, 10, 10)
+
+
+def test_who_makes_very_much_looks_through_it() -> None:
+    gc.set_threshold(700, 10, 10)
+    gc.collect()
+    before = gc.get_stats()
+    with seldom_collected():
+        made: list[object] = [[] for _ in range(SELDOM // 2)]
+    assert gc.get_count()[0] < SELDOM // 10
+    assert len(made) == SELDOM // 2
+    assert gc.get_stats()[2]["collections"] + gc.get_stats()[1]["collections"] > (
+        before[2]["collections"] + before[1]["collections"]
+    )
+
+
+def test_who_makes_little_does_not_look() -> None:
+    gc.set_threshold(700, 10, 10)
+    gc.collect()
+    before = gc.get_stats()
+    with seldom_collected():
+        made: list[object] = [[] for _ in range(100)]
+    assert len(made) == 100
+    assert gc.get_stats() == before
+
+
+def test_all_is_looked_through_whenever_it_has_grown_by_a_quarter() -> None:
+    gc.set_threshold(700, 10, 10)
+    kept: list[object] = []
+    looks = []
+    for _ in range(24):
+        with seldom_collected():
+            kept += [[] for _ in range(SELDOM // 5)]
+        looks.append(gc.get_stats()[2]["collections"])
+    assert looks[-1] - looks[0] < 16
+    assert len(kept) == 24 * (SELDOM // 5)
