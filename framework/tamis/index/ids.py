@@ -8,8 +8,9 @@ Cost: O(1) an id, O(log n) one of the array.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from tamis.numeric.types import Ints
 Id = str | int
 _NOBODY = -1
 _NO_ID = -(2**63)
+_CACHED, _FEW = 1 << 15, 16
+"""So many strings a cache holds; and so few are not worth being asked for ahead."""
 
 
 class Ids:
@@ -35,6 +38,7 @@ class Ids:
         self._integers = GrowingArray(np.int64)
         self._names = GrowingArray(object)
         self._name_count = 0
+        self._fetch: Callable[[Ints], None] | None = None
         self._named = GrowingArray(np.bool_)
         self._alive = GrowingArray(np.bool_)
         self._free: list[int] = []
@@ -139,6 +143,7 @@ class Ids:
             named = True
         self._named[rows] = named
         if named:
+            self._fetch = None
             self._names.reserve(max(0, len(self._integers) - len(self._names)))
             self._names[rows] = np.array(ids, object)
             self._name_count += len(rows)
@@ -173,7 +178,12 @@ class Ids:
         if not self._name_count:
             return self._integers.view[rows]
         if self._name_count == self._count:
-            return self._names.view[rows]
+            names = self._names.view
+            if len(names) > _CACHED and len(rows) > _FEW:
+                if self._fetch is None:
+                    self._fetch = _fetching(names)
+                self._fetch(rows)
+            return names[rows]
         ids = self._integers.view[rows].astype(object)
         named = np.flatnonzero(self._named.view[rows])
         ids[named] = self._names.view[rows[named]]
@@ -196,6 +206,14 @@ class Ids:
         there = set(rows)
         self._free = [row for row in range(last) if row not in there] + rows
         self.add(ids)
+
+
+def _fetching(names: NDArray[Any]) -> Callable[[Ints], None]:
+    """Returns what asks memory for the names of rows, until names are added."""
+    from tamis.index.name_kernels import fetch_names
+    from tamis.numeric.views import places_of
+
+    return partial(fetch_names, places_of([names]))
 
 
 def _is_integer(id: object) -> bool:
