@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from tamis.index.buckets.store import CELLS, CUTS
 from tamis.index.clauses import Clause, predicate_of
 from tests.borders import borders
 
+FIGURE_1 = {"S1": "price in [0, 4]", "S2": "price in [2, 4]"}
+FIGURE_2 = {"S1": "attr in [-5, -1]", "S2": "attr in [1, 5]"}
 FIGURE_3 = {
     "S1": "attr1 < -5 and attr2 in [1, 5]",
     "S2": "attr1 in [-5, -1] and attr2 < 1",
@@ -40,6 +43,26 @@ def found(matcher: Matcher, event: dict[str, Any]) -> tuple[list[str], int]:
     return [each.subscription for each in result.matches], result.account.checked
 
 
+@pytest.mark.parametrize(
+    ("price", "expected"), [(-1, []), (0, ["S1"]), (1, ["S1"]), (3, ["S1", "S2"]), (4.5, [])]
+)
+def test_figure_1_a_space_leads_to_the_subscriptions_that_cover_it(
+    price: float, expected: list[str]
+) -> None:
+    matcher = matcher_of(FIGURE_1, "pstbloom")
+    assert found(matcher, {"price": price})[0] == expected
+    assert begins_of((0, 4), (2, 4)) == [0, 2, after(4)]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(-5, ["S1"]), (-1, ["S1"]), (0, []), (1, ["S2"]), (6, [])]
+)
+def test_figure_2_gaps_between_predicates_are_spaces_too(value: int, expected: list[str]) -> None:
+    matcher = matcher_of(FIGURE_2, "pstbloom")
+    assert found(matcher, {"attr": value})[0] == expected
+    assert begins_of((-5, -1), (1, 5)) == [-5, after(-1), 1, after(5)]
+
+
 def test_figure_3_access_predicates_are_the_intervals() -> None:
     matcher = matcher_of(FIGURE_3, "pstbloom")
     assert found(matcher, {"attr1": -3, "attr2": 9}) == (["S3"], 2)
@@ -61,6 +84,17 @@ def spaces_of(index: BucketIndex) -> list[tuple[float, float]]:
     first, cells = index._store.dimensions[0, [CUTS, CELLS]].tolist()
     cuts = index._store.cuts[first : first + cells - 1].tolist()
     return list(zip([float("-inf"), *cuts], [*cuts, float("inf")], strict=True))
+
+
+def begins_of(*intervals: tuple[int, int]) -> list[float]:
+    """Where the spaces of some intervals of one attribute begin, but for the first."""
+    index = BucketIndex(BLOOM)
+    index.build((row, [aged(*interval)]) for row, interval in enumerate(intervals))
+    return [begin for begin, _ in spaces_of(index)[1:]]
+
+
+def after(value: float) -> float:
+    return math.nextafter(value, math.inf)
 
 
 def test_the_ages_of_section_4_4() -> None:
