@@ -93,10 +93,8 @@ class Gateway:
                 view = event.view(call.visible)
         else:
             prepared, failure = self._prepare(specification, event_calls)
-            if failure is not None:
-                return _unprepared(failure, event_calls, 1, prepared)[0]
-            if prepared:  # the first call that needs it
-                return self.call(call, event_calls)._replace(prepared=prepared)
+            if prepared or failure is not None:  # the first call that needs it
+                return self._just_prepared(call, event_calls, prepared, failure)
             view = event_calls.view(specification)
         began = timer()
         try:
@@ -122,6 +120,18 @@ class Gateway:
             fields = raw, None, None, False, timer() - began, (), 1, True, 1, True
             return tuple.__new__(Answer, fields)
         return Answer(found.truth, found.solutions, None, found.cut, timer() - began)
+
+    def _just_prepared(
+        self,
+        call: Call,
+        event_calls: EventCalls,
+        prepared: tuple[PreparationSeconds, ...],
+        failure: Failure | None,
+    ) -> Answer:
+        """Returns the answer to a call for which something was prepared, or failed to be."""
+        if failure is not None:
+            return _unprepared(failure, event_calls, 1, prepared)[0]
+        return self.call(call, event_calls)._replace(prepared=prepared)
 
     def call_together(self, calls: Sequence[Call], event_calls: EventCalls) -> list[Answer]:
         """Makes calls of one batch about an event as one invocation."""
