@@ -210,7 +210,7 @@ class Ids:
 
 def _fetching(names: NDArray[Any]) -> Callable[[Ints], None]:
     """Returns what asks memory for the names of rows, until names are added."""
-    from tamis.index.name_kernels import fetch_names
+    from tamis.index.buckets.names import fetch_names
     from tamis.numeric.views import places_of
 
     return partial(fetch_names, places_of([names]))
