@@ -417,6 +417,4 @@ def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
 
 def _held(things: Mapping[int, T], rows: NDArray[Any], are_held: NDArray[Any]) -> dict[int, T]:
     """Maps dense numbers of alternatives to their things, where they have one."""
-    if not things:
-        return {}
     return {at: things[int(rows[at])] for at in are_held.nonzero()[0].tolist()}

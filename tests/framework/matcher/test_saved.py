@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tamis
@@ -65,6 +65,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     st.lists(events(), min_size=1, max_size=4),
     st.sampled_from(INDEXES),
 )
+@example(
+    asked=[{"id": "s1", "where": "near(a, ?x, ?x)"}],
+    more=[{"id": "s1", "where": "altitude = 0"}],
+    happening=[{"near": {"a": [[0, 0]], "b": [], "c": []}}],
+    index="pstbloom",
+)  # what was read from a folder, and nobody has met, is there
 def test_it_answers_as_the_one_it_was_and_goes_on(
     folder: Path,
     asked: list[dict[str, Any]],
