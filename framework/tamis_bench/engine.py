@@ -1,7 +1,7 @@
-"""Measures what matching costs besides operators: starting, reading texts, subscribing, calling.
+"""Measures the time of matching besides operator calls: starting, reading texts, subscribing.
 
-Every figure is the minimum of several passes, with the median beside it. Only public names are
-used, so that other versions can be measured too.
+Every figure is the minimum of several passes, with the median after it. Only public names are used,
+so that other versions can be measured too.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from tamis_bench.workloads import UNIFORM, Shape, Workload
 _HEAVY = ("numba", "cv2", "shapely", "rdflib", "pyspark", "fastapi", "networkx")
 _MANY = 2_100
 """Subscriptions with which everything is compiled."""
+_CALLS = 100
+_INSERTED = 500
 _OWN = ("tamis", "tamis_planners")
 _LISTED = f"import sys, tamis; print(sum(each in sys.modules for each in {_HEAVY}))"
 
@@ -91,13 +93,13 @@ def nothing(event: Any, number: int) -> bool:
     return True
 
 
-def _around_a_call(others: int, matches: int, calls: int = 100) -> Callable[[], float]:
+def _around_a_call(others: int, matches: int) -> Callable[[], float]:
     """Measures the microseconds of a call in a match of a hundred, less the bare function.
 
     With many other subscriptions, which are no candidates, planner and engine are compiled."""
     matcher = Matcher(operators=[nothing])
     matcher.subscribe_many({"where": f"other = {at} and nothing({at})"} for at in range(others))
-    for first in range(0, calls, 10):
+    for first in range(0, _CALLS, 10):
         matcher.subscribe(" and ".join(f"nothing({first + at})" for at in range(10)))
     event = {"id": "e"}
 
@@ -106,11 +108,11 @@ def _around_a_call(others: int, matches: int, calls: int = 100) -> Callable[[], 
         for _ in range(matches):
             made = len(matcher.match(event).calls)
         matched = time.perf_counter()
-        for number in range(calls * matches):
+        for number in range(_CALLS * matches):
             nothing.solve(event, number)
         bare = time.perf_counter() - matched
-        assert made == calls
-        return (matched - begun - bare) / (calls * matches) * 1e6
+        assert made == _CALLS
+        return (matched - begun - bare) / (_CALLS * matches) * 1e6
 
     return run
 
@@ -237,7 +239,7 @@ def _loading(subscriptions: int, predicates: int) -> Callable[[], float]:
     return run
 
 
-def _chains(predicates: int, passes: int, inserted: int = 500) -> Iterator[Row]:
+def _chains(predicates: int, passes: int) -> Iterator[Row]:
     """Measures the seconds of ordering chains, and the milliseconds of inserting one more."""
     workload = Workload(Shape(predicates, 2 * predicates, zipf=UNIFORM), seed=1)
     known: Statistics = workload.statistics()
@@ -250,9 +252,9 @@ def _chains(predicates: int, passes: int, inserted: int = 500) -> Iterator[Row]:
         begun = time.perf_counter()
         matcher.statistics = known
         ordered = time.perf_counter()
-        for at in range(inserted):
+        for at in range(_INSERTED):
             matcher.subscribe(entries[at % len(entries)]["where"], id=f"n{number}-{at}")
-        inserting.append((time.perf_counter() - ordered) / inserted * 1e3)
+        inserting.append((time.perf_counter() - ordered) / _INSERTED * 1e3)
         ordering.append(ordered - begun)
     yield _row(f"{2 * predicates:,} chains over {predicates:,}, ordered", "s", ordering)
     yield _row("one more inserted", "ms", inserting)

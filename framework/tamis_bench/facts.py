@@ -1,9 +1,8 @@
-"""Measures what an event costs by its own consequences, beside closing everything again with owlrl;
-and a query over both graphs, beside rdflib's engine.
+"""Measures reasoning over the facts of an event against owlrl, and queries against rdflib.
 
-Times are medians of several events; owlrl's is of one event, for the smaller ontology. With `quick`
-owlrl is left out, with `long` it also closes the larger one, which takes very long. Both must find
-the same triples.
+Times are medians of several events; that of owlrl is of one event with the smaller ontology.
+`--quick` leaves owlrl out, `--long` also runs it with the larger ontology, which takes very long.
+Both must find the same triples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Measures what is plain while sizes are small, and compiled beyond: at the borders, and at first.
+"""Measures interpreted and compiled forms where matchers switch, and the first answer.
 
-The first answer and compiling are measured in fresh processes whose kernel cache is empty. Beside
-the borders both forms are compiled before anything is timed, and take turns: the fastest pass of
-each counts, and both must give the same.
+The first answer and compiling are measured in fresh processes with an empty kernel cache. At the
+sizes of the switch both forms are compiled before anything is timed, and take turns; the fastest
+pass of each counts, and both must give the same answers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Measures detectors on pictures that nobody here made: precision, recall, milliseconds by model.
+"""Measures detectors on photographs and films: precision, recall, and milliseconds by model.
 
-Photographs and films come out of packages of public registries; what is on them was drawn and
-counted by hand and lies beside this file (`image_truth.jsonl`).
-Faces are known by their number alone: of those a frame shows and those that are counted, the fewer
-are right. `off` is by how many the count of a frame is wrong, on average. A package that cannot be
-had is said, and its part left out; models are those that are fetched.
+Photographs and films come out of packages of public registries; what they show was marked and
+counted by hand (`image_truth.jsonl`). Of faces only the number is known, so the smaller one of the
+shown and the counted number is taken as right. `off` is the mean error of a count on a frame. A
+package that cannot be fetched is named, and its part is left out. The models are those that `tamis
+models fetch` has fetched.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Measures indexes beside scans of the same subscriptions, every answer compared.
+"""Measures indexes and scans of the same subscriptions, and compares every answer.
 
-A workload goes through two rounds: as built, and after a tenth of the subscriptions were replaced
-in batches, between which events are matched. In each round methods take turns (see `timing`).
-Every answer is compared with the compiled scan's, and a sample with plain Python. Last come what
-programs see (`uses`): from a dict to ids, and an index that is filled while it is matched; and
-conditions of many clauses (`clauses`).
+A workload has two rounds: as built, and after a tenth of the subscriptions were replaced in
+batches, with events matched between these. In each round methods take turns (`timing`). Every
+answer is compared with that of the compiled scan, and a sample with plain Python. Then come `dicts`
+(from a dict to ids), `filled` (an index that is filled while it is matched) and `clauses`
+(conditions of many clauses).
 """
 
 from __future__ import annotations
@@ -125,20 +125,25 @@ class _Run:
 
 def _table_1(words: str, name: str, least: float, most: float | None = None) -> Any:
     """Declares an option for a parameter of the paper's Table 1."""
-    return several(f"{words} ({begen.DEFAULTS[name]:,} by default); begen.", least, most)
+    return several(
+        f"{words} ({begen.DEFAULTS[name]:,} by default), for the workload begen.", least, most
+    )
 
 
 def measured(
     *,
     workloads: Annotated[
         list[str] | None,
-        names("All but begen, which options describe, or these", (*WORKLOADS, begen.NAME)),
+        names(
+            "Workloads, all but begen by default; begen is drawn by the options below",
+            (*WORKLOADS, begen.NAME),
+        ),
     ] = None,
-    index: Annotated[list[str] | None, names("Indexes, all by default")] = None,
+    index: Annotated[list[str] | None, names("Indexes; all by default")] = None,
     scans: Annotated[
-        list[str] | None, names("Scans that do not take too long, or these", SCANS)
+        list[str] | None, names("Scans; by default those that are not too slow", SCANS)
     ] = None,
-    events: Annotated[int, count("Events a row.")] = 100,
+    events: Annotated[int, count("The events of each row.")] = 100,
     passes: Passes = 5,
     subscriptions: Annotated[
         list[int] | None, _table_1("Subscriptions", "subscriptions", 10)

@@ -1,10 +1,10 @@
-"""Measures what a call in a worker costs over one in this thread, and how late a kill comes.
+"""Measures calls in worker processes, compared with inline calls, and how late a kill comes.
 
-Figures are medians of calls of one gateway, in turns of both kinds: about the same event (what it
-needs is there), and about a new event each time, whose input of so many bytes travels too. A call
-of an operator that is hung is measured from its deadline on until the answer is there; then its
-worker has been killed, and the next call is made by another one. On request, workers are abused
-beside calls that are well (see `abuse`).
+Figures are medians of calls of one gateway, with both kinds in turns: about the same event, whose
+inputs the worker has, and about a new event each time, whose input of so many bytes is sent too. A
+call that hangs is measured from its deadline until its answer is there; by then its worker is
+killed, and another one makes the next call. `--abuse N` also makes workers hang, crash and exhaust
+their memory while other calls are made (`abuse`).
 """
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="What everything random follows from.")]
-Passes = Annotated[int, typer.Option(metavar="N", min=1, help="Passes; the fastest counts.")]
-Scale = Annotated[
-    float, typer.Option(metavar="N", min=0.00001, help="Times the size that all is meant to have.")
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The seed of everything random.")]
+Passes = Annotated[
+    int, typer.Option(metavar="N", min=1, help="The number of passes, of which the fastest counts.")
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Small, for a look.")]
+Scale = Annotated[
+    float, typer.Option(metavar="N", min=0.00001, help="All sizes are multiplied by this.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Measure small sizes only.")]
 
 
 def count(words: str, least: int = 1) -> Any:

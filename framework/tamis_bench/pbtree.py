@@ -1,8 +1,9 @@
-"""Measures the index on disk: pages that an event looks at and reads, as predicates grow in number.
+"""Measures the index on disk: the pages that an event visits and reads, by the number of
+predicates.
 
-A subscription has five predicates on five of twenty attributes: one is narrow, so that few of them
-hold of a value however many there are, and four are one-sided. An index is built, closed and opened
-again; events come to an empty pool, and once more to what it has.
+A subscription has five predicates on five of twenty attributes: a narrow one, true of few values
+however many there are, and four one-sided ones. An index is built, closed and opened again; events
+are matched with an empty pool, then once more with the pool that this left.
 """
 
 from __future__ import annotations

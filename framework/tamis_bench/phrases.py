@@ -1,6 +1,6 @@
-"""Measures what `mentions` costs by the number of phrases, beside one regular expression a phrase.
+"""Measures `mentions` by the number of phrases, compared with one regular expression a phrase.
 
-Both ways read the same texts in turns, the fastest of several passes counts, and they must agree.
+Both read the same texts in turns; the fastest of several passes counts, and they must agree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Measures what spatial answers cost: medians of several passes, what is compared in turns.
+"""Measures spatial operators: medians of several passes; what is compared takes turns.
 
-Answers are compared too: a figure for wrong answers is not printed.
+Answers are compared too, and a run with a wrong answer fails.
 """
 
 from __future__ import annotations

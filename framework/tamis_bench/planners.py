@@ -1,9 +1,9 @@
-"""Measures what planners cost on the workloads of the paper, counted exactly on the same events.
+"""Measures planners on the workloads of the paper: exact counts of calls, on the same events.
 
-Every planner answers every event through the whole matcher, and the answers are compared. The cost
-of an event is the sum of the costs of the calls that were made for it. Beside the planners stand
-two baselines, every distinct predicate and `naive`, and the bounds of `tamis.advising.bounds`, on
-the first events where there are very many subscriptions.
+Every planner answers every event through a whole matcher, and the answers are compared. The cost of
+an event is the sum of the costs of the calls made for it. Two baselines are printed with them
+(every distinct predicate, and `naive`), and the bounds of `tamis.advising.bounds`, which are
+computed on the first events only where there are very many subscriptions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Measures delivery policies: what a key holds, what an event takes, and saving what is kept.
+"""Measures delivery policies: bytes of a key, time of an event, and saving the state.
 
-Every policy is measured in a process of its own, in which memory is what the process grows by. Each
-event is of a new key and matches; then known keys come once more. At last an event that matches one
-subscription of very many is compared with one that there is alone.
+Every policy is measured in a process of its own, and memory is what the process grows by. Each
+event has a new key and matches; then known keys come again. Last, an event that matches one
+subscription of very many is compared with an event that matches a single one.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Measures the match server: commits beside bare SQLite, publish to delivery, and explanations.
+"""Measures the match server: commits compared with SQLite alone, deliveries, and explanations.
 
-Group commit: events are handed in, one a change, and the log commits so many of them at a time:
-what is timed is what stands between that and their being on disk, and the making and handing in of
-an event beside it (`handed_in_us`). Bare is SQLite alone: the very rows that the log wrote, made
-before, are written again into the same tables, in as many transactions, in turns with the log. That
-is a row an event with its position, body and place in the chain of hashes, a row that keeps its id
-unique, and the row that says how far the log goes; by one `executemany` a table, under the settings
-and the page checksums of the log. It has no witness, makes no hash, looks for no id that is known
-already, and answers nobody. Beside them stands what the disk flushes.
-Delivery: the server is a process of its own with very many subscriptions by attributes
-alone. Events come at given times, whatever became of those before; each is timed from when it was
-to come until it is read from the stream of a subscription that all of them match. Capacity is what
-a closed loop of publishers reaches.
+Group commit: events are handed to the log one by one, and it commits so many of them at a time. The
+time is that from a handed-in event until it is on disk; making and handing in an event is printed
+apart (`handed_in_us`). SQLite alone writes the same rows into the same tables in as many
+transactions, in turns with the log, under the log's settings and page checksums: for each event a
+row with its position, body and place in the chain of hashes, a row that keeps its id unique, and a
+row for the end of the log, with one `executemany` a table. It writes no witness, makes no hashes,
+looks up no ids and answers nobody. The time that the disk takes for a flush is printed too.
+
+Delivery: the server is a process of its own with very many subscriptions on attributes alone.
+Events come at given times, whatever became of earlier ones; each is timed from when it was to come
+until it is read from the stream of a subscription that matches all of them. Capacity is the rate
+that a closed loop of publishers reaches.
 """
 
 from __future__ import annotations

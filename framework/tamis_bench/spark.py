@@ -1,4 +1,4 @@
-"""Measures Spark beside one process: learning a history, and matching events."""
+"""Measures learning and matching on Spark, and the same in one process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Measures how right the operators are on drawn frames, by `examples/uav` of a checkout.
 
 A count is asked as subscriptions ask it, `> n`, for several n, each a question of yes or no, and
-all of them together; beside it stands how often the number itself is right, and right within a
-tenth. Seconds are those of all answers to a frame, its decoding included.
+for all of them together; how often the number itself is right, and right within a tenth, is printed
+too. Seconds are those of all answers to a frame, with its decoding.
 """
 
 from __future__ import annotations

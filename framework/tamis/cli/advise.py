@@ -36,8 +36,8 @@ MostSeconds = Annotated[
     float,
     option(
         "SECONDS",
-        "The time for calls and planners; when it is over, only some of the events that are "
-        "left are taken.",
+        "The time for operator calls and planners; when it is over, only some of the other "
+        "events are used.",
         min=0.1,
     ),
 ]
@@ -53,11 +53,11 @@ def advise(
     most_seconds: MostSeconds = 60.0,
     time_zone: TimeZone = None,
     rename: Rename = None,
-    workers: Annotated[int, option("N", "The workers to consider.", min=1, max=4_096)] = 4,
+    workers: Annotated[int, option("N", "How many workers to simulate.", min=1, max=4_096)] = 4,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Recommend an index and a planner by replaying a sample of history.
+    """Recommend an index and a planner by a sample of history.
 
     Every operator is asked everything about each event of the sample, once. Planners are then run
     on these answers, indexes on these events, and all answers are compared.

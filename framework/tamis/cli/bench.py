@@ -20,23 +20,23 @@ from tamis.cli.options import Debug, Json, option
 from tamis.cli.saying import put, put_json
 
 BENCHES = {
-    "engine": "Measure what matching costs besides operators, and subscribing.",
-    "index": "Measure indexes beside scans of the same subscriptions, every answer compared.",
-    "pbtree": "Measure the index on disk: pages of an event as predicates grow in number.",
-    "planners": "Measure what planners cost, counted exactly, on the same events.",
-    "papers": "Measure the papers' experiments again, and judge what their texts state.",
-    "calls": "Measure costly calls of many events made together, detectors too.",
-    "forms": "Measure the first answer, compiling, and where compiled forms begin.",
+    "engine": "Measure matching without operators, and subscribing.",
+    "index": "Measure indexes and scans of the same subscriptions.",
+    "pbtree": "Measure the index on disk: pages that an event reads.",
+    "planners": "Measure planners: exact counts of calls, on the same events.",
+    "papers": "Repeat the experiments of the papers, and check their claims.",
+    "calls": "Measure costly calls of many events made together.",
+    "forms": "Measure the first answer, and where compiling pays.",
     "spark": "Measure learning and matching on Spark beside one process.",
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
-    "places": "Measure spatial operators: what answers cost, what one query for many saves.",
-    "image": "Measure detectors on photographs and films of packages, by model.",
-    "pictures": "Measure detectors on frames of known truth: precision, recall, seconds.",
+    "places": "Measure spatial operators, one by one and many at once.",
+    "image": "Measure detectors on photographs and films, by model.",
+    "pictures": "Measure detectors on frames of known truth.",
     "facts": "Measure reasoning: closing events over ontologies, queries.",
-    "policies": "Measure delivery policies: memory of a key, microseconds of an event.",
-    "server": "Measure the match server: commits beside SQLite, publish to delivery, explanations.",
+    "policies": "Measure delivery policies: bytes a key, microseconds an event.",
+    "server": "Measure the match server: commits, deliveries, explanations.",
     "phrases": "Measure the search for many phrases in texts.",
-    "uav": "Measure how right all operators are on frames of the example in a checkout.",
+    "uav": "Measure the operators of the drones: precision and recall.",
 }
 _ALONE = ("forms", "spark", "uav")
 """Those that no other checkout is measured beside."""
@@ -47,7 +47,9 @@ _HELP = {"help_option_names": ["-h", "--help"]}
 Before = Annotated[
     str | None,
     option(
-        "DIR", "Another checkout of tamis, measured in turns with this one, or what a run kept."
+        "DIR",
+        "Another checkout of tamis to measure in turns with this one, or the folder of an earlier"
+        " run.",
     ),
 ]
 
@@ -56,7 +58,7 @@ bench = typer.Typer(rich_markup_mode=None, context_settings=_HELP)
 
 @bench.callback()
 def _bench() -> None:
-    """Measure tamis on the workloads of the papers, beside its rivals, and judge its goals."""
+    """Measure tamis and its rivals, and compare with the goals."""
 
 
 def _add(name: str, words: str) -> None:

@@ -31,7 +31,7 @@ def check(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Check a file of subscriptions: every error at once, with its line.
+    """Check a file of subscriptions, and list all its errors.
 
     Warnings tell of what is accepted and probably not meant; only errors make the status 1. With
     --events they tell of attributes that none of the first 10,000 events has, too.

@@ -32,7 +32,7 @@ def doctor(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Check the installation, and time every operator on its samples.
+    """Check the installation, and time every operator.
 
     Exit status 1 when something is broken; an extra that is not installed is not."""
     from tamis.doctor import BROKEN, Finding, found, timed

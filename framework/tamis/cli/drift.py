@@ -23,23 +23,23 @@ def drift(
     old: Annotated[str, argument("OLD", "A folder of statistics.")],
     new: Annotated[str, argument("NEW", "A later one.")],
     significance: Annotated[
-        float, option("SHARE", "The share of false alarms that is accepted, between 0 and 1.")
+        float, option("SHARE", "The accepted share of false alarms, between 0 and 1.")
     ] = 0.01,
     ignore: Annotated[
-        str | None, option("NAME,…", "Attributes that may move, such as that of the day.")
+        str | None, option("NAME,…", "Attributes that may change without being reported.")
     ] = None,
     fail_on_drift: Annotated[
-        bool, typer.Option("--fail-on-drift", help="Exit status 1 if anything moved.")
+        bool, typer.Option("--fail-on-drift", help="Exit with status 1 if anything changed.")
     ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show which attributes and operators moved between two statistics, the dearest first.
+    """Show what changed between two folders of statistics.
 
-    Compares the counts of what subscriptions read; the share of false alarms is held at SHARE. Each
-    attribute and operator is named once, with its worst predicate. Times, identifiers and what
-    follows from time always move: only their presence is compared. Costs are shown that doubled or
-    halved. The exit status is 0 unless --fail-on-drift is given.
+    Compares the counts of attributes and predicates that subscriptions read, and lists changes by
+    their effect, the largest first; at most --significance of them are false alarms. Each attribute
+    and operator is listed once, with the predicate that changed most. Of times and identifiers,
+    which always change, only the presence is compared. Costs are listed that doubled or halved.
     """
     from tamis.advising.drift import drift as compare
     from tamis.statistics import Statistics

@@ -66,7 +66,7 @@ def explain(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Explain why subscriptions did or did not match an event, and what it took."""
+    """Explain why subscriptions did or did not match an event."""
     from tamis.catalog.subscription_lines import read_subscriptions
     from tamis.files.naming import EventDefaults
 

@@ -49,16 +49,17 @@ Sample = Annotated[
     float | None,
     option(
         "FRACTION",
-        "The share of the events that operators are asked about, always the same ones; as many "
-        "as --accuracy needs within --most-seconds when not given.",
+        "The share of the events that operators are asked about, the same events in every run; by "
+        "default as many as --accuracy needs, within --most-seconds.",
         min=0.0,
         max=1.0,
     ),
 ]
 Accuracy = Annotated[
-    float, option("SHARE", "How well shares are known, 19 times in 20.", min=1e-4, max=0.5)
+    float,
+    option("SHARE", "The error of selectivities to reach, 19 times in 20.", min=1e-4, max=0.5),
 ]
-MostSeconds = Annotated[float, option("SECONDS", "How long operators are asked, about.", min=0.1)]
+MostSeconds = Annotated[float, option("SECONDS", "About how long operators may be asked.", min=0.1)]
 Append = Annotated[
     bool,
     typer.Option(
@@ -76,16 +77,16 @@ Since = Annotated[
     str | None,
     option(
         "TIME|last",
-        "Only events of this time (RFC 3339) or later; last: those after the latest that the "
-        "folder has counted.",
+        "Only events of this time (RFC 3339) or later; last stands for the time of the latest "
+        "event that the folder has counted.",
     ),
 ]
 Forget = Annotated[
     str | None,
     option(
         "AGE",
-        "Forget files, or folders such as day=2026-01-15, whose events are all so much older "
-        "than the latest one: 90d, 36h.",
+        "Forget the counts of files, or of folders such as day=2026-01-15, whose events are all "
+        "older than the latest event by more than this: 90d, 36h.",
     ),
 ]
 
@@ -110,7 +111,7 @@ def learn(
     master: Master = None,
     debug: Debug = False,
 ) -> None:
-    """Learn statistics for planners and indexes from history, on Spark.
+    """Learn statistics from a history of events, on Spark.
 
     Attribute predicates are counted on all events, operators are asked about a sample of them. The
     folder holds Parquet tables and a manifest; it is replaced at once when all is counted.

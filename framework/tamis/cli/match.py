@@ -35,8 +35,8 @@ ShadowOption = Annotated[
     bool,
     typer.Option(
         "--shadow",
-        help="Evaluate everything besides, for exact figures of other planners and bounds "
-        "in the report.",
+        help="Also make all other calls, and report what every planner would have called, with "
+        "bounds.",
     ),
 ]
 Output = Annotated[str, option("FILE", "The file for the results; - for standard output.")]
@@ -76,10 +76,11 @@ def match(
     shards: options.Shards = 1,
     debug: options.Debug = False,
 ) -> None:
-    """Match events against subscriptions; write a line of JSON for each, in order.
+    """Match events against subscriptions; write a line for each.
 
-    Lines that hold no event are counted and skipped. A bad file of subscriptions stops the
-    run before any event, with every bad line.
+    Each event gives one line of JSON, in the order of the input. Lines that hold no event are
+    counted and skipped. A bad file of subscriptions stops the run before any event, and all its
+    bad lines are listed.
 
     Files are written as NAME.partial and renamed when the run is complete, the report last: after
     a failure or an interruption an older file is as it was, and NAME.partial holds what was

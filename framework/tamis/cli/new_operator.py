@@ -19,7 +19,7 @@ def new_operator(
     ] = "measure",
     debug: Debug = False,
 ) -> None:
-    """Make a package with an operator, its tests and an example, ready to install."""
+    """Make a package with an operator, its tests and an example."""
     import shlex
 
     from tamis.scaffold import ScaffoldError, make

@@ -36,7 +36,7 @@ def operators(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List the operators: what they take, read from the event, cost and need."""
+    """List the operators: what each takes, reads, costs and needs."""
     found = find_operators(operators)
     if name is not None:
         one = _one(name, found)

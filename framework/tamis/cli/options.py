@@ -55,10 +55,11 @@ Operators = Annotated[
     option("MODULE|FILE…", "Operators besides those of installed plugins: modules or .py files."),
 ]
 Planner = Annotated[
-    str | None, option("NAME", "The planner, which orders operator calls (see tamis planners).")
+    str | None,
+    option("NAME", "The planner, which orders operator calls: a name of tamis planners."),
 ]
 Index = Annotated[
-    str | None, option("NAME", "The index, which finds candidates (see tamis indexes).")
+    str | None, option("NAME", "The index, which finds candidates: a name of tamis indexes.")
 ]
 StatisticsFolder = Annotated[
     str | None, option("DIR", "The folder that tamis learn wrote.", "--statistics")
@@ -73,7 +74,7 @@ SampleShare = Annotated[
     float,
     option(
         "FRACTION",
-        "The share of the events that operators are asked about; always the same ones.",
+        "The share of the events that operators are asked about; the same events in every run.",
         min=0.0,
         max=1.0,
     ),
@@ -81,72 +82,78 @@ SampleShare = Annotated[
 Types = Annotated[
     str | None,
     option(
-        "FILE", "Event types as JSON: rejects events and warns of conditions that fit none of them."
+        "FILE",
+        "Event types as JSON: events that fit none are rejected, conditions that fit none give a "
+        "warning.",
     ),
 ]
 TimeZone = Annotated[
     str | None,
     option(
         "ZONE",
-        "The time zone of time.hour and time.weekday, as America/New_York; else the offset of each "
-        "event's time.",
+        "The time zone of time.hour and time.weekday, such as America/New_York; by default the "
+        "offset of each event's own time.",
     ),
 ]
 Rename = Annotated[
     str | None,
     option(
         "FROM=TO,…",
-        "New names for keys of events, or for paths into their objects.",
+        "New names for keys of events, also inside of objects (meta.taken=time).",
     ),
 ]
 Keep = Annotated[
     str | None,
-    option("NAME,…", "Attributes of the event to copy into its line, under kept."),
+    option("NAME,…", 'Attributes of the event to copy into its line of results, as "kept".'),
 ]
 Rejects = Annotated[
-    str | None, option("FILE", "The file for lines that hold no event, with the reason.")
+    str | None, option("FILE", "The file to write lines to that hold no event, with the reason.")
 ]
 Shards = Annotated[
     int,
     option(
         "N",
-        "On Spark: cut the subscriptions into so many parts; a worker holds one at a time.",
+        "On Spark: split the subscriptions into N parts, of which a worker holds one at a time.",
         min=1,
         max=1_024,
     ),
 ]
-Workers = Annotated[int, option("N", "The number of calls made at once.", min=1, max=4_096)]
+Workers = Annotated[
+    int, option("N", "The number of operator calls made at once.", min=1, max=4_096)
+]
 InFlight = Annotated[
     int | None,
     option(
         "N",
-        "The number of events matched at once; by default 64 where operators answer about "
-        "several at once, else 1.",
+        "The number of events matched at once; by default 64 if an operator answers about several "
+        "events at once, else 1.",
         min=1,
         max=65_536,
     ),
 ]
 MemoBytes = Annotated[
     int | None,
-    option("N", "The memory for answers of deterministic operators.", min=0),
+    option("N", "The bytes of memory for answers of deterministic operators; 0 keeps none.", min=0),
 ]
 Every = Annotated[
     str | None,
     option(
         "DURATION",
-        "Read --events as films (files, folders, patterns, a camera's address, camera:0): a frame "
-        "every DURATION, as 1s, is an event.",
+        "Read --events as films or cameras (files, folders, patterns, an address, camera:0): one "
+        "frame every DURATION, such as 1s, is an event.",
     ),
 ]
 Starts = Annotated[
     str | None,
-    option("TIME", "The time at which films began (RFC 3339); else the first of --track."),
+    option("TIME", "The time at which films began (RFC 3339); by default the first of --track."),
 ]
 TrackFile = Annotated[
     str | None,
-    option("FILE", "The places of films: .gpx, or .csv with time or seconds, lat and lon."),
+    option("FILE", "Where films were taken: .gpx, or .csv with time or seconds, lat and lon."),
 ]
-MostFrames = Annotated[int | None, option("N", "The most frames of a film or camera.", min=1)]
+MostFrames = Annotated[
+    int | None, option("N", "The most frames to read of a film or camera.", min=1)
+]
 Master = Annotated[str | None, option("URL", "The address of Spark; by default local[*].")]
 
 

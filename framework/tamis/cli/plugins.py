@@ -13,7 +13,7 @@ _NONE = (
 
 
 def plugins(json: Json = False, debug: Debug = False) -> None:
-    """List the plugins: their distribution, version and status, and what they bring."""
+    """List the plugins, with their status and what they bring."""
     from tamis.plugins.loader import found_plugins
 
     found = found_plugins().found

@@ -65,18 +65,26 @@ RefreshSeconds = Annotated[
     float | None,
     option(
         "SECONDS",
-        "How often to look whether places and other sources of operators have changed.",
+        "How often to check whether places and other sources of operators have changed; by "
+        "default never.",
         envvar="TAMIS_REFRESH_SECONDS",
         min=1,
     ),
 ]
 Subscriptions = Annotated[
     str | None,
-    option("DIR", "A folder of .jsonl files whose subscriptions are kept in step."),
+    option(
+        "DIR",
+        "A folder of .jsonl files: the server subscribes and unsubscribes as these files change.",
+    ),
 ]
 PublishKey = Annotated[
     str | None,
-    option("KEY", "The key for publishers; else anybody may publish.", envvar="TAMIS_PUBLISH_KEY"),
+    option(
+        "KEY",
+        "The key that publishers must send; without one anybody may publish.",
+        envvar="TAMIS_PUBLISH_KEY",
+    ),
 ]
 AdminKey = Annotated[
     str | None,
@@ -84,17 +92,22 @@ AdminKey = Annotated[
 ]
 KeepFor = Annotated[
     str | None,
-    option("DURATION", "How long events are kept.", envvar="TAMIS_KEEP_FOR"),
+    option("DURATION", "How long events are kept; by default for ever.", envvar="TAMIS_KEEP_FOR"),
 ]
 KeepBytes = Annotated[
     int | None,
-    option("N", "The most bytes of kept events.", envvar="TAMIS_KEEP_BYTES", min=0),
+    option(
+        "N",
+        "The most bytes of kept events; the oldest ones go first.",
+        envvar="TAMIS_KEEP_BYTES",
+        min=0,
+    ),
 ]
 TraceBytes = Annotated[
     int | None,
     option(
         "N",
-        "The most bytes of answers that are kept.",
+        "The most bytes of operators' answers that are kept, for explanations and backtests.",
         envvar="TAMIS_TRACE_BYTES",
         min=0,
     ),
@@ -103,7 +116,8 @@ MostLagSeconds = Annotated[
     float,
     option(
         "SECONDS",
-        "How long an event may wait to be matched, as it went lately; more are answered 429.",
+        "The longest wait of an event before it is matched, estimated from the latest ones; a "
+        "publisher whose event would wait longer gets 429.",
         envvar="TAMIS_MOST_LAG_SECONDS",
         min=0.1,
     ),
@@ -112,8 +126,8 @@ OperatorTimeout = Annotated[
     float,
     option(
         "SECONDS",
-        "How long a call may take of an operator that is not bundled and declares no timeout; "
-        "0 bounds none.",
+        "The timeout of calls to operators that are not bundled and declare none; 0 for no "
+        "timeout.",
         envvar="TAMIS_OPERATOR_TIMEOUT",
         min=0,
     ),
@@ -122,19 +136,17 @@ WebhookAllow = Annotated[
     list[str] | None,
     option(
         "NETWORK…",
-        "Private networks that webhooks may reach, as 10.1.0.0/16.",
+        "Private networks that webhooks may call, such as 10.1.0.0/16.",
         envvar="TAMIS_WEBHOOK_ALLOW",
     ),
 ]
-LogFormat = Annotated[
-    str, option("FORM", "text, or json: a line for each request and event of note.")
-]
+LogFormat = Annotated[str, option("FORM", "The form of log lines: text, or json.")]
 Config = Annotated[
     str | None,
     option(
         "FILE",
-        "Settings as TOML, by the names of the options; flags go first, then the environment "
-        "(TAMIS_PORT, TAMIS_WORKERS, …).",
+        "Settings as TOML, by the names of the options; flags and the environment (TAMIS_PORT, "
+        "TAMIS_WORKERS, …) take precedence.",
         envvar="TAMIS_CONFIG",
         is_eager=True,
         callback=_from_file,
@@ -168,9 +180,10 @@ def serve(
     config: Config = None,
     debug: options.Debug = False,
 ) -> None:
-    """Serve subscriptions, events and deliveries over HTTP, from a log on disk.
+    """Serve subscriptions and matches over HTTP.
 
-    A request that was answered with 201 or 202 is on disk. SIGTERM finishes accepted requests.
+    Everything is kept in a log: what was answered with 201 or 202 is on disk. SIGTERM ends the
+    server once all accepted requests are answered.
     """
     keep_seconds = _keep_seconds(keep_for)
     for name, key in (("--publish-key", publish_key), ("--admin-key", admin_key)):

@@ -32,7 +32,9 @@ def stream(
         ),
     ],
     output: Annotated[str, option("DIR", "The folder for matches/batch=N and rejects/batch=N.")],
-    checkpoint: Annotated[str, option("DIR", "The folder of the progress, from which it goes on.")],
+    checkpoint: Annotated[
+        str, option("DIR", "The folder that keeps the progress, for the next start.")
+    ],
     format: Annotated[str, option("json|parquet", "The format of matches.")] = "json",
     index: options.Index = None,
     planner: options.Planner = None,
@@ -57,11 +59,11 @@ def stream(
     master: options.Master = None,
     debug: options.Debug = False,
 ) -> None:
-    """Match the files that come into a folder, on Spark, exactly once.
+    """Match files that come into a folder exactly once, on Spark.
 
-    A batch appears as a folder when it is whole. Killed and started again with the same checkpoint
-    it goes on where it was. Subscriptions are read again between batches when their file has
-    changed; every line says their version. Lines that hold no event go to rejects.
+    A batch appears as a folder when it is complete. After a kill, a start with the same checkpoint
+    continues where the last one stopped. Subscriptions are read again between batches when their
+    file has changed; every line names their version. Lines that hold no event go to rejects.
     """
     from tamis.spark.session import require_spark
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tamis.errors import TamisError
 
 _LOCK = "lock"
+_FLUSHES = 16
 
 
 def sync_folder(folder: Path) -> None:
@@ -40,11 +41,11 @@ def write_synced(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
-def flush_seconds(folder: Path, times: int = 16) -> float:
+def flush_seconds(folder: Path) -> float:
     """Measures what a flush takes at the least in a folder: a block that is written and synced."""
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         taken = []
-        for _ in range(times):
+        for _ in range(_FLUSHES):
             file.write(bytes(4096))
             began = time.perf_counter()
             os.fdatasync(file.fileno())

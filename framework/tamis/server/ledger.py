@@ -153,10 +153,9 @@ class LogTransaction:
         body: Mapping[str, Any] | str,
         *,
         born: int | None = None,
-        large: int = 0,
     ) -> int:
         """Appends an entry, its body as JSON or canonical text of it; its position."""
-        return self._entries.append(kind, id, body, born, large)
+        return self._entries.append(kind, id, body, born, 0)
 
     def _answered(self, request: Request | None) -> Any | None:
         """Returns what was answered to the same request before."""

@@ -1,8 +1,8 @@
-"""Measures the papers' experiments again, and judges every result that their texts state.
+"""Repeats the experiments of the papers, and checks every result that their texts state.
 
-The figures of the papers are lost in the texts that we have; what is drawn is ours. A claim is said
-in our words, with our figure, and whether it holds by it; where it does not, why. `--folder` keeps
-everything: `papers.json`, with which `--before FOLDER` compares a later run, and a picture of each
+The texts that we have lack the figures of the papers; those drawn here are ours. Each claim is
+stated in our words, with our figure and whether it holds, and if not, why. `--folder` keeps
+everything: `papers.json`, which `--before FOLDER` compares with a later run, and a picture of each
 figure.
 """
 

@@ -155,13 +155,11 @@ def grows_less(
     return told
 
 
-def ranked(
-    experiment: str, methods: Sequence[str], column: str = "mean_us", at: int = -1
-) -> Callable[[Figures], Told]:
+def ranked(experiment: str, methods: Sequence[str]) -> Callable[[Figures], Told]:
     """Holds where methods come in this order, the best one first."""
 
     def told(figures: Figures) -> Told:
-        values = {name: figures.value(experiment, name, column, at) for name in methods}
+        values = {name: figures.value(experiment, name, "mean_us", -1) for name in methods}
         order = sorted(values, key=values.__getitem__)
         return ", ".join(f"{name} {cell(values[name])}" for name in order), order == list(methods)
 

@@ -108,3 +108,8 @@ class SpatialOperator(Operator):
             return self.gazetteer.bounds_of(*dimensions)
         known: Place = self.gazetteer.places[place]
         return known.bounds
+
+    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Returns the name of the place; other arguments as they are."""
+        place, *others = arguments
+        return self.name_of(place), *others

@@ -70,7 +70,7 @@ class Pieces(NamedTuple):
         return Pieces(*(each[places] for each in self))
 
 
-def pieces_of(geometries: Iterable[Any], step_degrees: float = _PIECE_DEGREES) -> Pieces:
+def pieces_of(geometries: Iterable[Any]) -> Pieces:
     """Returns the points and edges of geometries; `GeometryError` where these are far too long."""
     starts, ends = [], []
     for geometry in geometries:
@@ -87,8 +87,8 @@ def pieces_of(geometries: Iterable[Any], step_degrees: float = _PIECE_DEGREES) -
             starts.append(at[:-1])
             ends.append(at[1:])
     start, end = np.concatenate(starts), np.concatenate(ends)
-    counts = np.maximum(1, np.ceil(np.abs(end - start).max(axis=1) / step_degrees)).astype(np.int64)
-    return _cut(start, end, counts)
+    counts = np.maximum(1, np.ceil(np.abs(end - start).max(axis=1) / _PIECE_DEGREES))
+    return _cut(start, end, counts.astype(np.int64))
 
 
 def _cut(start: Floats, end: Floats, counts: Ints) -> Pieces:

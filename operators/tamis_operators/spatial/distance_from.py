@@ -52,10 +52,6 @@ class DistanceFrom(SpatialOperator):
         most = metres.most if isinstance(metres, Variable) else metres
         return near(self.bounds(place), most)
 
-    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Returns the name of the place; the distance as it is."""
-        return self.name_of(arguments[0]), arguments[1]
-
     def samples(self) -> Iterable[Sample]:
         """Returns some samples of New York, where it is known."""
         if self.built_in:

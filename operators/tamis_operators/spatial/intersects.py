@@ -50,10 +50,6 @@ class Intersects(SpatialOperator):
         """Answers all of them by one query."""
         return answered(self, event, lists, self.gazetteer.meeting)
 
-    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Returns the name of the line or area."""
-        return (self.name_of(arguments[0]),)
-
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:

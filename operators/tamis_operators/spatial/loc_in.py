@@ -55,10 +55,6 @@ class LocIn(SpatialOperator):
         """Answers all regions by one query."""
         return answered(self, event, lists, self.gazetteer.holding)
 
-    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Returns the name of the region."""
-        return (self.name_of(arguments[0]),)
-
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterable[Implication]:

@@ -79,10 +79,6 @@ class LocWithin(SpatialOperator):
         place, distance = arguments
         return near(self.bounds(place), distance)
 
-    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Returns the name of the place; the distance as it is."""
-        return self.name_of(arguments[0]), arguments[1]
-
     def samples(self) -> Iterable[Sample]:
         """Returns some samples of New York, where it is known."""
         if self.built_in:
