@@ -43,11 +43,13 @@ class Sound(NamedTuple):
         """The sound as recognizers of speech take it: 16,000 whole numbers a second."""
         count = round(len(self.samples) * SPOKEN_RATE / self.rate)
         samples = self.samples
+        if not len(samples):
+            return np.zeros(0, np.int16)
         if self.rate > SPOKEN_RATE:  # what is too high for the lower rate is taken away first
             width = round(self.rate / SPOKEN_RATE)
             samples = np.convolve(samples, np.full(width, 1 / width, np.float32), "same")
         places = np.arange(count) * (self.rate / SPOKEN_RATE)
-        taken = np.interp(places, np.arange(len(samples)), samples) if len(samples) else samples
+        taken = np.interp(places, np.arange(len(samples)), samples)
         return np.asarray(np.clip(np.round(taken * 32767), -32768, 32767), np.int16)
 
 

@@ -41,8 +41,9 @@ def operators(
     """The operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or JSON-LD,
     or graphs of rdflib.
 
-    Without one, those that `TAMIS_ONTOLOGY` lists, else the bundled one. `timeout` and `isolation`
-    are of the operators that take SPARQL; the bounds are of an event's facts.
+    Without one, those that `TAMIS_ONTOLOGY` lists, else the bundled one. `timeout` are the seconds
+    of what follows from an event's facts, of the rules, and of each operator that takes SPARQL, as
+    `isolation` is of these; the other bounds are of an event's facts.
     With `terms="n3"` a solution of `select` has terms as N-Triples, for `rdflib_term`.
     `rules` are files of rules for `infers`; without any, those that `TAMIS_RULES` lists."""
     bounds = {
@@ -50,7 +51,7 @@ def operators(
         "most_triples": most_triples,
         "most_consequences": most_consequences,
     }
-    settings = settings_of(ontology, regime, bounds, terms)
+    settings = settings_of(ontology, regime, bounds, terms, timeout)
     facts = Preparation(
         "facts", partial(asked, "facts.prepared_facts", settings), ("facts",), cost_seconds=0.002
     )

@@ -11,8 +11,10 @@ A closure that stands on nothing is of one thread; once closed it may be read by
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from tamis_operators.reasoner import rules
@@ -59,13 +61,22 @@ class TooManyError(Exception):
     """More consequences than are allowed."""
 
 
+class TooLongError(Exception):
+    """Consequences that take longer than is allowed."""
+
+
 class Closure:
     """Triples and what follows from them, over those of `base`.
 
-    The regime is `none`, `rdfs` or `owl-rl`."""
+    The regime is `none`, `rdfs` or `owl-rl`. At most `most` triples follow, within `seconds`."""
 
     def __init__(
-        self, regime: str, terms: Terms, base: Closure | None = None, most: int | None = None
+        self,
+        regime: str,
+        terms: Terms,
+        base: Closure | None = None,
+        most: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.regime = regime
         self.program = PROGRAMS[regime]
@@ -80,6 +91,7 @@ class Closure:
         self.lists: ListAxioms = ListAxioms(None if base is None else base.lists)
         self._most = most
         self._most_pending = sys.maxsize if most is None else _PENDING * most
+        self._ends = math.inf if seconds is None else time.monotonic() + seconds
         self._some_same: bool = base is not None and base._some_same
         self._seen: set[int] = set()
         self._touching: dict[int, list[Triple]] | None = None
@@ -144,6 +156,11 @@ class Closure:
         if len(self.pending) > self._most_pending:
             raise TooManyError
 
+    def tick(self) -> None:
+        """Ends what takes too long; called wherever a join may go on without a new triple."""
+        if time.monotonic() > self._ends:
+            raise TooLongError
+
     def contradict(self, words: str, terms: Mapping[str, int]) -> None:
         """Raises the contradiction that a rule has found."""
         raise TripleContradictionError(words, terms)
@@ -159,6 +176,7 @@ class Closure:
         pending, base = self.pending, self.base
         most = self._most
         while pending:
+            self.tick()
             subject, predicate, object = triple = pending.pop()
             known = self.by_predicate.setdefault(predicate, {}).setdefault(subject, set())
             if object in known or (base is not None and base.has(*triple)):

@@ -89,6 +89,11 @@ def parsed(
     rename: Callable[[str], str] = str,
 ) -> RdfDocument:
     """Parses a document; Turtle may use `prefixes` without declaring them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as failure:
+        letter = text[failure.start]
+        raise DocumentError(f"{what}: {letter!r} is half of a letter") from None
     _REFUSALS.get(format, _take)(text, what)
     head = "" if format != "turtle" else _declared(prefixes or {})
     document = RdfDocument()

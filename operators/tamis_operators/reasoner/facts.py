@@ -15,7 +15,12 @@ from typing import Any
 import pyoxigraph as ox
 
 from tamis.kit import Scalar, is_facts_path, kind_of
-from tamis_operators.reasoner.closing import Closure, TooManyError, TripleContradictionError
+from tamis_operators.reasoner.closing import (
+    Closure,
+    TooLongError,
+    TooManyError,
+    TripleContradictionError,
+)
 from tamis_operators.reasoner.documents import DocumentError, converted, parsed, read_file
 from tamis_operators.reasoner.graphs import is_graph
 from tamis_operators.reasoner.knowledge import (
@@ -98,7 +103,8 @@ def closed(known: Knowledge, triples: Iterable[tuple[Term, Term, Term]]) -> Fact
     settings = known.settings
     terms = Terms(known.terms)
     numbers = numbered(triples, terms)
-    closure = Closure(settings.regime, terms, known.closure, settings.most_consequences)
+    bounds = settings.most_consequences, settings.seconds
+    closure = Closure(settings.regime, terms, known.closure, *bounds)
     try:
         closure.close(numbers)
         closure.close(first_consequences(numbers, terms, settings.regime))
@@ -110,6 +116,10 @@ def closed(known: Knowledge, triples: Iterable[tuple[Term, Term, Term]]) -> Fact
     except TooManyError:
         raise FactsError(
             f"more than {settings.most_consequences:,} triples follow from the facts"
+        ) from None
+    except TooLongError:
+        raise FactsError(
+            f"what follows from the facts takes longer than {settings.seconds:g} s"
         ) from None
     return Facts(known, terms, closure)
 

@@ -10,11 +10,12 @@ Cost: O(members) once an axiom; pairs for what is pairwise different.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tamis_operators.reasoner import vocabulary as v
+from tamis_operators.reasoner.compiling import Triple
 from tamis_operators.reasoner.vocabulary import SAME_AS, SUBCLASS, TYPE
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ _PAIRWISE = {
     v.ALL_DIFFERENT: ((v.MEMBERS, v.DISTINCT_MEMBERS), v.DIFFERENT),
     v.ALL_DISJOINT_CLASSES: ((v.MEMBERS,), v.DISJOINT),
     v.ALL_DISJOINT_PROPERTIES: ((v.MEMBERS,), v.PROPERTIES_DISJOINT),
+}
+_BY_MEMBER: dict[int, Callable[[int, int], Triple]] = {
+    v.UNION_OF: lambda owner, member: (member, SUBCLASS, owner),
+    v.ONE_OF: lambda owner, member: (member, TYPE, owner),
+    v.INTERSECTION_OF: lambda owner, member: (owner, SUBCLASS, member),
 }
 _TRIGGERS = frozenset((*_HEADS, v.FIRST, v.REST))
 
@@ -62,6 +68,7 @@ class ListAxioms:
         self._dirty = False
         for head in _HEADS:
             for owner, first in list(closure.pairs(head)):
+                closure.tick()
                 places = tuple(self._places(closure, first))
                 if places:
                     self._take(closure, head, owner, places)
@@ -80,14 +87,11 @@ class ListAxioms:
         self._read.add(axiom)
         head, owner, places = axiom
         members = tuple(place[0] for place in places)
-        pending = closure.pending
-        if head == v.UNION_OF:
-            pending.extend((member, SUBCLASS, owner) for member in members)
-        elif head == v.ONE_OF:
-            pending.extend((member, TYPE, owner) for member in members)
-        elif head == v.INTERSECTION_OF:
-            pending.extend((owner, SUBCLASS, member) for member in members)
-            self._intersection(closure, owner, members)
+        if head in _BY_MEMBER:
+            for member in members:
+                closure.add(_BY_MEMBER[head](owner, member))
+            if head == v.INTERSECTION_OF:
+                self._intersection(closure, owner, members)
         elif head == v.PROPERTY_CHAIN:
             self._chain(closure, owner, members)
         elif head == v.HAS_KEY:
@@ -153,8 +157,10 @@ def _linked(
     """prp-spo2: the chains that a new triple is a link of."""
     starts, ends = {subject}, {object}
     for member in reversed(members[:place]):
+        closure.tick()
         starts = {each for start in starts for each in closure.subjects(member, start)}
     for member in members[place + 1 :]:
+        closure.tick()
         ends = {each for end in ends for each in closure.objects(end, member)}
     for start, end in itertools.product(starts, ends):
         closure.add((start, owner, end))
@@ -168,6 +174,7 @@ def _keyed(
         return
     others: set[int] | None = None
     for member in members:
+        closure.tick()
         sharing = {
             other
             for value in closure.objects(subject, member)
@@ -176,8 +183,6 @@ def _keyed(
         others = sharing if others is None else others & sharing
         if not others:
             return
-    closure.pending.extend(
-        (subject, SAME_AS, other)
-        for other in others or ()
-        if other != subject and closure.has(other, TYPE, owner)
-    )
+    for other in others or ():
+        if other != subject and closure.has(other, TYPE, owner):
+            closure.add((subject, SAME_AS, other))

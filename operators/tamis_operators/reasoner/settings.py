@@ -48,6 +48,8 @@ class ReasonerSettings:
     most_bytes: int = 1 << 20
     most_triples: int = 10_000
     most_consequences: int = 100_000
+    seconds: float | None = None
+    """The seconds that what follows from an event's facts may take."""
     digest: str = ""
     graphs: tuple[str, ...] = ()
     """Graphs of the ontology as Turtle."""
@@ -70,6 +72,7 @@ def settings_of(
     regime: str,
     bounds: dict[str, int],
     terms: str = "words",
+    seconds: float | None = None,
 ) -> ReasonerSettings:
     """Settings as a user gives them; without an ontology, that of the environment."""
     if regime not in REGIMES:
@@ -99,7 +102,13 @@ def settings_of(
     told_apart = (regime, sorted(bounds.items()), *map(lines_of, graphs))
     digest = _digest(paths if given else (BUNDLED,), told_apart)
     return ReasonerSettings(
-        paths, regime, **bounds, digest=digest, graphs=tuple(map(turtle_of, graphs)), terms=terms
+        paths,
+        regime,
+        **bounds,
+        seconds=seconds,
+        digest=digest,
+        graphs=tuple(map(turtle_of, graphs)),
+        terms=terms,
     )
 
 

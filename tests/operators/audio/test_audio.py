@@ -95,6 +95,14 @@ def test_a_sound_of_another_rate_lasts_as_long() -> None:
         assert spectrum.argmax() / seconds == pytest.approx(440, abs=1)
 
 
+@pytest.mark.parametrize("rate", [8_000, 16_000, 44_100, 384_000])
+def test_sounds_of_no_length_and_of_a_moment_are_silent(rate: int) -> None:
+    for count in range(4):
+        assert len(sound_of(wav([0.0] * count, rate=rate)).spoken) == round(
+            count * SPOKEN_RATE / rate
+        )
+
+
 def matched(matcher: tamis.Matcher, sound: object) -> list[str]:
     return [each.subscription for each in matcher.match({"sound": sound}).matches]
 

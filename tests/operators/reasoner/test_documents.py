@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,7 @@ def test_text_or_path(facts: str, path: bool) -> None:
         (":a nope:b :c .", "the facts, line 1, column "),
         ("<a> :b :c .", "the facts, line 1, column "),
         (":a :b <<( :c :d :e )>> .", "triples about triples are not read"),
+        (":a a '\udc83' .", r"the facts: '\udc83' is half of a letter"),
         (":a :b 1 . " * 100, ""),
     ],
 )
@@ -102,6 +105,29 @@ def test_errors_say_where(facts: str, words: str) -> None:
 def test_facts_of_another_kind(facts: Any) -> None:
     reason = matcher_of("isA(a, Van)").match({"facts": facts}).undetermined[0].reason
     assert "facts are Turtle text, a path or a graph of rdflib, not" in str(reason)
+
+
+CHAIN = (
+    ":q owl:propertyChainAxiom ("
+    + ":q " * 200
+    + ").\n"
+    + "".join(f":a{number} :q :a{number * 7 % 50} .\n" for number in range(500))
+)
+SHARED = (
+    "".join(f"_:l{at} rdf:first :m{at} ; rdf:rest _:l{at + 1} .\n" for at in range(2_000))
+    + "_:l2000 rdf:first :z ; rdf:rest rdf:nil .\n"
+    + "".join(f":o{at} owl:unionOf _:l0 .\n" for at in range(3_000))
+)
+
+
+@pytest.mark.parametrize("facts", [CHAIN, SHARED], ids=["chain", "shared list"])
+def test_axioms_that_explode_end_in_time(facts: str) -> None:
+    """Chains join without end before they find the next triple; lists are read once an owner."""
+    matcher = matcher_of("isA(?x, Van)", timeout=0.5)
+    began = time.monotonic()
+    (lost,) = matcher.match({"facts": facts}).undetermined
+    assert time.monotonic() - began < 20
+    assert re.search("takes longer than 0.5 s|more than 100,000 triples", lost.reason)
 
 
 def test_bounds() -> None:
