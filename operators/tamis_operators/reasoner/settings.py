@@ -80,7 +80,10 @@ def settings_of(
             f"unknown regime {regime!r}{did_you_mean(regime, REGIMES)} ({', '.join(REGIMES)})"
         )
     if terms not in TERMS:
-        raise OperatorError(f"unknown terms {terms!r}{did_you_mean(terms, TERMS)} (words, n3)")
+        raise OperatorError(
+            f"unknown terms {terms!r}{did_you_mean(terms, TERMS)} (words, or n3, of "
+            "whose texts reasoner.rdflib_term makes terms of rdflib)"
+        )
     for name, bound in bounds.items():
         if isinstance(bound, bool) or not isinstance(bound, int) or bound <= 0:
             raise OperatorError(f"{name} is a whole number above 0, not {bound!r}")

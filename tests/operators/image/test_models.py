@@ -56,7 +56,7 @@ def test_things_of_any_label_are_counted() -> None:
     result = matcher.match({"image": frame})
     assert [each.subscription for each in result.matches] == ["family", "none", "police", "spelled"]
     assert result.matches[2].bindings == [{"n": 1}]
-    with pytest.raises(tamis.SubscriptionError, match="1: thingCount: no detector of train"):
+    with pytest.raises(tamis.SubscriptionError, match="12: thingCount: no detector of train"):
         matcher.subscribe("thingCount(train, ?n)")
     with pytest.raises(tamis.SubscriptionError, match="did you mean person"):
         matcher.subscribe("thingCount(persn, ?n)")
