@@ -114,8 +114,8 @@ class ArgumentError(OperatorError):
     def unknown(
         cls, what: str, name: object, known: Iterable[str], argument: int = 0, otherwise: str = ""
     ) -> ArgumentError:
-        """The error for a name that is not among the known ones, with the nearest of them, or with
-        what to say where none is near."""
+        """Returns the error for a name that is not among the known ones, with the nearest of them,
+        or with what to say where none is near."""
         hint = did_you_mean(str(name), known) or otherwise
         return cls(f"unknown {what} {name!r}{hint}", argument)
 

@@ -19,8 +19,8 @@ def did_you_mean(name: str, known: Iterable[str], says: Mapping[str, str] | None
 
 
 def _by_words(name: str, known: Iterable[str], says: Mapping[str, str]) -> str | None:
-    """The known name that has most words of `blueTruckCount`, half of them or more; a word that
-    only what it says has counts as half a word."""
+    """Returns the known name that has most words of `blueTruckCount`, half of them or more; a word
+    that only what it says has counts as half a word."""
     words = _words(name[:_LONGEST])
     if len(words) < 2:
         return None

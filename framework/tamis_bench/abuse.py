@@ -104,7 +104,7 @@ def _raising(name: str) -> tamis.Operator:
 
 @tamis.operator
 def inline(event: Any, n: int) -> bool:
-    """Is called in the thread of the match."""
+    """Runs in the thread of the match."""
     return bool(event["height"] != n)
 
 
@@ -145,7 +145,7 @@ class _AllCalls:
         return now
 
     def observe(self, tests: object, outcomes: object, decided: object) -> None:
-        """Nothing changes the order."""
+        """Does nothing: nothing changes the order."""
 
 
 def matcher_of(*, isolated: bool, workers: int = 1) -> Matcher:

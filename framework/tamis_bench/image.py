@@ -54,7 +54,7 @@ def measured(
 
 
 def _frames(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Each line of the truth with its frame."""
+    """Yields each line of the truth with its frame."""
     from tamis_operators.image.frames import frame_of
 
     with tempfile.TemporaryDirectory() as folder:

@@ -62,7 +62,7 @@ class Numbers:
     true: int = 0
 
     def add(self, said: int, true: int) -> None:
-        """One more frame."""
+        """Counts one more frame."""
         if said or true:
             self.frames += 1
             self.exact += said == true
@@ -84,7 +84,7 @@ class QuestionScores:
     """What all answers took."""
 
     def add(self, answers: Mapping[str, Any], truth: DrawnTruth) -> None:
-        """One more frame: what was said of it, by operator and subscription."""
+        """Counts what was said of one more frame, by operator and subscription."""
         self.frames += 1
         self.unknown += sum(answer is None for answer in answers.values())
         for name, thresholds in THRESHOLDS.items():
@@ -107,7 +107,7 @@ class QuestionScores:
         return self.asked.setdefault(question, Score())
 
     def merge(self, other: QuestionScores) -> None:
-        """The frames of others too."""
+        """Counts the frames of others too."""
         self.frames += other.frames
         self.unknown += other.unknown
         self.seconds += other.seconds
@@ -119,7 +119,8 @@ class QuestionScores:
                 setattr(mine, each, getattr(mine, each) + getattr(numbers, each))
 
     def rows(self, part: str) -> Iterator[dict[str, Any]]:
-        """For `tamis bench uav`: a row for each operator, threshold, pattern and subscription."""
+        """Yields, for `tamis bench uav`, a row for each operator, threshold, pattern and
+        subscription."""
         for name in (*THRESHOLDS, ROOFS, *PATTERNS, *SUBSCRIPTIONS):
             row = {"part": part, "question": name, **self._of(name).row()}
             numbers = self.numbers.get(name)

@@ -74,3 +74,21 @@ def test_docstrings_open_with_no_question() -> None:
         if (ast.get_docstring(node) or "").startswith(asking)
     ]
     assert found == []
+
+
+def test_docstrings_of_functions_open_with_no_article() -> None:
+    found = [
+        f"{path}:{node.lineno}"
+        for path, module in MODULES.items()
+        if "examples" not in path.parts
+        for node in ast.walk(module)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if (ast.get_docstring(node) or "").startswith(("The ", "A ", "An ", "One ", "All "))
+        if not any(opens_with_a_noun(ast.unparse(each)) for each in node.decorator_list)
+    ]
+    assert found == []
+
+
+def opens_with_a_noun(decorator: str) -> bool:
+    """A property is a thing, and an address of the server is shown to people who ask for one."""
+    return "property" in decorator or bool(re.match(r"\w+\.(get|post|put|delete)\(", decorator))

@@ -250,7 +250,7 @@ def _asked(matcher: Matcher, entries: Sequence[Mapping[str, Any]]) -> list[Resol
 
 
 def _silent(done: int, share: float) -> None:
-    """Nobody looks."""
+    """Does nothing: nobody looks."""
 
 
 class _Evaluation:

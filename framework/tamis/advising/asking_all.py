@@ -40,4 +40,4 @@ class _Every:
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
-        """It asks whatever comes out."""
+        """Does nothing: it asks whatever comes out."""

@@ -106,7 +106,7 @@ class Requirements:
         return tests[order], calls[order]
 
     def _told(self, edges: Ints) -> tuple[Ints, Ints]:
-        """For these edges, by place, the calls that tell the outcome of their test."""
+        """Returns for these edges, by place, the calls that tell the outcome of their test."""
         tests = self._problem.edge_test[edges]
         begin = np.searchsorted(self._told_test, tests)
         counts = np.searchsorted(self._told_test, tests, side="right") - begin

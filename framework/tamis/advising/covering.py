@@ -145,7 +145,8 @@ class CoverProblem:
         return total
 
     def chosen(self) -> list[int]:
-        """Whole columns that cover every row: by turns the cheapest for what it newly covers."""
+        """Returns whole columns that cover every row: by turns the cheapest for what it newly
+        covers."""
         if (self.serves >= 0).any():
             raise ValueError("columns are chosen where every row must reach 1")
         row_of = np.repeat(np.arange(self.rows), np.diff(self.start))

@@ -285,7 +285,7 @@ class Rounds:
         return saved
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Does nothing: there is nothing to release."""
 
 
 def answers_of(result: Result) -> Mapping[str, Any]:

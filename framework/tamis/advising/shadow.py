@@ -154,8 +154,8 @@ class Shadows:
         return shadow
 
     def _dropped(self, result: Result) -> list[Test]:
-        """The tests for whose declarations alternatives are no candidates; not those whose inputs
-        are absent."""
+        """Returns the tests for whose declarations alternatives are no candidates; not those whose
+        inputs are absent."""
         event, matcher = result._seen.event, self._matcher
         with matcher._lock.reading:
             tests = matcher._sieve.dropped(event)
@@ -164,7 +164,7 @@ class Shadows:
     def _broken(
         self, result: Result, dropped: Iterable[Test], known: Known | None
     ) -> Iterator[str]:
-        """Excluded tests that are true, in words; the operators are asked for each of them."""
+        """Names excluded tests that are true; the operators are asked for each of them."""
         event, decision = result._seen.event, result.decision
         tests = dict.fromkeys(dropped)
         if decision is not None:

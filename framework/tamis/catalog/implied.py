@@ -213,8 +213,8 @@ def _chained(rows: Ints, calls: int) -> Ints:
 
 
 def _closed(first: Ints, then: Ints) -> Ints:
-    """All that follows, by Warshall on rows of bits: n calls that imply each other in a chain have
-    n³ pairs of rows that meet, but n² rows."""
+    """Returns all that follows, by Warshall on rows of bits: n calls that imply each other in a
+    chain have n³ pairs of rows that meet, but n² rows."""
     nodes, places = np.unique(np.concatenate([first, then]), return_inverse=True)
     count = len(nodes)
     reached = np.zeros((count, -(-count // 8)), np.uint8)

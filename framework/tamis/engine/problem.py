@@ -399,8 +399,8 @@ def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
 
 
 def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
-    """The distinct numbers in the order of their first use, and the place of each among them; what
-    has no number (-1) has no place (-1)."""
+    """Returns the distinct numbers in the order of their first use, and the place of each among
+    them; what has no number (-1) has no place (-1)."""
     numbers, count = numbers.astype(np.int64), len(numbers)
     if count == 1:
         return (numbers, _FIRST) if numbers[0] >= 0 else (numbers[:0], numbers)

@@ -19,7 +19,8 @@ def require_arrow(
     error: type[TamisError] | None = None,
     words: str = "events in .parquet files need pyarrow: pip install 'tamis[parquet]'",
 ) -> Any:
-    """pyarrow with its Parquet reader, or an error (`ReadingError`) that says how to get it."""
+    """Returns pyarrow with its Parquet reader, or an error (`ReadingError`) that says how to get
+    it."""
     from tamis.files.reading import ReadingError
 
     try:
@@ -77,8 +78,8 @@ def _in_utc(arrow: Any, kind: Any) -> Any:
 
 
 def dicts(batch: Any) -> list[dict[str, Any]]:
-    """The rows of a batch as events; times are cut to the microseconds that Python has, and those
-    that are moments are in UTC, whatever the zone of a table or of a session of Spark."""
+    """Returns the rows of a batch as events; times are cut to the microseconds that Python has, and
+    those that are moments are in UTC, whatever the zone of a table or of a session of Spark."""
     if not batch.num_columns:
         return [{} for _ in range(batch.num_rows)]
     arrow, names = require_arrow(), batch.schema.names

@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 class AskedTerms(NamedTuple):
-    """What the rows that were laid out ask for."""
+    """The terms that the rows ask for which were laid out."""
 
     rows: int
     uses: Floats

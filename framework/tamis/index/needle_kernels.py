@@ -55,7 +55,7 @@ def following(nodes: SmallInts, root: SmallInts, node: int, label: int) -> int:
 
 @kernel
 def automaton(text: bytes, start: Ints, size: int) -> tuple[SmallInts, SmallInts, SmallInts]:
-    """`nodes`, `root` and `shorter` of such needles, which must be distinct."""
+    """Returns `nodes`, `root` and `shorter` of such needles, which must be distinct."""
     nodes = np.zeros((size + 1, 4), np.int32)
     root = np.zeros(256, np.int32)
     shorter = np.zeros(len(start), np.int32)

@@ -48,7 +48,7 @@ class Patterns(TextLayers):
 
 
 def _together(texts: dict[int, str]) -> list[Group]:
-    """As few groups as automata can be made for; a pattern that none takes is alone."""
+    """Returns as few groups as automata can be made for; a pattern that none takes is alone."""
     match = _match(texts.values())
     if match:
         return [_Set(texts, match)]

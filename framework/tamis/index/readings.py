@@ -42,7 +42,8 @@ def packed(
     member_start: Sequence[int],
     members: Sequence[float],
 ) -> Ints:
-    """One array: how many events, lines, bags and members, then the columns, integers first."""
+    """Returns one array: how many events, lines, bags and members, then the columns, integers
+    first."""
     counts = len(line_start) - 1, len(line), len(bag), len(members)
     integers = 2 * (counts[0] + 1) + len(line) + 2 * len(bag) + 1
     form = f"{HEAD + integers}q{len(value) + len(members)}d"
@@ -58,7 +59,8 @@ def event_count(readings: Ints) -> int:
 
 
 def most_at_once(readings: Ints) -> tuple[int, int]:
-    """At most how many lines and bags an event has, and how many members all events have."""
+    """Returns at most how many lines and bags an event has, and how many members all events
+    have."""
     places = event_count(readings) + 1
     lines = readings[HEAD : HEAD + places]
     bags = readings[HEAD + places : HEAD + 2 * places]

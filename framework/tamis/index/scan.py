@@ -234,7 +234,7 @@ class Scan(Index):
         self._rows += len(rows)
 
     def inform(self, statistics: Statistics) -> None:
-        """Nothing here depends on what events are like."""
+        """Does nothing: this index is the same whatever events are like."""
 
     def delete(self, row: int) -> None:
         count, first = int(self._needed[row]), int(self._first[row])

@@ -23,7 +23,7 @@ class Leaf(NamedTuple):
     start: int
 
     def text(self) -> str:
-        """Canonical text."""
+        """Returns the canonical text."""
         return f"{'not ' * self.negated}{self.atom.text()}"
 
 
@@ -50,8 +50,8 @@ class Branch:
 def expanded(
     root: Branch, branches: Sequence[Branch], leaves: Sequence[Leaf], *, clauses: bool = False
 ) -> tuple[tuple[Leaf, ...], ...]:
-    """The alternatives of a tree, or its clauses, in the order in which they are written, each
-    once."""
+    """Returns the alternatives of a tree, or its clauses, in the order in which they are written,
+    each once."""
     for branch in branches:
         is_product = branch.conjunction is not clauses
         branch.expanded = _product(branch) if is_product else _union(branch)

@@ -60,8 +60,8 @@ class Policy:
 
 
 def policies_of(deliver: object, variables: Collection[str] | None) -> tuple[Policy, ...]:
-    """The policies of a `deliver`, one after the other, for a condition with these variables;
-    where none are given, they were checked before."""
+    """Returns the policies of a `deliver`, one after the other, for a condition with these
+    variables; where none are given, they were checked before."""
     if isinstance(deliver, Mapping):
         return (_PolicyReader("deliver", variables, behind=False).policy(deliver),)
     if not isinstance(deliver, Sequence) or isinstance(deliver, str) or not deliver:

@@ -33,7 +33,8 @@ _EXACT_LETTERS = 1_500
 
 
 def in_base_unit(number: str, unit: str) -> int | float:
-    """`number` as written, times its unit; correctly rounded, an integral result as `int`."""
+    """Returns `number` as written, times its unit; correctly rounded, an integral result as
+    `int`."""
     _, factor = UNITS[unit]
     _, _, exponent = number.lower().partition("e")
     exact = len(number) <= _EXACT_LETTERS and (

@@ -57,7 +57,8 @@ def sampling(
     accuracy: float = ACCURACY,
     most_seconds: float = SECONDS,
 ) -> SampleSize:
-    """As many of so many events as the accuracy needs, where so many at once take no longer.
+    """Returns as many of so many events as the accuracy needs, where so many at once take no
+    longer.
 
     >>> print(sampling(500_000, 0.3, 2))
     operators are asked about some 4,000 events of 500,000, for about 600 s: shares are then known \
@@ -72,7 +73,8 @@ to ±1.5% (--sample 0.008; --sample 1 asks about all)
 
 
 def events_in(chunks: Sequence[Chunk]) -> int:
-    """About how many events there are: of tables exactly, of lines by the heads of some files."""
+    """Returns about how many events there are: of tables exactly, of lines by the heads of some
+    files."""
     files = list(dict.fromkeys(chunk.file for chunk in chunks))
     tables = [file for file in files if is_table(file)]
     rows: int = sum(require_arrow().parquet.read_metadata(file).num_rows for file in tables)

@@ -145,7 +145,8 @@ class Sightings:
         matched: Iterable[PolicyCourse],
         unsure: Collection[PolicyCourse],
     ) -> set[PolicyCourse]:
-        """Those to whom an event may be something else than to most, or that wait for it."""
+        """Returns those to whom an event may be something else than to most, or that wait for
+        it."""
         found = {*matched, *unsure, *self.own.get(key, ())}
         waiting = self._open.get(key)
         if waiting is not None:

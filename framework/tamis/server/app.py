@@ -31,7 +31,7 @@ _ABOUT = (
 
 
 def application(service: Service) -> FastAPI:
-    """The application of a service, which it begins and closes."""
+    """Yields the application of a service, which it begins and closes."""
 
     @asynccontextmanager
     async def lives(app: FastAPI) -> AsyncIterator[None]:
@@ -76,7 +76,7 @@ def application(service: Service) -> FastAPI:
 
 
 async def _answer(request: Request, failure: Exception) -> Response:
-    """The problem document of whatever was raised."""
+    """Returns the problem document of whatever was raised."""
     return _problem(request, failure).response()
 
 

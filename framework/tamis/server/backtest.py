@@ -46,7 +46,7 @@ class BacktestBounds(NamedTuple):
 
 
 def time_of(service: Service, text: str) -> float:
-    """The seconds of a time as events may have it; a problem where it is none."""
+    """Returns the seconds of a time as events may have it; a problem where it is none."""
     written: object = text
     if text.isascii() and text.replace(".", "", 1).isdecimal():
         written = float(text)
@@ -151,7 +151,7 @@ class _Trial:
 
 
 def _first_since(reading: LogReaders, since: float, floor: int) -> int:
-    """The first position whose entry came at a time or later: times never go back."""
+    """Returns the first position whose entry came at a time or later: times never go back."""
     low, high = floor, reading.state().position + 1
     while low < high:
         middle = (low + high) // 2
@@ -164,7 +164,7 @@ def _first_since(reading: LogReaders, since: float, floor: int) -> int:
 
 
 def _events(reading: LogReaders, after: int, last: int) -> Iterator[tuple[LogEntry, Trace | None]]:
-    """The events between two positions, with what was said of them."""
+    """Yields the events between two positions, with what was said of them."""
     while after < last:
         entries = reading.entries(after, min(_TOGETHER, last - after))
         if not entries:

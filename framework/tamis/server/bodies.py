@@ -28,8 +28,8 @@ _PLACE = "the request"
 
 
 async def body_of(request: Request, most: int, hold: Callable[[int], None]) -> bytes:
-    """The bytes of a request, each part told to `hold` as it comes; a problem where there are too
-    many."""
+    """Returns the bytes of a request, each part told to `hold` as it comes; a problem where there
+    are too many."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > most:
         raise _too_large(most)
@@ -48,7 +48,7 @@ def _too_large(most: int) -> HttpProblem:
 
 
 def json_of(body: bytes) -> Any:
-    """The JSON of a body."""
+    """Returns the JSON of a body."""
     try:
         return read_event_line(body.decode())
     except UnicodeDecodeError as bad:
@@ -66,7 +66,7 @@ def json_of(body: bytes) -> Any:
 
 
 def object_of(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body; that of an empty one is empty."""
+    """Returns the JSON object of a body; that of an empty one is empty."""
     found = json_of(body) if body.strip() else {}
     if not isinstance(found, dict):
         raise HttpProblem("malformed", "the body is a JSON object")
@@ -74,7 +74,8 @@ def object_of(body: bytes) -> dict[str, Any]:
 
 
 def documents_of(body: bytes, headers: Mapping[str, str]) -> list[Any]:
-    """The documents of events that a body holds: one, an array or lines of them, or parts."""
+    """Returns the documents of events that a body holds: one, an array or lines of them, or
+    parts."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == _PARTS:
         return [_of_parts(body, headers["content-type"])]
@@ -109,7 +110,8 @@ def _lines(body: bytes) -> list[Any]:
 
 
 def _of_headers(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    """A CloudEvent whose envelope is in the headers, where what is not ASCII is written `%XX`."""
+    """Returns a CloudEvent whose envelope is in the headers, where what is not ASCII is written
+    `%XX`."""
     envelope: dict[str, Any] = {
         name.removeprefix(_CLOUD_EVENT): unquote(value)
         for name, value in headers.items()
@@ -119,7 +121,8 @@ def _of_headers(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_parts(body: bytes, content_type: str) -> dict[str, Any]:
-    """The event of the part `event`, with each file as a `data:` URI under the name of its part."""
+    """Returns the event of the part `event`, with each file as a `data:` URI under the name of its
+    part."""
     header = Message()
     header["content-type"] = content_type
     boundary = header.get_param("boundary")

@@ -52,7 +52,8 @@ class CheckedSubscription(NamedTuple):
 
 
 def checked_event(document: object, at: int, *, several: bool) -> dict[str, Any]:
-    """The event that a document is, out of its envelope; a problem says what is wrong with it."""
+    """Returns the event that a document is, out of its envelope; a problem says what is wrong with
+    it."""
     place = f"event {at + 1}: " if several else ""
     try:
         event = Event.of(document, lambda: _NO_ID)
@@ -75,7 +76,7 @@ def checked_event(document: object, at: int, *, several: bool) -> dict[str, Any]
 
 
 def document_id(document: object) -> object:
-    """The id that a document says, if any."""
+    """Returns the id that a document says, if any."""
     return document.get("id") if isinstance(document, Mapping) else None
 
 
@@ -102,7 +103,7 @@ def checked_subscription(
     default: float | None = DAY,
     networks: tuple[Network, ...] = (),
 ) -> CheckedSubscription:
-    """The subscription that a body asks for; a problem with all that is wrong with it.
+    """Returns the subscription that a body asks for; a problem with all that is wrong with it.
 
     Its webhook may be in the networks, or at an address that is open to everybody."""
     found: list[SubscriptionError] = []
@@ -155,7 +156,7 @@ def check_subscription_id(id: str) -> None:
 
 
 def validity_of(value: object, default: float | None = DAY) -> float | None:
-    """The seconds of a validity, which is that of a day where none is said."""
+    """Returns the seconds of a validity, which is that of a day where none is said."""
     if value is None:
         return default
     try:

@@ -42,7 +42,7 @@ class ServerDelivery(NamedTuple):
 
     @classmethod
     def of(cls, id: str, kind: str, data: dict[str, Any]) -> ServerDelivery:
-        """The delivery that a record says."""
+        """Returns the delivery that a record says."""
         known = (data.get(name) for name in ("event", "events", "bindings", "time"))
         event, events, bindings, at = known
         return cls(id, kind, event, events or [], bindings or [], at, data)
@@ -107,7 +107,7 @@ class Client:
         return ServerSubscription(self, made["id"], made["ticket"], made)
 
     def subscription(self, id: str, ticket: str) -> ServerSubscription:
-        """A subscription that was made before."""
+        """Returns a subscription that was made before."""
         return ServerSubscription(self, id, ticket, {})
 
     def publish(self, *events: Mapping[str, Any], wait: bool = False) -> list[Any]:
@@ -146,7 +146,7 @@ class Client:
         raise ServerError("a client tries at least once")
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """The headers that say who asks."""
+        """Returns the headers that say who asks."""
         found = {"Content-Type": "application/json"}
         if key is not None:
             found["Authorization"] = f"Bearer {key}"
@@ -215,7 +215,7 @@ class ServerSubscription:
         self._ask("DELETE")
 
     def why(self, event: str) -> dict[str, Any]:
-        """Why an event of the log did or did not match it."""
+        """Says why an event of the log did or did not match it."""
         address = f"/events/{quote(event, safe='')}/why?subscription={quote(self.id, safe='')}"
         found: dict[str, Any] = self._client.request("GET", address, key=self.ticket)
         return found
@@ -225,13 +225,14 @@ class ServerSubscription:
         self._ask("POST", "/ack", {"id": _id_of(delivery)})
 
     def pending(self, after: str = "", limit: int = 100) -> list[ServerDelivery]:
-        """The deliveries that are there, from the acknowledged cursor on, or after an id."""
+        """Returns the deliveries that are there, from the acknowledged cursor on, or after an
+        id."""
         query = f"?wait=0&limit={limit}" + (f"&after={after}" if after else "")
         return _deliveries(self._ask("GET", f"/matches{query}"))
 
     def dead(self, after: str = "", limit: int = 100) -> list[ServerDelivery]:
-        """The deliveries that its webhook did not take in all attempts; `data` says `tries` and
-        `reason`."""
+        """Returns the deliveries that its webhook did not take in all attempts; `data` says `tries`
+        and `reason`."""
         query = f"?limit={limit}" + (f"&after={after}" if after else "")
         return _deliveries(self._ask("GET", f"/dead{query}"))
 
@@ -321,7 +322,7 @@ def _error(answer: httpx.Response) -> ServerError:
 
 
 def _events(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """The events of a stream, as its specification says."""
+    """Yields the events of a stream, as its specification says."""
     id, kind = "", ""
     data: list[str] = []
     for line in lines:

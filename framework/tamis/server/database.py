@@ -26,7 +26,8 @@ _FULL = 2
 
 
 def sqlite_version() -> tuple[int, ...]:
-    """The version of SQLite inside of apsw; `LogError` where it is none, or loses commits."""
+    """Returns the version of SQLite inside of apsw; `LogError` where it is none, or loses
+    commits."""
     try:
         import apsw
     except ImportError:
@@ -42,7 +43,8 @@ def sqlite_version() -> tuple[int, ...]:
 
 @functools.cache
 def checksums() -> str | None:
-    """The name of what keeps page checksums; `None`, and said in the log, where apsw lacks it."""
+    """Returns the name of what keeps page checksums; `None`, and said in the log, where apsw lacks
+    it."""
     import apsw
 
     try:

@@ -29,7 +29,7 @@ _RETRY_MILLISECONDS = 2_000
 
 
 def number_of(id: object, standing: DeliveryStanding) -> int:
-    """The number of the delivery that an id names; a problem where it is another's."""
+    """Returns the number of the delivery that an id names; a problem where it is another's."""
     read = _ID.fullmatch(id) if isinstance(id, str) else None
     if read is None or int(read[1]) != standing.born or int(read[2]) > standing.due:
         raise HttpProblem(
@@ -39,7 +39,7 @@ def number_of(id: object, standing: DeliveryStanding) -> int:
 
 
 def routes(service: Service, standing_of: Any) -> APIRouter:
-    """The addresses of deliveries."""
+    """Returns the addresses of deliveries."""
     router = APIRouter(tags=_TAGS)
 
     @router.get(
@@ -83,7 +83,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
 
 
 def _sent(record: dict[str, Any]) -> bytes:
-    """A delivery as a server-sent event."""
+    """Returns a delivery as a server-sent event."""
     kind, id = record.pop("type"), record.pop("id")
     return ServerSentEvent(data=json_content(record).decode(), event=kind, id=id).encode()
 

@@ -104,7 +104,7 @@ class CommitEntries:
         self.events += number
 
     def event(self, id: str) -> tuple[str, int] | None:
-        """The body and the position of an event that is among them."""
+        """Returns the body and the position of an event that is among them."""
         for at in range(self._looked_up, len(self._ids)):
             if self._kinds[at] == changes.PUBLISH:
                 self._places[self._ids[at]] = at

@@ -28,7 +28,7 @@ _SHED = (429, 503)
 
 
 def routes(service: Service) -> APIRouter:
-    """The addresses of events."""
+    """Returns the addresses of events."""
     router = APIRouter(tags=_TAGS)
 
     @router.post(
@@ -89,7 +89,7 @@ def routes(service: Service) -> APIRouter:
 
 
 async def _read(service: Service, request: Request) -> bytes:
-    """The body of a request; one that is shed before it is read counts as one event."""
+    """Returns the body of a request; one that is shed before it is read counts as one event."""
     try:
         return await service.body_of(request)
     except HttpProblem as problem:
@@ -149,7 +149,7 @@ def _shown(verdict: Mapping[str, Any] | None, *, is_admin: bool) -> dict[str, An
 
 
 async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent]:
-    """The entries of the log as they are decided, until the server ends."""
+    """Yields the entries of the log as they are decided, until the server ends."""
     pulses = service.pulses
     assert pulses is not None
     yield ServerSentEvent(id=str(after))
@@ -164,8 +164,8 @@ async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent
 
 
 def _entries(service: Service, after: int) -> list[tuple[int, str, dict[str, Any]]]:
-    """The decided entries after a position, as they are told, the first a gap where some are
-    gone: the position, kind and data of each."""
+    """Returns the decided entries after a position, as they are told, the first a gap where some
+    are gone: the position, kind and data of each."""
     reading, state = service.log.reading, service.log.state
     found = reading.entries(after, min(_TOGETHER, state.cursor - after))
     first = found[0].position if found else max(after + 1, state.floor)

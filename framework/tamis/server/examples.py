@@ -83,7 +83,7 @@ UNWELL: dict[int | str, dict[str, Any]] = {
 
 
 def other(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """An answer that is of other kinds than JSON."""
+    """Returns an answer that is of other kinds than JSON."""
     content = {kind: {"schema": {"type": "string"}} for kind in kinds}
     return {200: {"description": "Found", "content": content}}
 

@@ -118,7 +118,7 @@ class SubscriptionFiles:
         logger.warning("%s: %s", place, words)
 
     def _documents(self, paths: _Stamp) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
-        """The subscriptions of all files by id, each with its place."""
+        """Yields the subscriptions of all files by id, each with its place."""
         seen: dict[str, str] = {}
         for path in paths:
             try:

@@ -10,7 +10,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: object) -> str:
-    """A value as JSON that is the same for equal values."""
+    """Returns a value as JSON that is the same for equal values."""
     return _ENCODER.encode(value)
 
 
@@ -23,7 +23,7 @@ def hash_of(
     born: Sequence[int],
     bodies: Iterable[str],
 ) -> bytes:
-    """The hash of the entries of one commit, which holds that of all before it."""
+    """Returns the hash of the entries of one commit, which holds that of all before it."""
     births = map(str, born) if any(born) else ["0"] * len(born)  # events alone have none
     columns = map("\n".join, (kinds, births, ids, bodies))
     text = "\n".join((f"{first} {at.hex()}", *columns))

@@ -24,7 +24,7 @@ _SECRET = re.compile(
 
 
 def without_secrets(text: str) -> str:
-    """A text without what nobody should read in a log."""
+    """Returns a text without what nobody should read in a log."""
     return _SECRET.sub("…", text)
 
 

@@ -236,7 +236,7 @@ class LogTransaction:
             number += 1
 
     def _live(self, born: int) -> tuple[str, float | None]:
-        """The id and the end of a subscription that is live."""
+        """Returns the id and the end of a subscription that is live."""
         row = self._database.execute(
             "SELECT id, expires FROM subscriptions WHERE born=? AND ended IS NULL", (born,)
         ).fetchone()
@@ -332,7 +332,8 @@ class LogTransaction:
         return published
 
     def _known(self, id: str, body: str) -> tuple[str, int | None]:
-        """The content and the position of the event of an id; what is given where it is new."""
+        """Returns the content and the position of the event of an id; what is given where it is
+        new."""
         found = self._entries.event(id)
         if found is not None:
             return found

@@ -50,12 +50,12 @@ _TIDY_SECONDS = 10.0
 
 
 def entry_of(id: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document of the log as a matcher takes it."""
+    """Returns a document of the log as a matcher takes it."""
     return {**document, "id": id}
 
 
 def shown_time(seconds: float) -> str:
-    """A time as RFC 3339 says it."""
+    """Returns a time as RFC 3339 says it."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):  # a year that calendars do not reach
@@ -188,7 +188,7 @@ class MatchThread:
             deliveries._take(result, verdict.get("evaluated"))
 
     def _now(self) -> float:
-        """When the event arrived that policies are told of."""
+        """Returns when the event arrived that policies are told of."""
         return self._arrival
 
     # following
@@ -207,7 +207,7 @@ class MatchThread:
             logger.exception("matching has stopped")
 
     def _upcoming(self) -> list[LogEntry]:
-        """The entries that come next: many more where they are subscriptions alone."""
+        """Returns the entries that come next: many more where they are subscriptions alone."""
         entries = self.log.reading.entries(self._cursor, _TOGETHER)
         if len(entries) == _TOGETHER and all(entry.kind in _TEXTS for entry in entries):
             more = self.log.reading.entries(self._cursor, _TEXTS_TOGETHER)
@@ -275,7 +275,7 @@ class MatchThread:
             texts.clear()
 
     def _matched(self, entries: list[LogEntry]) -> list[Verdict]:
-        """The verdicts of events that stand together."""
+        """Returns the verdicts of events that stand together."""
         events = [self.log.reading.event_of(entry) for entry in entries]
         verdicts: list[Verdict] = []
         try:
@@ -312,7 +312,8 @@ class MatchThread:
         return Verdict(entry.position, json.dumps(body), born, due, trace, open_)
 
     def _evaluated(self, entry: LogEntry, before: Sequence[Verdict]) -> Verdict:
-        """The verdict on an event that is evaluated again, behind others that are not committed."""
+        """Returns the verdict on an event that is evaluated again, behind others that are not
+        committed."""
         self._arrival = entry.at
         already = {(each.of or 0, born) for each in before for born in each.evaluated}
         try:

@@ -23,7 +23,7 @@ class _Numbers(Collector):
         self._service = service
 
     def collect(self) -> Iterable[Metric]:
-        """All numbers there are now."""
+        """Yields all numbers there are now."""
         service = self._service
         ready = service.why_not_ready is None
         yield GaugeMetricFamily("tamis_ready", "Whether the server is ready.", value=int(ready))

@@ -45,7 +45,7 @@ class LiveSubscriptions:
             yield past.decided_by(replay), stood
 
     def closest(self, past: Past, most: int) -> dict[str, Any]:
-        """The subscriptions that an event did not match, the closest misses first."""
+        """Returns the subscriptions that an event did not match, the closest misses first."""
         with self.decided(past) as (result, stood):
             later = sum(id not in stood for id in self._since)
             ids = self._candidates(result, stood, _ROOM * most)
@@ -80,7 +80,8 @@ class LiveSubscriptions:
         return replay
 
     def _candidates(self, result: Result, stood: Container[str], most: int) -> list[str]:
-        """Those that stood and did not match, by how many attribute predicates were false."""
+        """Returns those that stood and did not match, by how many attribute predicates were
+        false."""
         assert self._replay is not None
         catalog, index = self._replay._catalog, self._replay._sieve.index
         assert isinstance(index, Scan)

@@ -50,7 +50,7 @@ class ReEvaluation(NamedTuple):
 
 
 def open_verdicts(result: Result, born: Mapping[str, int]) -> list[Open]:
-    """The verdicts of a result that operators left open, and which operators did."""
+    """Returns the verdicts of a result that operators left open, and which operators did."""
     decision = result.decision
     if decision is None or not result.undetermined:
         return []
@@ -145,7 +145,7 @@ class OpenVerdicts:
         return [Open(each.born, each.operators, each.tries + 1) for each in found]
 
     def _where(self, id: str, born: int, position: int) -> str | None:
-        """The text of a subscription, if it is that of a position."""
+        """Returns the text of a subscription, if it is that of a position."""
         now = self._matcher.subscription(id).text
         texts = self._log.reading.texts_of(id, born)
         then = next((each for each in texts if each.is_live_at(position)), None)

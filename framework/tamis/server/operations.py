@@ -23,7 +23,7 @@ _TAGS: list[Any] = ["operations"]
 
 
 def _packed(service: Service, folder: Path) -> Path:
-    """A backup in one file."""
+    """Returns a backup in one file."""
     service.log.backup(folder / "log")
     packed = folder / "log.tar"
     with tarfile.open(packed, "w") as into:
@@ -33,7 +33,7 @@ def _packed(service: Service, folder: Path) -> Path:
 
 
 def routes(service: Service) -> APIRouter:
-    """The addresses of operations."""
+    """Returns the addresses of operations."""
     router = APIRouter(tags=_TAGS)
     _add_state(router, service)
     _add_backup(router, service)

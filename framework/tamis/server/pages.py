@@ -15,7 +15,7 @@ _STYLE = (
 
 
 def documentation(api: dict[str, Any]) -> str:
-    """The page of an API that OpenAPI describes."""
+    """Returns the page of an API that OpenAPI describes."""
     info = api["info"]
     groups: dict[str, list[str]] = {}
     for path, methods in api["paths"].items():
@@ -34,7 +34,7 @@ def documentation(api: dict[str, Any]) -> str:
 
 
 def _address(method: str, path: str, said: dict[str, Any]) -> str:
-    """An address: what it does, what it is given, and an example."""
+    """Returns an address: what it does, what it is given, and an example."""
     lines = [f"<h3><b>{method.upper()}</b><code>{escape(path)}</code></h3>"]
     lines.append(f"<p>{escape(said['description'])}</p>")
     given = [

@@ -33,7 +33,7 @@ class Payloads:
             sync_folder(folder)
 
     def path(self, digest: str) -> Path:
-        """The file of a content."""
+        """Returns the file of a content."""
         return self.folder / digest[:2] / digest
 
     def write(self, content: bytes) -> str:
@@ -48,7 +48,7 @@ class Payloads:
         return digest
 
     def read(self, digest: str) -> bytes:
-        """The content of a digest; `LogError` where it is not what was written."""
+        """Returns the content of a digest; `LogError` where it is not what was written."""
         try:
             content = self.path(digest).read_bytes()
         except OSError as bad:
@@ -76,12 +76,12 @@ class Payloads:
 
 
 def digest_of(content: bytes) -> str:
-    """The name of a content."""
+    """Returns the name of a content."""
     return hashlib.sha256(content).hexdigest()
 
 
 def split(event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """An event without its large texts, and these by name."""
+    """Returns an event without its large texts, and these by name."""
     large = {
         name: value.encode(errors="surrogatepass")
         for name, value in event.items()
@@ -93,7 +93,7 @@ def split(event: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
 def joined(
     small: Mapping[str, Any], digests: Mapping[str, str], payloads: Payloads
 ) -> dict[str, Any]:
-    """The event whole again."""
+    """Returns the event whole again."""
     large = {
         name: payloads.read(digest).decode(errors="surrogatepass")
         for name, digest in digests.items()

@@ -57,7 +57,7 @@ class _LoggedResult:
 
 
 def decided(event: Event, verdict: Mapping[str, Any], version: int) -> Result:
-    """The result that policies take again."""
+    """Returns the result that policies take again."""
     matches = [_Match(each["subscription"], each["bindings"]) for each in verdict["matches"]]
     undetermined = [_LoggedUndetermined(**each) for each in verdict["undetermined"]]
     return cast(
@@ -75,18 +75,18 @@ class Snapshots:
         self._last = 0
 
     def positions(self, cursor: int) -> list[int]:
-        """The positions of states that are no newer than a cursor, the newest first."""
+        """Returns the positions of states that are no newer than a cursor, the newest first."""
         found = [int(path.name) for path in self._folder.iterdir() if path.name.isdecimal()]
         return sorted((each for each in found if each <= cursor), reverse=True)
 
     def oldest(self) -> int:
-        """The position behind which verdicts are needed."""
+        """Returns the position behind which verdicts are needed."""
         return min(self.positions(1 << 62), default=0)
 
     def opened(
         self, position: int, matcher: Matcher, clock: Callable[[], float]
     ) -> Deliveries | None:
-        """The state at a position; `None`, and said in the log, where it is damaged."""
+        """Returns the state at a position; `None`, and said in the log, where it is damaged."""
         try:
             return Deliveries.open(self._path(position), matcher, clock=clock)
         except PolicyStateError as bad:

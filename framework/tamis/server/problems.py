@@ -54,24 +54,24 @@ class HttpProblem(Exception):
         self.more = more
 
     def document(self) -> dict[str, Any]:
-        """The problem as its document says it."""
+        """Returns the problem as its document says it."""
         known = {"type": _TYPE + self.name, "title": self.title, "status": self.status}
         return {**known, "detail": self.detail, **self.more}
 
     def response(self) -> Response:
-        """The answer to the request."""
+        """Returns the answer to the request."""
         text = json.dumps(self.document(), ensure_ascii=True)
         return Response(text, self.status, self.headers, media_type=MEDIA_TYPE)
 
 
 def overloaded(detail: str, after_seconds: float = 1.0) -> HttpProblem:
-    """The problem of a server that has too much to do."""
+    """Returns the problem of a server that has too much to do."""
     headers = {"Retry-After": str(max(1, round(after_seconds)))}
     return HttpProblem("overloaded", detail, headers=headers)
 
 
 def bad_subscription(found: list[SubscriptionError]) -> HttpProblem:
-    """The problem of a subscription with errors, all at once, each with its place."""
+    """Returns the problem of a subscription with errors, all at once, each with its place."""
     listed = [
         {
             "detail": each.problem,
@@ -97,7 +97,7 @@ _REFUSALS: dict[type[errors.Refusal], str] = {
 
 
 def problem_of(refusal: errors.Refusal) -> HttpProblem:
-    """The problem that a refusal of the log is."""
+    """Returns the problem that a refusal of the log is."""
     if isinstance(refusal, errors.Overload):
         return overloaded(str(refusal), refusal.after_seconds)
     return HttpProblem(_REFUSALS[type(refusal)], str(refusal))

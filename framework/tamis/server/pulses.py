@@ -22,7 +22,8 @@ class Pulses:
 
     @contextlib.contextmanager
     def watch(self, what: Hashable) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something comes of what is watched, and at the end."""
+        """Gives an event that is set whenever something comes of what is watched, and at the
+        end."""
         watch = asyncio.Event()
         self._watches.setdefault(what, set()).add(watch)
         try:

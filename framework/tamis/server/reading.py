@@ -128,7 +128,7 @@ GAP = "gap"
 
 
 def delivery_id(born: int, number: int) -> str:
-    """The id of a delivery of a subscription; that of number 0 is before the first."""
+    """Returns the id of a delivery of a subscription; that of number 0 is before the first."""
     return f"{born}-{number}"
 
 
@@ -144,7 +144,7 @@ class LogReaders:
 
     @contextlib.contextmanager
     def database(self) -> Iterator[apsw.Connection]:
-        """A connection of one's own, for a while."""
+        """Gives a connection of one's own, for a while."""
         import apsw
 
         with self._lock:
@@ -171,7 +171,7 @@ class LogReaders:
             connection.close()
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        """The rows of a query."""
+        """Returns the rows of a query."""
         with self.database() as database:
             return database.execute(statement, values).fetchall()
 
@@ -181,7 +181,7 @@ class LogReaders:
             return read_state(database)
 
     def entries(self, after: int, most: int) -> list[LogEntry]:
-        """The entries after a position, whole events among them."""
+        """Returns the entries after a position, whole events among them."""
         rows = self.rows(
             "SELECT position, kind, at, id, born, body FROM entries WHERE position>? "
             "ORDER BY position LIMIT ?",
@@ -190,7 +190,7 @@ class LogReaders:
         return [LogEntry._make([*row[:5], json.loads(row[5])]) for row in rows]
 
     def event_of(self, entry: LogEntry) -> dict[str, Any]:
-        """The event of an entry, with what is large of it."""
+        """Returns the event of an entry, with what is large of it."""
         return joined(entry.body["event"], entry.body["payloads"], self._payloads)
 
     def texts_at(self, position: int) -> list[Text]:
@@ -203,18 +203,19 @@ class LogReaders:
         return [Text(born, id, json.loads(document)) for born, id, document in rows]
 
     def standing(self, id: str) -> DeliveryStanding | None:
-        """A subscription by its id, also one that has ended and is kept."""
+        """Returns a subscription by its id, also one that has ended and is kept."""
         rows = self.rows(_STANDING + "WHERE id=?", id)
         return _standing(rows[0]) if rows else None
 
     def standings(self, words: str = "", most: int = -1) -> list[DeliveryStanding]:
-        """The subscriptions whose id or document has some words, in the order of subscribing."""
+        """Returns the subscriptions whose id or document has some words, in the order of
+        subscribing."""
         having = "WHERE ?1='' OR instr(lower(id), lower(?1)) OR instr(lower(document), lower(?1)) "
         rows = self.rows(_STANDING + having + "ORDER BY born LIMIT ?2", words, most)
         return [_standing(row) for row in rows]
 
     def deliveries(self, born: int, after: int, most: int) -> list[LoggedDelivery]:
-        """The deliveries of a subscription after a number."""
+        """Returns the deliveries of a subscription after a number."""
         rows = self.rows(
             "SELECT number, kind, position, body FROM deliveries WHERE born=? AND number>? "
             "ORDER BY number LIMIT ?",
@@ -223,7 +224,8 @@ class LogReaders:
         return [LoggedDelivery._make([*row[:3], json.loads(row[3])]) for row in rows]
 
     def records(self, standing: DeliveryStanding, after: int, most: int) -> list[dict[str, Any]]:
-        """The deliveries after a number as they are told, the first a gap where some are gone."""
+        """Returns the deliveries after a number as they are told, the first a gap where some are
+        gone."""
         born = standing.born
         found = self.deliveries(born, after, most)
         first = found[0].number if found else max(after + 1, self._floor(standing))
@@ -235,12 +237,12 @@ class LogReaders:
         return listed[:most]
 
     def _floor(self, standing: DeliveryStanding) -> int:
-        """The first number that is kept by now."""
+        """Returns the first number that is kept by now."""
         now = self.standing(standing.id)
         return standing.floor if now is None or now.born != standing.born else now.floor
 
     def time_at(self, position: int) -> float | None:
-        """When the entry at a position came."""
+        """Returns when the entry at a position came."""
         rows = self.rows("SELECT at FROM entries WHERE position=?", position)
         return rows[0][0] if rows else None
 
@@ -255,14 +257,14 @@ class LogReaders:
         return Trace.read(rows[0][0]) if rows else None
 
     def traces(self, first: int, last: int) -> dict[int, Trace]:
-        """The traces of some positions, which are in the log or not."""
+        """Returns the traces of some positions, which are in the log or not."""
         rows = self.rows(
             "SELECT position, body FROM traces WHERE position BETWEEN ? AND ?", *(first, last)
         )
         return {position: Trace.read(body) for position, body in rows}
 
     def texts_of(self, id: str, born: int | None = None) -> list[LiveText]:
-        """The texts that subscriptions of an id had, or one of them, the newest first."""
+        """Returns the texts that subscriptions of an id had, or one of them, the newest first."""
         rows = self.rows(
             "SELECT id, born, since, until, document FROM texts "
             "WHERE id=?1 AND born=coalesce(?2, born) ORDER BY since DESC",
@@ -271,7 +273,8 @@ class LogReaders:
         return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
 
     def texts_changed(self, after: int) -> list[LiveText]:
-        """The texts that came or went behind a position, in the order in which they came."""
+        """Returns the texts that came or went behind a position, in the order in which they
+        came."""
         rows = self.rows(
             "SELECT id, born, since, until, document FROM texts WHERE since>?1 OR until>?1 "
             "ORDER BY since",
@@ -285,7 +288,7 @@ class LogReaders:
         return int(rows[0][0])
 
     def delivered_at(self, born: int, position: int) -> list[LoggedDelivery]:
-        """The deliveries of a subscription that the entry at a position made due."""
+        """Returns the deliveries of a subscription that the entry at a position made due."""
         rows = self.rows(
             "SELECT number, kind, position, body FROM deliveries WHERE position=? AND born=? "
             "ORDER BY number",
@@ -296,8 +299,8 @@ class LogReaders:
     def open_verdicts(
         self, *, born: int | None = None, position: int | None = None, tries: int = _OFTEN
     ) -> list[OpenVerdict]:
-        """The first verdicts that are open: of a subscription, an event, or both, and tried so
-        often at most."""
+        """Returns the first verdicts that are open: of a subscription, an event, or both, and tried
+        so often at most."""
         given = {"born=?": born, "position=?": position, "tries<=?": tries}
         wanted = {clause: value for clause, value in given.items() if value is not None}
         rows = self.rows(
@@ -313,7 +316,7 @@ class LogReaders:
         return rows[0][0] if rows else None
 
     def answer(self, request: Request, now: float) -> tuple[bytes, Any] | None:
-        """The digest of the request that had a key, and what was answered to it."""
+        """Returns the digest of the request that had a key, and what was answered to it."""
         rows = self.rows(
             "SELECT digest, answer FROM answers WHERE key=? AND at>?",
             *(request.key, now - KEPT_SECONDS),

@@ -129,8 +129,8 @@ class Replay(Matcher):
 
 
 def without_others(explanation: dict[str, Any]) -> dict[str, Any]:
-    """An explanation from kept answers: who else asks is nobody's business, and how a predicate
-    was decided whose answer is not kept is said as that."""
+    """Returns an explanation from kept answers: who else asks is nobody's business, and how a
+    predicate was decided whose answer is not kept is said as that."""
     for alternative in explanation["alternatives"]:
         for each in alternative["predicates"]:
             if "shared_with" in each:

@@ -235,7 +235,7 @@ class Service:
         return await run_in_threadpool(function, *arguments)
 
     def overload(self) -> HttpProblem | None:
-        """Why no event is taken now: too much waits to be decided, or to be read."""
+        """Says why no event is taken now: too much waits to be decided, or to be read."""
         if self._matching is None or self._log is None or self.lateness is None:
             return None
         state, settings = self._log.state, self.settings
@@ -251,7 +251,7 @@ class Service:
         return None
 
     async def body_of(self, request: Request) -> bytes:
-        """The bytes of a request, which count as waiting while they come."""
+        """Returns the bytes of a request, which count as waiting while they come."""
         with self.holding() as hold:
             return await body_of(request, self.settings.most_bytes, hold)
 
@@ -320,7 +320,7 @@ class Service:
 
 
 def idempotency_key(request: Request) -> str | None:
-    """The key by which a request is the same when it comes again."""
+    """Returns the key by which a request is the same when it comes again."""
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= 255:
         raise HttpProblem("malformed", "an Idempotency-Key has 1 to 255 letters")
@@ -328,7 +328,7 @@ def idempotency_key(request: Request) -> str | None:
 
 
 def bearer(request: Request) -> str | None:
-    """The ticket or key that a request has."""
+    """Returns the ticket or key that a request has."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     return value.strip() or None if scheme.lower() == _SCHEME else None
 

@@ -26,7 +26,8 @@ _TAGS: list[Any] = ["subscriptions"]
 async def standing_of(
     service: Service, request: Request, id: str, *, for_admin: bool = False
 ) -> DeliveryStanding:
-    """The subscription of an id, for who has its ticket, or the admin key where that is enough."""
+    """Returns the subscription of an id, for who has its ticket, or the admin key where that is
+    enough."""
     ticket = bearer(request)
     is_admin = for_admin and service.is_admin(request)
     if ticket is None and not is_admin:
@@ -44,12 +45,12 @@ async def standing_of(
 
 
 def shown_end(expires: float | None) -> str | None:
-    """The end of a subscription as it is told."""
+    """Returns the end of a subscription as it is told."""
     return None if expires is None else shown_time(expires)
 
 
 def routes(service: Service) -> APIRouter:
-    """The addresses of subscriptions."""
+    """Returns the addresses of subscriptions."""
     router = APIRouter(tags=_TAGS)
     _add_subscribe(router, service)
     _add_replace(router, service)
@@ -205,7 +206,7 @@ def _standings(service: Service, words: str, most: int) -> list[DeliveryStanding
 
 
 def shown(standing: DeliveryStanding) -> dict[str, Any]:
-    """A subscription as it is told; `due = delivered + pending + dead + gap`."""
+    """Returns a subscription as it is told; `due = delivered + pending + dead + gap`."""
     return {
         "id": standing.id,
         **standing.document,

@@ -15,7 +15,7 @@ _SALT_BYTES = 16
 
 
 def new_ticket() -> str:
-    """A ticket that nobody can guess."""
+    """Returns a ticket that nobody can guess."""
     return secrets.token_urlsafe(BYTES)
 
 
@@ -35,19 +35,19 @@ def same(given: str, key: str) -> bool:
 
 
 def sealed(ticket: str, key: str) -> str:
-    """A ticket that only who has the key can read."""
+    """Returns a ticket that only who has the key can read."""
     salt = secrets.token_bytes(_SALT_BYTES)
     return (salt + _mixed(ticket.encode(), key, salt)).hex()
 
 
 def unsealed(text: str, key: str) -> str:
-    """The ticket that was sealed."""
+    """Returns the ticket that was sealed."""
     content = bytes.fromhex(text)
     salt, mixed = content[:_SALT_BYTES], content[_SALT_BYTES:]
     return _mixed(mixed, key, salt).decode(errors="replace")
 
 
 def _mixed(content: bytes, key: str, salt: bytes) -> bytes:
-    """The content under a pad of the key and the salt."""
+    """Returns the content under a pad of the key and the salt."""
     pad = hashlib.shake_256(b"tamis ticket" + salt + key.encode(errors="surrogatepass"))
     return bytes(a ^ b for a, b in zip(content, pad.digest(len(content)), strict=True))

@@ -55,11 +55,11 @@ class Trace:
 
     @classmethod
     def read(cls, text: str) -> Trace:
-        """The trace that a text is."""
+        """Returns the trace that a text is."""
         return cls(**json.loads(text))
 
     def written(self) -> str:
-        """The trace as a text, of which nothing is gone that it does not name."""
+        """Returns the trace as a text, of which nothing is gone that it does not name."""
         text = _text(self)
         if len(text) <= _MOST_OF_ONE:
             return text
@@ -92,7 +92,7 @@ class Trace:
         return answer, known["how"]
 
     def with_answers(self, later: Trace) -> Trace:
-        """The same with what was said later, which goes before what failed."""
+        """Returns the same with what was said later, which goes before what failed."""
         return Trace(
             {**self.answers, **later.answers},
             {**self.implied, **later.implied},
@@ -100,12 +100,12 @@ class Trace:
         )
 
     def without_failures(self) -> Trace:
-        """The same without the answers that were none."""
+        """Returns the same without the answers that were none."""
         good = {name: each for name, each in self.answers.items() if "failure" not in each}
         return replace(self, answers=good)
 
     def sources(self, call: str) -> list[str]:
-        """The calls by which a call was implied, one by the other."""
+        """Returns the calls by which a call was implied, one by the other."""
         found: list[str] = []
         while call in self.implied and self.implied[call] not in found:
             call = self.implied[call]

@@ -18,7 +18,7 @@ _TAGS: list[Any] = ["undetermined"]
 
 
 def _listed(service: Service, standing: DeliveryStanding) -> list[dict[str, Any]]:
-    """The open verdicts of a subscription, the first ones."""
+    """Returns the open verdicts of a subscription, the first ones."""
     reading = service.log.reading
     listed = []
     for each in reading.open_verdicts(born=standing.born):
@@ -40,7 +40,7 @@ def _positions(service: Service, standing: DeliveryStanding, event: object) -> l
 
 
 def routes(service: Service, standing_of: Any) -> APIRouter:
-    """The addresses of open verdicts."""
+    """Returns the addresses of open verdicts."""
     router = APIRouter(tags=_TAGS)
 
     @router.get("/subscriptions/{id}/undetermined", openapi_extra=examples.TICKET)

@@ -66,7 +66,7 @@ class Past(NamedTuple):
 
 
 def past_of(service: Service, event: str) -> Past:
-    """The event of an id; a problem where it is not there, or not decided."""
+    """Returns the event of an id; a problem where it is not there, or not decided."""
     reading = service.log.reading
     position = reading.position_of(event)
     found = [] if position is None else reading.entries(position - 1, 1)
@@ -82,7 +82,8 @@ def past_of(service: Service, event: str) -> Past:
 
 
 def explained(service: Service, past: Past, id: str, born: int | None) -> dict[str, Any]:
-    """The explanation of an event for a subscription: of one birth, or whatever had the id."""
+    """Returns the explanation of an event for a subscription: of one birth, or whatever had the
+    id."""
     position = past.entry.position
     texts = service.log.reading.texts_of(id, born)
     if not texts:
@@ -149,7 +150,7 @@ def _tell_log(data: dict[str, Any], said: str) -> None:
 
 
 def text_of(data: Mapping[str, Any]) -> str:
-    """An explanation for people."""
+    """Returns an explanation for people."""
     lines = []
     if not data["stood"]:
         came = f"{data['event']} came at {data['time']}"
@@ -163,7 +164,7 @@ def text_of(data: Mapping[str, Any]) -> str:
 
 
 def closest_text(data: Mapping[str, Any]) -> str:
-    """The closest misses for people."""
+    """Returns the closest misses for people."""
     found = [f"{data['event']} matched {counted(data['matched'], 'subscription')}"]
     found += [str(Explanation(each)) for each in data["closest"]]
     for name in ("came_later", "gone_since"):
@@ -174,7 +175,7 @@ def closest_text(data: Mapping[str, Any]) -> str:
 
 
 def routes(service: Service, standing_of: Any, nearest: LiveSubscriptions) -> APIRouter:
-    """The address of explanations."""
+    """Returns the address of explanations."""
     router = APIRouter(tags=_TAGS)
 
     @router.get(

@@ -51,7 +51,8 @@ class Witness:
             sync_folder(folder)
 
     def read(self) -> Mark | None:
-        """The latest mark; `None` where none was ever made. `LogError` where all are damaged."""
+        """Returns the latest mark; `None` where none was ever made. `LogError` where all are
+        damaged."""
         content = os.pread(self._file, 2 * _SLOT_BYTES, 0)
         slots = (content[:_SLOT_BYTES], content[_SLOT_BYTES:])
         marks = [mark for slot in slots if (mark := _mark(slot)) is not None]

@@ -145,7 +145,7 @@ class NumberCells:
         self._join(1)
 
     def quantiles(self, most: int) -> list[float]:
-        """So many values at most, evenly spaced among all; exact where cells are whole."""
+        """Returns so many values at most, evenly spaced among all; exact where cells are whole."""
         ends = np.cumsum(self.events)
         if not len(ends):
             return []
@@ -251,7 +251,7 @@ class StringCells:
         self.events = self._cut(self.letters)
 
     def quantiles(self, most: int) -> list[str]:
-        """So many strings at most, evenly spaced among all."""
+        """Returns so many strings at most, evenly spaced among all."""
         ordered = sorted(self.events)
         ends = np.cumsum([self.events[each] for each in ordered])
         if not ordered:

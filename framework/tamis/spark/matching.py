@@ -375,7 +375,7 @@ def _given(chunks: Iterable[Chunk], *, tolerant: bool) -> Iterator[GivenLine]:
 
 
 def _written(parts: Iterable[tuple[str, str | None, Totals]]) -> WrittenFiles:
-    """All parts, which come in their order."""
+    """Returns all parts, which come in their order."""
     results, rejects, totals = [], [], Totals()
     for result, rejected, part in parts:
         results.append(result)

@@ -59,7 +59,7 @@ class Versions:
     def __init__(
         self, file: str, folder: Path, compile: Compile, say: Say, statistics: str | None = None
     ) -> None:
-        """Those of a folder of statistics too, where one is followed."""
+        """Follows a folder of statistics too, where one is given."""
         self._file = file
         self._folder = folder
         self._compile = compile

@@ -100,7 +100,7 @@ def spaces_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, AttributeSpaces]:
 
 
 def _shared(values: list[Any], events: int) -> dict[Any, int]:
-    """Each distinct value in order, with its share of so many events."""
+    """Returns each distinct value in order, with its share of so many events."""
     shares: dict[Any, int] = {}
     before = 0
     for at, value in enumerate(values, 1):
@@ -141,7 +141,7 @@ def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _weighted_quantiles(weighted: list[tuple[Any, float]]) -> list[Any]:
-    """Evenly spaced ones of values that stand for so many events each."""
+    """Returns evenly spaced ones of values that stand for so many events each."""
     ends = list(accumulate(weight for _, weight in weighted))
     places = min(len(ends), QUANTILES)
     last = len(ends) - 1

@@ -123,7 +123,7 @@ class Gatherer:
             self.take(name, values_of(given))
 
     def finish(self) -> dict[str, AttributeSpaces]:
-        """All attributes that were there or asked for."""
+        """Returns all attributes that were there or asked for."""
         self.settle()
         for name in self._marks:
             self._counter(name)

@@ -102,11 +102,11 @@ class ObservedSample:
         return self._events
 
     def truths(self) -> Flags:
-        """Of each event (rows) and predicate (columns), whether it is known to be true."""
+        """Returns of each event (rows) and predicate (columns), whether it is known to be true."""
         return self._unpacked(self._true)
 
     def knowns(self) -> Flags:
-        """Of each event (rows) and predicate (columns), whether it is known at all."""
+        """Returns of each event (rows) and predicate (columns), whether it is known at all."""
         return self._unpacked(self._known)
 
     @cached_property
@@ -133,13 +133,13 @@ class ObservedSample:
         return ObservedSample.from_arrays(tuple(place), true, known, (*self.kept, *other.kept))
 
     def latest(self, events: int) -> ObservedSample:
-        """So many of the events, those that came last."""
+        """Keeps so many of the events, those that came last."""
         first = max(0, len(self) - events)
         true, known = self.truths()[first:].T, self.knowns()[first:].T
         return ObservedSample.from_arrays(self.predicates, true, known, self.kept[first:])
 
     def columns(self) -> dict[str, list[Any]]:
-        """As columns of a table: a row a predicate, bits as bytes, the highest first."""
+        """Returns columns of a table: a row a predicate, bits as bytes, the highest first."""
         return {
             "predicate": list(self.predicates),
             "true": [row.tobytes() for row in self._true],

@@ -77,7 +77,7 @@ class _TestBlocks:
         )
 
     def times(self, of_tests: SmallFloats) -> SmallFloats:
-        """Of each event and scene: the sum over tests."""
+        """Returns of each event and scene: the sum over tests."""
         blocks, _, width = self._blocks.shape
         padded = np.zeros((len(of_tests), blocks * width), np.float32)
         padded[:, : self._tests] = of_tests
@@ -86,7 +86,7 @@ class _TestBlocks:
         return product
 
     def sums(self, of_events: SmallFloats) -> SmallFloats:
-        """Of each scene and test: the sum over events."""
+        """Returns of each scene and test: the sum over events."""
         cut = np.matmul(of_events.T, self._blocks).transpose(1, 0, 2)
         found: SmallFloats = cut.reshape(of_events.shape[1], -1)[:, : self._tests]
         return found
@@ -106,7 +106,7 @@ class _Events:
         self._known = None if self.is_whole else _TestBlocks(known.astype(np.float32))
 
     def some(self, chosen: Flags) -> _Events:
-        """Some of the events."""
+        """Returns some of the events."""
         return _Events(self.true[chosen], self.known[chosen])
 
     def likelihood(self, selectivity: SmallFloats) -> Floats:
@@ -117,7 +117,7 @@ class _Events:
         return found.astype(np.float64)
 
     def selectivity(self, belongs: SmallFloats, strength: float) -> SmallFloats:
-        """Of each scene and test, given how far each event belongs to each scene."""
+        """Returns of each scene and test, given how far each event belongs to each scene."""
         found = self._true.sums(belongs) + strength * self.share
         seen = belongs.sum(axis=0)[:, None] if self._known is None else self._known.sums(belongs)
         selectivity: SmallFloats = np.clip(found / (seen + strength), _LEAST, 1 - _LEAST)
@@ -151,7 +151,7 @@ def fitted(true: Flags, known: Flags) -> Mixture | None:
     searches = [_Search(seen) for seen, _ in halves]
 
     def likelihood(count: int, strength: float) -> Floats:
-        """Of each event that was held back."""
+        """Returns of each event that was held back."""
         fits = [search.fit(count, strength) for search in searches]
         joints = [fit.joint(held) for fit, (_, held) in zip(fits, halves, strict=True)]
         return np.concatenate([_log_sum(joint) for joint in joints])
@@ -228,7 +228,7 @@ def ward(points: SmallFloats, most: int) -> dict[int, Ints]:
 
 
 def _stepped(fit: _Fit, events: _Events, strength: float, steps: int) -> _Fit:
-    """Some steps of expectation and maximization."""
+    """Returns some steps of expectation and maximization."""
     before = -np.inf
     for _ in range(steps):
         joint = fit.joint(events)

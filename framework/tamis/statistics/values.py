@@ -38,7 +38,7 @@ class Values(NamedTuple):
 
 
 def values_of(given: Sequence[Any]) -> Values:
-    """Raw values as events hold them, by kind."""
+    """Returns raw values as events hold them, by kind."""
     types = set(map(type, given))
     if type(None) in types:
         given = [each for each in given if each is not None]

@@ -47,7 +47,7 @@ def draw_scalar(draw: DrawFn) -> Scalar:
 
 
 def draw_clause(draw: DrawFn) -> Clause:
-    """One `(attribute, op, value)`."""
+    """Returns one `(attribute, op, value)`."""
     attribute = one_of(draw, (*pool.ATTRIBUTES, *pool.ATTRIBUTES, *TIME_NAMES))
     if attribute in TIME_NAMES:
         return attribute, one_of(draw, RELATIONS), one_of(draw, pool.HOURS)
@@ -59,7 +59,7 @@ def draw_clause(draw: DrawFn) -> Clause:
 
 
 def edge_clauses(attribute: str, value: Any) -> list[Clause]:
-    """Every op with a value and its neighbors for constants: where an answer turns.
+    """Returns every op with a value and its neighbors for constants: where an answer turns.
 
     >>> edge_clauses("a", True)[:3]
     [('a', '=', True), ('a', '=', False), ('a', '=', 1)]

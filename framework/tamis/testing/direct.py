@@ -157,7 +157,7 @@ def _has(op: str, found: object, wanted: list[Any]) -> bool:
 
 
 def _moment(text: object) -> tuple[int | float, int, int] | None:
-    """Epoch, hour and weekday of a time, UTC where it has no offset."""
+    """Returns epoch, hour and weekday of a time, UTC where it has no offset."""
     if _kind(text) == "number":
         return _counted(text)  # type: ignore[arg-type]
     if isinstance(text, str) and len(text) == 10:

@@ -55,12 +55,12 @@ else:
 
 
 def one_of(draw: DrawFn, choices: Sequence[T]) -> T:
-    """One of the choices; the first is the simplest."""
+    """Returns one of the choices; the first is the simplest."""
     return choices[draw(_below(len(choices)))]
 
 
 def several(draw: DrawFn, least: int, most: int) -> range:
-    """So many times: `for _ in several(draw, 0, 3)`."""
+    """Repeats so many times: `for _ in several(draw, 0, 3)`."""
     return range(least + draw(_below(most - least + 1)))
 
 

@@ -21,8 +21,8 @@ def specified(
     parameters: tuple[Parameter, ...],
     outputs: tuple[str, ...] = (),
 ) -> Specification:
-    """The specification of an operator on what a detector found: some of the labels (where none are
-    said, any), and maybe which way each is headed."""
+    """Returns the specification of an operator on what a detector found: some of the labels (where
+    none are said, any), and maybe which way each is headed."""
     problem = None
     if labels and configuration.kind != "own":  # that is made when a subscription comes in
         problem = lacking(configuration, labels, directions=directions)

@@ -33,7 +33,7 @@ _TO_LAB = (
 
 
 def lightness_chroma_hue(red_green_blue: Floats) -> tuple[Floats, Floats, Floats]:
-    """Oklab of sRGB values from 0 to 255, with colors along the last axis."""
+    """Returns Oklab of sRGB values from 0 to 255, with colors along the last axis."""
     value = red_green_blue / 255
     linear = numpy.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     lab = numpy.cbrt(linear @ numpy.array(_TO_CONES).T) @ numpy.array(_TO_LAB).T

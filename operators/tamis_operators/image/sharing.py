@@ -52,7 +52,7 @@ def _detections(configuration: DetectorConfiguration) -> Preparation:
 
 
 def _detected(configuration: DetectorConfiguration, event: Any) -> Detections:
-    """Everything that the detector finds on the prepared frame."""
+    """Returns everything that the detector finds on the prepared frame."""
     from tamis_operators.image.detectors import detector_of
 
     detector = detector_of(configuration)

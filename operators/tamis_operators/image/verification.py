@@ -35,7 +35,7 @@ Pairs = NDArray[numpy.intp]
 
 
 def paired(frame: Features, references: Sequence[Features]) -> list[Pairs]:
-    """For each reference, the pairs (point of the frame, point of the reference)."""
+    """Returns for each reference the pairs (point of the frame, point of the reference)."""
     whole = numpy.concatenate([each.descriptors for each in references])
     if not len(frame) or not len(whole):
         return [numpy.empty((0, 2), numpy.intp) for _ in references]
@@ -52,7 +52,7 @@ def paired(frame: Features, references: Sequence[Features]) -> list[Pairs]:
 
 
 def _clear(distances: SmallFloats) -> Pairs:
-    """Each row and the column that is clearly nearest to it, where that holds both ways."""
+    """Returns each row and the column that is clearly nearest to it, where that holds both ways."""
     if min(distances.shape) < 2:
         return numpy.empty((0, 2), numpy.intp)
     rows = numpy.arange(len(distances))
@@ -65,7 +65,7 @@ def _clear(distances: SmallFloats) -> Pairs:
 def _nearest(
     distances: SmallFloats,
 ) -> tuple[NDArray[numpy.intp], Flags]:
-    """For each row the nearest column, and whether the second is clearly farther."""
+    """Returns for each row the nearest column, and whether the second is clearly farther."""
     least = distances.argmin(axis=1)
     two = numpy.partition(distances, 1, axis=1)
     return least, two[:, 0] < RATIO * RATIO * two[:, 1]

@@ -38,8 +38,8 @@ def operators(
     terms: str = "words",
     rules: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
 ) -> list[OperatorRecord]:
-    """The operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or JSON-LD,
-    or graphs of rdflib.
+    """Returns the operators over an ontology: files or folders of Turtle, N-Triples, RDF/XML or
+    JSON-LD, or graphs of rdflib.
 
     Without one, those that `TAMIS_ONTOLOGY` lists, else the bundled one. `timeout` are the seconds
     of what follows from an event's facts, of the rules, and of each operator that takes SPARQL, as

@@ -121,7 +121,7 @@ class Closure:
         return _both(own, self.base.by_object.get(predicate, _NOTHING).get(object, _NONE))
 
     def pairs(self, predicate: int) -> Iterator[tuple[int, int]]:
-        """Everything that a predicate relates."""
+        """Yields everything that a predicate relates."""
         for layer in self._layers():
             for subject, objects in layer.by_predicate.get(predicate, _NOTHING).items():
                 for object in objects:

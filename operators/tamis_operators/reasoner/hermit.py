@@ -99,7 +99,7 @@ def types_of(document: str, timeout: float | None) -> dict[str, set[str]]:
 
 
 def _run(command: list[str], timeout: float | None) -> tuple[int, str, str]:
-    """Its exit status and what it said; what is late is killed with all it started."""
+    """Returns its exit status and what it said; what is late is killed with all it started."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

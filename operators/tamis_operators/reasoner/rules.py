@@ -56,7 +56,7 @@ def _rule(line: str) -> Rule:
 
 
 def _rules(text: str) -> tuple[Rule, ...]:
-    """One rule a line; a line that begins with `=>` or `.` goes on with the one before."""
+    """Returns one rule a line; a line that begins with `=>` or `.` goes on with the one before."""
     joined = re.sub(r"\n\s*(?==>|\. )", " ", text)
     return tuple(_rule(line.strip()) for line in joined.splitlines() if line.strip())
 

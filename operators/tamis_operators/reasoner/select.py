@@ -80,7 +80,7 @@ def _solutions(
     wanted: Sequence[Variable | ConstantObject],
     as_terms: bool,
 ) -> Iterator[tuple[Scalar, ...]]:
-    """Each once, in the order of the query."""
+    """Yields each once, in the order of the query."""
     scalar = facts.knowledge.names.scalar
     asked = [place for place, each in enumerate(wanted) if isinstance(each, Variable)]
     given = [(place, each) for place, each in enumerate(wanted) if isinstance(each, ConstantObject)]

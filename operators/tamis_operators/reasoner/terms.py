@@ -128,7 +128,7 @@ class Terms:
 
 
 def flaw(literal: ox.Literal) -> str | None:
-    """Why a literal's text is none of its datatype."""
+    """Says why a literal's text is none of its datatype."""
     datatype = literal.datatype.value
     pattern = _TEXTS.get(datatype)
     if pattern is None:

@@ -76,8 +76,8 @@ def brought(vertices: Any, crs: str) -> Any:
 
 
 def geographic_value(value: object, pairs: str, most_vertices: int | None) -> object:
-    """A position or a geometry with longitudes and latitudes: a pair is of the system `pairs`, a
-    geometry of the one that its `crs` names."""
+    """Returns a position or a geometry with longitudes and latitudes: a pair is of the system
+    `pairs`, a geometry of the one that its `crs` names."""
     if not isinstance(value, Mapping):
         return _moved(value, pairs, most_vertices) if pairs else value
     geometry = value.get("geometry") if value.get("type") == "Feature" else value

@@ -66,7 +66,7 @@ class Pieces(NamedTuple):
         return np.asarray((self.x1 == self.x2) & (self.y1 == self.y2))
 
     def at(self, places: Any) -> Pieces:
-        """Some of the pieces."""
+        """Returns some of the pieces."""
         return Pieces(*(each[places] for each in self))
 
 
@@ -226,8 +226,8 @@ class _PieceBlocks:
 
 
 def _straightened(pieces: Pieces) -> Pieces:
-    """The same in pieces that bend by less than what is allowed: a curve that is straight in
-    longitude and latitude bends as parallels do, the more the steeper the latitude."""
+    """Returns the same in pieces that bend by less than what is allowed: a curve that is straight
+    in longitude and latitude bends as parallels do, the more the steeper the latitude."""
     steepest = np.minimum(89.99, np.maximum(np.abs(pieces.y1), np.abs(pieces.y2)))
     bend = np.maximum(0.01, np.tan(np.radians(steepest)))
     counts = np.ceil(2 * pieces.half_m / np.sqrt(8 * _RADIUS_M * _BEND_M / bend)).astype(np.int64)

@@ -167,7 +167,7 @@ class Gazetteer:
         return known
 
     def by_distance(self, position: Position, most_m: float) -> Iterator[tuple[str, float]]:
-        """All places that are at most so far, the nearest first, with their distances."""
+        """Yields all places that are at most so far, the nearest first, with their distances."""
         low = self._least(position, None, self.places)
         waiting: list[tuple[float, str]] = []
         for at in np.argsort(low, kind="stable").tolist():
@@ -204,8 +204,8 @@ class Gazetteer:
         return [known.get(number, False) for number in numbers]
 
     def _candidates(self, position: Position) -> set[int]:
-        """The numbers of lines and areas whose boxes meet the position's, and of those at the
-        antimeridian or at a pole if it is there too."""
+        """Returns the numbers of lines and areas whose boxes meet the position's, and of those at
+        the antimeridian or at a pole if it is there too."""
         if self._boxes is None:
             with self._lock:
                 if self._boxes is None:
@@ -312,7 +312,7 @@ class Gazetteer:
 
 
 def _balls(groups: Sequence[Any]) -> tuple[Any, Any]:
-    """For each group of pieces, a ball that holds it."""
+    """Returns for each group of pieces a ball that holds it."""
     centers = np.array([each.middle.mean(axis=0) for each in groups]).reshape(-1, 3)
     radii = [
         float(np.max(np.sqrt(((each.middle - center) ** 2).sum(axis=1)) + each.half_m))

@@ -156,7 +156,7 @@ def _cut(geometry: Any, dimension: int) -> list[Any]:
 
 
 def _of_dimension(geometry: Any, dimension: int) -> list[Any]:
-    """Its parts, without those of less dimension."""
+    """Returns its parts, without those of less dimension."""
     return [
         part for part in shapely.get_parts(geometry) if shapely.get_dimensions(part) == dimension
     ]

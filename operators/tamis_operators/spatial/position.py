@@ -72,8 +72,8 @@ class Position:
 
 
 def position_of(value: object, most_vertices: int, crs: str = "") -> Position:
-    """The position of a GeoJSON geometry, or of a pair in a coordinate system; `GeometryError` says
-    what is wrong with it."""
+    """Returns the position of a GeoJSON geometry, or of a pair in a coordinate system;
+    `GeometryError` says what is wrong with it."""
     try:
         if crs or (isinstance(value, Mapping) and _names_system(value)):
             from tamis_operators.spatial.crs import geographic_value

@@ -146,7 +146,7 @@ def _words(entry: GazetteerEntry, said: Mapping[str, object], key: str) -> list[
 
 
 def geometry_of(value: object, crs: str = "") -> Any:
-    """One geometry of points, of lines or of areas."""
+    """Returns one geometry of points, of lines or of areas."""
     if not isinstance(value, Mapping):
         raise GeometryError("it has no geometry")
     if crs or "crs" in value:

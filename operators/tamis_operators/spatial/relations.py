@@ -115,19 +115,19 @@ class _Edges:
         return len(self.starts)
 
     def edge(self, number: int) -> tuple[Point, Point]:
-        """Both ends of one."""
+        """Returns both ends of one."""
         (x1, y1), (x2, y2) = self.starts[number].tolist(), self.ends[number].tolist()
         return (x1, y1), (x2, y2)
 
     def _beside(self, y: float, slack: float) -> list[int]:
-        """Those whose latitudes hold one."""
+        """Returns those whose latitudes hold one."""
         found: list[int] = np.flatnonzero(
             (self.low <= y + slack) & (self.high >= y - slack)
         ).tolist()
         return found
 
     def side(self, point: Exact) -> int:
-        """1 within the area, 0 on its border, -1 outside, exactly."""
+        """Returns 1 within the area, 0 on its border, -1 outside, exactly."""
         x, y = point
         near = float(y)
         slack = abs(near) * _ROUNDING + 1e-300
@@ -148,7 +148,7 @@ def _turn(a: Exact, b: Exact, c: Exact) -> int:
 
 
 def _orientation(a: Point, b: Point, c: Point) -> int:
-    """On which side of a line through two points a third one is, exactly: 1 left, 0 on it."""
+    """Tells on which side of a line through two points a third one is, exactly: 1 left, 0 on it."""
     if c in (a, b):
         return 0
     left = (b[0] - a[0]) * (c[1] - a[1])

@@ -84,7 +84,7 @@ def _data_bytes() -> int | None:
 
 
 def _control(option: int, value: int) -> None:
-    """One of Linux's settings of a process; elsewhere nothing."""
+    """Changes one of Linux's settings of this process; elsewhere nothing."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)

@@ -51,7 +51,7 @@ def passing_code(code: int, share: float) -> int:
 
 @inlined
 def passing_of(code: int) -> int:
-    """About how many events a term lets pass."""
+    """Returns about how many events a term lets pass."""
     return code >> 48
 
 

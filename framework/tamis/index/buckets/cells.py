@@ -89,7 +89,7 @@ def _distinct_cuts(terms: TermColumns, start: Ints, table: Floats, found: Ints) 
 def _samples(
     terms: TermColumns, stride: Ints, slot: Ints, sample: Floats, seen: Ints, taken: Ints
 ) -> None:
-    """Every so many cuts of the dimensions that have a slot in `sample`, and how many."""
+    """Takes every so many cuts of the dimensions that have a slot in `sample`, and how many."""
     for term in range(len(terms.dimension)):
         dimension = terms.dimension[term]
         at = slot[dimension]
@@ -105,7 +105,7 @@ def _samples(
 
 @inlined
 def _count_bounds(terms: TermColumns, bounds: Ints) -> None:
-    """At most how many cuts each dimension has."""
+    """Returns at most how many cuts each dimension has."""
     for term in range(len(terms.dimension)):
         bounds[terms.dimension[term]] += 2
 

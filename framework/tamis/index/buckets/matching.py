@@ -127,8 +127,8 @@ def _add_point(store: Store, dimension: int, value: float, spaces: Ints, count: 
 
 @inlined
 def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tuple[int, int]:
-    """The spaces that an event is in, in the order of dimensions where that matters; how many, and
-    how many roots, whose dimensions are in `keys`."""
+    """Returns the spaces that an event is in, in the order of dimensions where that matters; how
+    many, and how many roots, whose dimensions are in `keys`."""
     spaces, count, roots = use.spaces, 0, 0
     ordered = store.tops[ORDERED] and not len(store.pairs)
     for at in range(_in_order(readings, event, ordered, use.order, use.keys)):

@@ -130,7 +130,7 @@ class DatabaseIndex(Index):
             super().delete_many(rows)
 
     def inform(self, statistics: Statistics) -> None:
-        """Nothing here depends on what events are like: the database has statistics of its own."""
+        """Does nothing: the database has statistics of its own."""
 
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""

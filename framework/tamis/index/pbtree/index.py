@@ -252,7 +252,7 @@ class PBTree(Index):
                 self._store.settle()
 
     def inform(self, statistics: Statistics) -> None:
-        """Nothing here depends on what events are like."""
+        """Does nothing: this index is the same whatever events are like."""
         return
 
     # matching

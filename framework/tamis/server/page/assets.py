@@ -43,7 +43,7 @@ class Asset(NamedTuple):
 
 
 def assets() -> dict[str, Asset]:
-    """The files of the page by their names."""
+    """Returns the files of the page by their names."""
     found = {}
     for each in resources.files(__package__).iterdir():
         kind = _TYPES.get(each.name[each.name.rfind(".") :])
@@ -54,7 +54,7 @@ def assets() -> dict[str, Asset]:
 
 
 def routes() -> APIRouter:
-    """The addresses of the page."""
+    """Returns the addresses of the page."""
     router = APIRouter(include_in_schema=False)
     files = assets()
 
@@ -74,7 +74,7 @@ def routes() -> APIRouter:
 
 
 def _answer(request: Request, asset: Asset) -> Response:
-    """The file, or that the browser has it."""
+    """Returns the file, or that the browser has it."""
     headers = {**_HEADERS, "ETag": asset.tag}
     known = [each.strip() for each in request.headers.get("if-none-match", "").split(",")]
     if asset.tag in known or "*" in known:

@@ -33,7 +33,7 @@ _VERDICTS = {TRUE: "matched", FALSE: "rejected", UNKNOWN: "unknown", SPARED: "ne
 
 
 def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
-    """The addresses of what the page shows."""
+    """Returns the addresses of what the page shows."""
     router = APIRouter(tags=_TAGS)
 
     @router.get("/events/{id:path}/content", openapi_extra=examples.ADMIN)
@@ -64,7 +64,7 @@ def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
 
 
 def told(nearest: LiveSubscriptions, past: Past) -> dict[str, Any]:
-    """The calls of an event as they are told."""
+    """Returns the calls of an event as they are told."""
     verdict = past.verdict
     data: dict[str, Any] = {
         "event": past.entry.id,
@@ -88,7 +88,7 @@ def told(nearest: LiveSubscriptions, past: Past) -> dict[str, Any]:
 def _calls(
     trace: Trace, result: Result, stood: Container[str]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """The calls of a trace, taken again one by one, and those that nobody made."""
+    """Returns the calls of a trace, taken again one by one, and those that nobody made."""
     if result.decision is None:
         return [_record(text, trace) for text in trace.answers], []
     retold = _Retold(result, stood)
@@ -125,11 +125,11 @@ class _Retold:
         return {"shared": len(ids), "shared_with": ids[:_MOST_NAMED], "decided": decided}
 
     def _ids(self, alternatives: Iterable[int]) -> list[str]:
-        """The subscriptions of alternatives, of those that stood then."""
+        """Returns the subscriptions of alternatives, of those that stood then."""
         return sorted({id for at in alternatives if (id := self._owners[at]) is not None})
 
     def spared(self, trace: Trace) -> list[str]:
-        """The calls that candidates hold and nobody made."""
+        """Returns the calls that candidates hold and nobody made."""
         return [
             text
             for text, at in self._numbers.items()
@@ -138,7 +138,8 @@ class _Retold:
 
 
 def _record(text: str, trace: Trace) -> dict[str, Any]:
-    """An answer as it is told: at most so many of its solutions, and how many there were."""
+    """Returns an answer as it is told: at most so many of its solutions, and how many there
+    were."""
     kept = dict(trace.answers[text])
     solutions = kept.get("solutions")
     if solutions is not None:

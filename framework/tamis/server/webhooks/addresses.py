@@ -47,7 +47,7 @@ def networks_of(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def literal_address(host: str) -> Address | None:
-    """The address that a host is, however it is written; `None` for a name."""
+    """Returns the address that a host is, however it is written; `None` for a name."""
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:
@@ -74,7 +74,7 @@ def is_open(address: Address, networks: tuple[Network, ...] = ()) -> bool:
 
 
 async def open_addresses(host: str, port: int, networks: tuple[Network, ...]) -> list[str]:
-    """The addresses of a host that may be called; an error where there is none of them."""
+    """Returns the addresses of a host that may be called; an error where there is none of them."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -171,7 +171,7 @@ class Dispatch:
         return self._failed(message, outcome)
 
     def _failed(self, message: Message, outcome: SendOutcome) -> Attempt:
-        """When to send again what was not taken, and whether."""
+        """Says when to send again what was not taken, and whether."""
         settings, now = self._settings, self._log.clock()
         again = now + self._delay(message.tries)
         first = now if message.first is None else message.first

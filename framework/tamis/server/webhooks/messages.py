@@ -23,7 +23,7 @@ _KIND = "application/cloudevents+json; charset=utf-8"
 
 
 def body_of(subscription: str, record: Mapping[str, Any]) -> bytes:
-    """The CloudEvent of a delivery."""
+    """Returns the CloudEvent of a delivery."""
     data = {name: value for name, value in record.items() if name not in ("id", "type")}
     at = record["time"]
     envelope: dict[str, Any] = {
@@ -41,14 +41,14 @@ def body_of(subscription: str, record: Mapping[str, Any]) -> bytes:
 
 
 def signature(secret: str, id: str, at: int, body: bytes) -> str:
-    """The signature of a message under a secret."""
+    """Returns the signature of a message under a secret."""
     signed = b".".join((id.encode(), str(at).encode(), body))
     made = hmac.new(secret_bytes(secret), signed, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(made).decode()}"
 
 
 def headers_of(secrets: Sequence[str], id: str, at: int, body: bytes) -> dict[str, str]:
-    """The headers of a message at a time."""
+    """Returns the headers of a message at a time."""
     return {
         "Content-Type": _KIND,
         "User-Agent": f"tamis/{version('tamis')}",

@@ -43,7 +43,7 @@ class Later(NamedTuple):
 
 
 def waiting(reading: LogReaders) -> list[int]:
-    """The subscriptions, by birth, whose webhooks have something to be sent."""
+    """Returns the subscriptions, by birth, whose webhooks have something to be sent."""
     rows = reading.rows(
         "SELECT born FROM webhooks JOIN subscriptions USING(born) WHERE NOT disabled AND "
         "(last>acknowledged OR born IN (SELECT born FROM retries WHERE at IS NOT NULL))"
@@ -52,7 +52,7 @@ def waiting(reading: LogReaders) -> list[int]:
 
 
 def holders(reading: LogReaders) -> set[int]:
-    """The subscriptions, by birth, that have a webhook."""
+    """Returns the subscriptions, by birth, that have a webhook."""
     return {born for (born,) in reading.rows("SELECT born FROM webhooks")}
 
 
@@ -99,7 +99,7 @@ def _next_retry(reading: LogReaders, born: int) -> tuple[int, int, float, float]
 def dead(
     reading: LogReaders, standing: DeliveryStanding, after: int, most: int
 ) -> list[dict[str, Any]]:
-    """The dead deliveries of a subscription after a number, with the reason of each."""
+    """Returns the dead deliveries of a subscription after a number, with the reason of each."""
     rows = reading.rows(
         "SELECT number, tries, retries.reason, kind, body FROM retries "
         "JOIN deliveries USING(born, number) "

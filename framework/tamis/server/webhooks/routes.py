@@ -24,7 +24,7 @@ _MOST = 1_000
 
 
 def routes(service: Service, standing_of: Any) -> APIRouter:
-    """The addresses of webhooks."""
+    """Returns the addresses of webhooks."""
     router = APIRouter(tags=_TAGS)
 
     @router.get("/subscriptions/{id}/dead", openapi_extra=examples.TICKET)

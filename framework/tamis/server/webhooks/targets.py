@@ -22,12 +22,12 @@ _SCHEMES = ("http", "https")
 
 
 def new_secret() -> str:
-    """A secret that nobody can guess."""
+    """Returns a secret that nobody can guess."""
     return PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def secret_bytes(secret: str) -> bytes:
-    """The key that a secret stands for; `ValueError` where it is none."""
+    """Returns the key that a secret stands for; `ValueError` where it is none."""
     try:
         return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except binascii.Error as bad:
@@ -35,7 +35,7 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def checked_secret(secret: object) -> str:
-    """A secret that can be used, or an error that does not repeat it."""
+    """Returns a secret that can be used, or an error that does not repeat it."""
     try:
         if not isinstance(secret, str) or not secret.startswith(PREFIX):
             raise ValueError("it begins with whsec_")
@@ -50,7 +50,8 @@ def checked_secret(secret: object) -> str:
 
 
 def webhook_of(value: Any, networks: tuple[Network, ...]) -> Webhook:
-    """The webhook that a subscription wants; what is wrong with it is a `SubscriptionError`."""
+    """Returns the webhook that a subscription wants; what is wrong with it is a
+    `SubscriptionError`."""
     wanted = {"url": value} if isinstance(value, str) else value
     if not isinstance(wanted, dict) or "url" not in wanted:
         raise SubscriptionError('webhook: an address, or {"url": …, "secret": …}')

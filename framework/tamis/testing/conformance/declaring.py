@@ -161,6 +161,6 @@ def _positions(degrees: Iterable[float]) -> Iterator[Any]:
 
 
 def _spread(contents: list[Content], most: int) -> list[Content]:
-    """So many at most, from all over the list."""
+    """Returns so many at most, from all over the list."""
     step = max(1.0, len(contents) / most)
     return [contents[int(at * step)] for at in range(min(most, len(contents)))]

@@ -148,7 +148,7 @@ def _said(subject: LawSubject, calls: list[Call]) -> dict[Literal, set[Literal]]
 
 
 def _following(said: dict[Literal, set[Literal]], literal: Literal) -> Iterator[Literal]:
-    """All that follows, through calls whose answer is not known as well."""
+    """Yields all that follows, through calls whose answer is not known as well."""
     reached = {literal}
     waiting = [literal]
     while waiting:

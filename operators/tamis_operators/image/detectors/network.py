@@ -122,7 +122,7 @@ class NetworkDetector(Detector):
 
 
 def _darknet_size(config: Path) -> tuple[int, int] | None:
-    """Width and height of the `[net]` section, which is the first one."""
+    """Returns width and height of the `[net]` section, which is the first one."""
     text = config.read_text(encoding="utf-8", errors="replace")
     first = text.split("\n[", 2)[0 if text.lstrip().startswith("[net") else 1]
     found = {name: int(number) for name, number in _DARKNET_SIZE.findall(first)}

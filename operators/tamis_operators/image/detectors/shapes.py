@@ -14,7 +14,8 @@ _VARINT, _EIGHT, _SIZED, _FOUR = 0, 1, 2, 5
 
 
 def input_size(model: Path) -> tuple[int, int] | None:
-    """Width and height of the first input of four dimensions; `None` where they are not fixed."""
+    """Returns width and height of the first input of four dimensions; `None` where they are not
+    fixed."""
     with (
         model.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
