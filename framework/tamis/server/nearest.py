@@ -8,9 +8,11 @@ Cost: the first time that of subscribing all; then that of a scan, and of explai
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from sortedcontainers import SortedList
 
 from tamis.index.scan import Scan
 from tamis.result.explain import MATCHED
@@ -19,11 +21,24 @@ from tamis.server.replay import Replay, without_others
 
 if TYPE_CHECKING:
     from tamis.result import Result
+    from tamis.server.reading import LiveText
     from tamis.server.service import Service
     from tamis.server.why import Past
 
 _ROOM = 3
 """Times as many as are wanted are looked at, as attributes alone do not say who is closest."""
+
+
+class _StoodAt(Container[str]):
+    """The subscriptions that stood at a position, by their ids."""
+
+    def __init__(self, since: Mapping[str, int], position: int) -> None:
+        self._since = since
+        self._position = position
+
+    def __contains__(self, id: object) -> bool:
+        since = self._since.get(str(id))
+        return since is not None and since <= self._position
 
 
 class LiveSubscriptions:
@@ -33,6 +48,8 @@ class LiveSubscriptions:
         self._service = service
         self._replay: Replay | None = None
         self._since: dict[str, int] = {}
+        self._positions = SortedList()
+        """Those at which they came."""
         self._position = 0
         self._lock = threading.Lock()
 
@@ -41,13 +58,12 @@ class LiveSubscriptions:
         """Holds what is live against an event; which of it stood then."""
         with self._lock:
             replay, position = self._follow(), past.entry.position
-            stood = {id for id, since in self._since.items() if since <= position}
-            yield past.decided_by(replay), stood
+            yield past.decided_by(replay), _StoodAt(self._since, position)
 
     def closest(self, past: Past, most: int) -> dict[str, Any]:
         """Returns the subscriptions that an event did not match, the closest misses first."""
         with self.decided(past) as (result, stood):
-            later = sum(id not in stood for id in self._since)
+            later = len(self._since) - self._positions.bisect_right(past.entry.position)
             ids = self._candidates(result, stood, _ROOM * most)
             found = [without_others(result.explain(id).data) for id in ids]
         found = [each for each in found if each["verdict"] != MATCHED]
@@ -68,14 +84,17 @@ class LiveSubscriptions:
         if self._replay is None:
             self._replay = Replay(service.matching.matcher)
         replay, cursor = self._replay, service.log.state.cursor
+        came: dict[str, LiveText] = {}
         for text in service.log.reading.texts_changed(self._position):
             is_here = self._since.get(text.id) == text.since
             if text.is_live_at(cursor) and not is_here:
-                self._since[text.id] = text.since
-                replay.take_in([entry_of(text.id, {"where": text.document["where"]})])
+                came[text.id] = text
             elif is_here and not text.is_live_at(cursor):
-                del self._since[text.id]
+                self._positions.remove(self._since.pop(text.id))
                 replay.unsubscribe(text.id)
+        replay.take_in(entry_of(id, {"where": each.document["where"]}) for id, each in came.items())
+        self._since.update((id, each.since) for id, each in came.items())
+        self._positions.update(each.since for each in came.values())
         self._position = cursor
         return replay
 
