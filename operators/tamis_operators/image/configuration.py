@@ -19,7 +19,8 @@ import importlib.util
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ _AUTO = "hog"
 ONNXRUNTIME = "onnxruntime"
 _OWN = re.compile(r"[\w.]+:\w+")
 _MODELS = (".weights", ".pb", ".onnx")
+_ENDINGS = ", ".join(_MODELS)
+_LARGEST, _MOST_TOGETHER = 10_000, 1_024
 _CONFIGS = {".weights": ".cfg", ".pb": ".pbtxt"}
 _NAMES = ("coco.names", "labels.txt", "classes.txt")
 VERSION = "2"
@@ -91,7 +94,7 @@ class DetectorConfiguration:
             return _of_module(text)
         raise ConfigurationError(
             f"{text!r} is not a detector{did_you_mean(text, [*KINDS, *DETECTORS])}; name "
-            f"{', '.join([*KINDS, *DETECTORS])}, the file of a model ({', '.join(_MODELS)}), "
+            f"{', '.join([*KINDS, *DETECTORS])}, the file of a model ({_ENDINGS}), "
             "a .json file, or module:attribute"
         )
 
@@ -200,29 +203,66 @@ def _of_module(source: str) -> DetectorConfiguration:
     return DetectorConfiguration("own", source, stamp=stamp)
 
 
-_SETTINGS = tuple(
-    each.name
-    for each in fields(DetectorConfiguration)
-    if each.name not in ("kind", "source", "engine", "stamp")
-)
+def _is_number(value: object, least: float, most: float) -> bool:
+    return type(value) in (int, float) and least <= value <= most  # type: ignore[operator]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "model": (_is_text, "a name or the path of a model"),
+    "config": (_is_text, "the path of a file"),
+    "names": (
+        lambda value: (
+            _is_text(value)
+            or (type(value) is list and all(isinstance(each, str) for each in value))
+        ),
+        "the path of a file, or a list of names",
+    ),
+    "threshold": (lambda value: _is_number(value, 0, 1), "a number from 0 to 1"),
+    "overlap": (lambda value: _is_number(value, 0, 1), "a number from 0 to 1"),
+    "size": (
+        lambda value: (
+            type(value) is list
+            and len(value) == 2
+            and all(type(each) is int and 0 < each <= _LARGEST for each in value)
+        ),
+        f"[width, height], whole numbers up to {_LARGEST:,}",
+    ),
+    "letterbox": (lambda value: type(value) is bool, "true or false"),
+    "scale": (lambda value: _is_number(value, 1e-9, 1e9), "a number above 0"),
+    "batch": (
+        lambda value: type(value) is int and 0 < value <= _MOST_TOGETHER,
+        f"a whole number from 1 to {_MOST_TOGETHER:,}",
+    ),
+}
+"""The settings of a document, and what each is."""
 
 
 def _of_document(path: Path) -> DetectorConfiguration:
     """Returns the settings of a JSON file."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise ConfigurationError(f"{path} is not a detector: {problem}") from None
     if not isinstance(given, dict):
         raise ConfigurationError(f"{path} is not a detector: it is an object with a model")
+    given = {name: value for name, value in given.items() if value is not None}
     for name in given:
         if name not in _SETTINGS:
             raise ConfigurationError(
                 f"{path}: a detector has no setting {name!r}{did_you_mean(name, _SETTINGS)}"
             )
+        is_right, what = _SETTINGS[name]
+        if not is_right(given[name]):
+            raise ConfigurationError(f"{path}: {name} is {what}, not {given[name]!r:.80}")
     if "model" not in given:
         raise ConfigurationError(f"{path} names no model")
     if given["model"] in DETECTORS:
+        if said := [name for name in ("names", "config") if name in given]:
+            raise ConfigurationError(f"{path}: {given['model']} has its own {said[0]}")
         known = _of_known(DETECTORS[given.pop("model")])
         return replace(known, **_typed(given))
     return _of_model(path.parent / given.pop("model"), given, path.parent)
@@ -230,21 +270,21 @@ def _of_document(path: Path) -> DetectorConfiguration:
 
 def _typed(given: dict[str, Any]) -> dict[str, Any]:
     """Returns the settings of a document as a configuration has them."""
-    settings = dict(given)
-    if settings.get("size") is not None:
-        wide, high = (int(each) for each in settings["size"])
-        settings["size"] = (wide, high)
-    return settings
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _of_model(
     model: Path, given: dict[str, Any], folder: Path | None = None
 ) -> DetectorConfiguration:
     """Returns a model, with the files beside it where the settings name none."""
+    if model.suffix not in _MODELS:
+        raise ConfigurationError(f"{model} is not a model: the files of models end in {_ENDINGS}")
     settings = _typed(given)
     names = settings.pop("names", None)
-    if isinstance(names, list):
-        labels = tuple(str(name) for name in names)
+    if isinstance(names, tuple):
+        labels = names
     else:
         places = [model.with_suffix(".names"), *(model.parent / name for name in _NAMES)]
         labels = _read_names(model, [(folder or Path()) / names] if names else places)
@@ -272,7 +312,10 @@ def _read_names(model: Path, places: list[Path]) -> tuple[str, ...]:
     """Returns the names of the classes, one a line."""
     for place in places:
         if place.is_file():
-            lines = place.read_text(encoding="utf-8").splitlines()
+            try:
+                lines = place.read_text(encoding="utf-8").splitlines()
+            except (OSError, ValueError) as problem:
+                raise ConfigurationError(f"{place} cannot be read: {problem}") from None
             return tuple(line.strip() for line in lines if line.strip())
     wanted = " or ".join(str(place) for place in places)
     raise ConfigurationError(f"{model} needs the names of its classes, one a line, in {wanted}")

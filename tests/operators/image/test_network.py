@@ -120,6 +120,37 @@ def test_a_document_says_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"model": "model.pt"}, r"model.pt is not a model: the files of models end in .weights"),
+        ({"model": ["a"]}, "model is a name or the path of a model, not "),
+        ({"size": [1]}, r"size is \[width, height\], whole numbers up to 10,000, not "),
+        ({"size": [64, 1 << 30]}, "size is "),
+        ({"threshold": "high"}, "threshold is a number from 0 to 1, not 'high'"),
+        ({"threshold": float("nan")}, "threshold is a number from 0 to 1, not nan"),
+        ({"names": [1]}, "names is the path of a file, or a list of names, not "),
+        ({"names": "model.onnx"}, "model.onnx cannot be read: 'utf-8' codec"),
+        ({"letterbox": 1}, "letterbox is true or false, not 1"),
+        ({"scale": 0}, "scale is a number above 0, not 0"),
+        ({"batch": 0}, "batch is a whole number from 1 to 1,024, not 0"),
+    ],
+)
+def test_settings_of_wrong_kinds_cost_the_operators_on_detections_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], reason: str
+) -> None:
+    saved_model(tmp_path).write_bytes(b"\xff" * 99)
+    document = tmp_path / "detector.json"
+    document.write_text(json.dumps({"model": "model.onnx", "names": ["a"], **settings}))
+    with pytest.raises(ConfigurationError, match=reason):
+        DetectorConfiguration.of(str(document))
+    monkeypatch.setenv("TAMIS_DETECTOR", str(document))
+    matcher = tamis.Matcher(operators())
+    matcher.subscribe("brightness(?b)", id="bright")
+    with pytest.raises(tamis.SubscriptionError, match="could not be set up: TAMIS_DETECTOR: "):
+        matcher.subscribe("peopleCount(?n)", id="people")
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("hogg", "did you mean hog"),
