@@ -147,6 +147,7 @@ def measured(
     planner: Annotated[list[str] | None, names("Planners of the figures, all by default")] = None,
     events: Annotated[int, count("Events a row that has a goal; others have fewer.")] = 100,
     workloads: Annotated[int, count("Workloads that share the events of a row.")] = 2,
+    bounded: Annotated[int, count("Events of a row that get bounds.")] = 100,
     seed: Seed = 1,
     scale: Scale = 1.0,
     quick: Quick = False,
@@ -155,7 +156,11 @@ def measured(
     ] = None,
 ) -> Iterator[Row]:
     """Yields the rows of what is chosen, figures first, and draws them where that is wanted."""
-    effort = Effort(seed, 0.05, 8, workloads) if quick else Effort(seed, scale, events, workloads)
+    effort = (
+        Effort(seed, 0.05, 8, workloads)
+        if quick
+        else Effort(seed, scale, events, workloads, bounded)
+    )
     chosen, compared = figures or list(TITLES), _compared(planner)
     rows = _rows(chosen, compared, effort)
     if plots is None:
@@ -220,7 +225,8 @@ def measure(shape: Shape, planners: Sequence[str], effort: Effort) -> list[Row]:
     fewer = max(1.0, shape.subscriptions / _LARGE)
     parts = effort.share(1 / fewer).parts()
     for seed, events in parts:
-        bounded = events if fewer == 1 else math.ceil(_BOUNDED_WHERE_LARGE / len(parts))
+        most = effort.bounded if fewer == 1 else _BOUNDED_WHERE_LARGE
+        bounded = min(events, math.ceil(most / len(parts)))
         _measure_one(Workload(shape, seed), measured, events, bounded, seen)
     rows: list[Row] = [{"planner": "(distinct)", "cost": statistics.fmean(seen.distinct)}]
     rows += [each.row(seen.bounds[BOUNDS[0]]) for each in measured]

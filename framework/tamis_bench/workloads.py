@@ -233,6 +233,8 @@ class Effort:
     scale: float = 1.0
     events: int = 100
     workloads: int = 2
+    bounded: int = 100
+    """The most events of a row that get bounds, each by two linear programs."""
 
     def share(self, part: float) -> Effort:
         """Returns a part of the events, in fewer workloads; at least one of each."""

@@ -82,6 +82,13 @@ def test_large_workloads_have_fewer_events_and_bounds(monkeypatch: pytest.Monkey
     assert (about["events"], about["workloads"], about["bounded_events"]) == (8, 1, 3)
 
 
+def test_fewer_events_get_bounds_where_that_is_said() -> None:
+    rows = measure(SMALL, ["naive"], Effort(events=6, workloads=2, bounded=3))
+    about = rows[0]["about"]
+    assert (about["events"], about["workloads"], about["bounded_events"]) == (6, 2, 4)
+    assert by_planner(rows)["naive"]["over_bound"] >= 1.0
+
+
 def test_ratios_of_paired_sums_come_with_their_error() -> None:
     chance = np.random.default_rng(1)
     below = chance.uniform(50, 150, (400, 100))

@@ -25,8 +25,13 @@ from tamis_bench.report import Row, cell
 
 NAIVE, SEQUENTIAL, SUBORDER = "naive", "sequential", "suborder"
 _PLANNERS = [NAIVE, SEQUENTIAL, SUBORDER, "greedy", "savings"]
-_SIZES = {"tiny": (0.005, 2), "small": (0.05, 20), "medium": (0.25, 40), "full": (1.0, 100)}
-"""Share of the paper's subscriptions and predicates, and events."""
+_SIZES = {
+    "tiny": (0.005, 2, 2),
+    "small": (0.05, 20, 4),
+    "medium": (0.25, 40, 10),
+    "full": (1.0, 100, 100),
+}
+"""Share of the paper's subscriptions and predicates, events, and how many of them get bounds."""
 _VARIES = {"4": "subscriptions", "5": "subscriptions", "6": "predicates", "7": "longest"}
 _BELOW = {**_VARIES, "7": "predicates of the longest subscription", "8": "popularity"}
 _DISTINCT = "(distinct)"
@@ -34,10 +39,11 @@ _DISTINCT = "(distinct)"
 
 def _figure(number: str) -> Any:
     def run(size: PaperSize) -> Iterator[Row]:
-        scale, events = _SIZES[size.name]
+        scale, events, bounded = _SIZES[size.name]
         rows = planners.measured(
-            figures=[number], planner=_PLANNERS, events=events, seed=size.seed, scale=scale
-        )
+            figures=[number], planner=_PLANNERS, events=events, bounded=bounded, seed=size.seed,
+            scale=scale,
+        )  # fmt: skip
         for row in rows:
             if "planner" in row:
                 at = row["about"].get(_VARIES.get(number))
