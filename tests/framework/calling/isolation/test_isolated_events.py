@@ -110,11 +110,11 @@ def test_answers_are_those_of_one_by_one(
     verdicts: list[list[Any]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tamis.PluginWarning)
-        for many in (1, in_flight):
-            with matcher_with(over, in_flight=many) as matcher:
-                matcher.subscribe_many({"where": text, "id": text} for text in texts)
+        with matcher_with(over) as matcher:
+            matcher.subscribe_many({"where": text, "id": text} for text in texts)
+            for matcher.in_flight in (1, in_flight):
                 lines = [each.as_dict() for each in matcher.match_many(events)]
-            verdicts.append([(each["event"], each["matches"], _open(each)) for each in lines])
+                verdicts.append([(each["event"], each["matches"], _open(each)) for each in lines])
     assert verdicts[0] == verdicts[1]
 
 
