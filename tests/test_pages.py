@@ -21,7 +21,14 @@ PAGES = [
     if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
     if path.parent.name != "templates"  # not a page before names are put into it
 ]
-DOMAINS = {"audio": "", "image": "cv2", "model": "", "reasoner": "pyoxigraph rdflib", "text": ""}
+DOMAINS = {
+    "audio": "",
+    "image": "cv2",
+    "model": "",
+    "reasoner": "pyoxigraph rdflib",
+    "spatial": "shapely pyproj",
+    "text": "",
+}
 """The pages of operators whose Python runs here, and the libraries that it takes."""
 ELSEWHERE = {
     "README.md": "test_readmes.py",
@@ -33,7 +40,6 @@ ELSEWHERE = {
     "framework/SEMANTICS.md": "test_guides.py",
     "framework/tamis/spark/README.md": "spark/test_pages.py",
     "operators/README.md": "test_readmes.py",
-    "operators/tamis_operators/spatial/README.md": "operators/spatial/test_readme.py",
     "planners/README.md": "test_readmes.py",
 }
 """Pages with Python, and the tests that run it."""

@@ -168,25 +168,38 @@ def tamis_indexes() -> list[IndexRecord]:
         _compiled(
             "pstbloom",
             _pstbloom,
-            "PS-Trees, one access predicate a row; the default; signatures seldom pay",
+            "PS-Tree: finds a row by its most selective predicate",
         ),
-        _compiled("psthash", _psthash, "PS-Trees, several access predicates a row"),
-        _compiled("lanes", _lanes, "a value or a pair of attributes, the least memory"),
+        _compiled(
+            "psthash", _psthash, "PS-Tree: finds a row by two or more predicates, where that pays"
+        ),
+        _compiled(
+            "lanes",
+            _lanes,
+            "finds a row by a rare attribute, a value or a pair of attributes; takes least memory",
+        ),
         _compiled(
             "auto",
             _auto,
-            "lanes of up to 10,000 rows or short lists, psthash where very many rows share the "
-            "values of few attributes, else pstbloom; chosen anew as rows and events change",
+            "lanes, pstbloom or psthash, whichever is fast with the present rows and events",
         ),
-        _compiled("opindex", _opindex, "OpIndex: a list for each pivot attribute and operator"),
+        _compiled(
+            "opindex",
+            _opindex,
+            "OpIndex: sorted lists by attribute and operator, whose hits are counted by row",
+        ),
         IndexRecord(
-            "counting", _counting, "predicate tables, and counts of what holds of each row"
+            "counting",
+            _counting,
+            "decides each distinct predicate by a table of values, and counts by row",
         ),
-        IndexRecord("dbms", _dbms, "queries of SQLite, DuckDB or PostgreSQL, which keep the rows"),
+        IndexRecord("dbms", _dbms, "queries SQLite, DuckDB or PostgreSQL, which keep the rows"),
         IndexRecord(
-            "pbtree", _pbtree, "B+trees of predicates on disk, larger than memory, kept in a folder"
+            "pbtree", _pbtree, "B+trees of predicates in a folder, for more rows than memory holds"
         ),
-        IndexRecord("scan", _scan, "every distinct predicate in turn; the reference"),
+        IndexRecord(
+            "scan", _scan, "decides every distinct predicate in turn; the reference of tests"
+        ),
     ]
 
 

@@ -38,17 +38,24 @@ def tamis_planners() -> list[PlannerRecord]:
         _record(
             "savings",
             "Savings",
-            "what spares most of deciding alternatives alone",
+            "the call that saves most, for its cost, of deciding each alternative alone",
             compile=_compile_adaptive,
         ),
-        _record("greedy", "Greedy", "what ends most alternatives for its cost"),
-        _record("optimal", "Optimal", "the least expected cost, for small problems", is_small=True),
-        _record("naive", "Naive", "subscriptions one by one, as written"),
+        _record("greedy", "Greedy", "the call that decides most alternatives for its cost"),
+        _record(
+            "optimal",
+            "Optimal",
+            "the least expected cost, by trying all; for small problems",
+            is_small=True,
+        ),
+        _record("naive", "Naive", "the tests of one subscription after the other, as written"),
         _record(
             "suborder",
             "SubOrder",
-            "linked chains, ordered by what sharing saves",
+            "the linked chains of the paper, in an order that makes sharing pay",
             compile=_compile_suborder,
         ),
-        _record("sequential", "Sequential", "Algorithm 1 of the paper, d-approximate"),
+        _record(
+            "sequential", "Sequential", "Algorithm 1 of the paper: at most d times the fewest calls"
+        ),
     ]

@@ -40,7 +40,14 @@ louderThan(level)
         "signature": "peopleCount(?count)",
         "description": "",
         "parameters": [
-            {"name": "count", "kinds": None, "whole": False, "required": True, "output": True}
+            {
+                "name": "count",
+                "kinds": None,
+                "whole": False,
+                "required": True,
+                "output": True,
+                "variable": False,
+            }
         ],
         "variadic": False,
         "inputs": ["people"],

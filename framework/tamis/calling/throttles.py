@@ -66,9 +66,7 @@ class Throttle:
                 left = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
                 if not room.acquire(timeout=left):
                     waited = deadline - now
-                    raise NoPlaceError(
-                        f"no place among the calls that may run at once within {waited:g} s"
-                    )
+                    raise NoPlaceError(f"concurrency: no other call ended within {waited:g} s")
                 taken.callback(room.release)
             taken.pop_all()
 
@@ -137,4 +135,4 @@ class Throttles:
 
 def _check_turn(turn: float, latest: float) -> None:
     if turn > latest:
-        raise NoPlaceError("no turn among the calls a second in time")
+        raise NoPlaceError("calls_per_second: no turn before the deadline")

@@ -104,7 +104,7 @@ class Intake:
                 "lines of a file are read by map(json.loads, open(file))"
             )
         if isinstance(entries, Mapping):
-            raise SubscriptionError("subscriptions are a list, and this is one: pass [it]")
+            raise SubscriptionError("subscriptions are a list, and this is a single one: pass [it]")
         listed = list(entries)
         resolver = self.resolver() if resolver is None else resolver
         named = (entry.get("id") for entry in listed if isinstance(entry, Mapping))

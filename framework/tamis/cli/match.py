@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -180,32 +181,21 @@ def _followed(run: MatchRun, matcher: Matcher) -> contextlib.AbstractContextMana
     return follow(Path(run.setup.statistics), take)
 
 
+@dataclass
 class _MatchFiles:
     """Events on their way from their files to those of results and rejects."""
 
-    def __init__(
-        self,
-        matcher: Matcher,
-        events: Events | Films,
-        results: Lines,
-        rejects: Lines | None,
-        totals: Totals,
-        shadows: Shadows | None,
-        in_flight: int | None,
-        keep: tuple[str, ...],
-        policies: Policies,
-    ) -> None:
-        self._matcher = matcher
-        self._in_flight = in_flight
-        self._events = events
-        self._results = results
-        self._rejects = rejects
-        self._totals = totals
-        self._keep = keep
-        self._policies = policies
-        self._shadows = shadows
-        self.written = 0
-        self.shadow: Shadow | None = None
+    _matcher: Matcher
+    _events: Events | Films
+    _results: Lines
+    _rejects: Lines | None
+    _totals: Totals
+    _shadows: Shadows | None
+    _in_flight: int | None
+    _keep: tuple[str, ...]
+    _policies: Policies
+    written: int = 0
+    shadow: Shadow | None = None
 
     def match_all(self, meter: Meter) -> None:
         """Matches every event."""

@@ -121,6 +121,7 @@ def _as_dict(found: LoadedOperator) -> dict[str, Any]:
                 "whole": parameter.whole,
                 "required": parameter.required,
                 "output": parameter.name in known.outputs,
+                "variable": parameter.variable,
             }
             for parameter in known.parameters
         ],
@@ -187,7 +188,7 @@ def _gives(known: Specification) -> str:
     """Describes its answers; undeclared outputs may be variables at untyped places."""
     if known.outputs:
         return ", ".join(known.outputs)
-    if known.variadic or any(parameter.kinds is None for parameter in known.parameters):
+    if known.variadic or any(each.kinds is None or each.variable for each in known.parameters):
         return "true or false, or values of variables where it takes them"
     return "true or false"
 
@@ -200,7 +201,7 @@ def _takes(known: Specification) -> list[str]:
         what = "anything" if kinds is None else f"a {' or a '.join(kinds)}"
         if parameter.whole:
             what = "a whole number"
-        if parameter.name in known.outputs:
+        if parameter.name in known.outputs or parameter.variable:
             what = f"a variable, or {what}"
         optional = "" if parameter.required else ", may be left out"
         words.append(f"{parameter.name} ({what}{optional})")

@@ -123,7 +123,7 @@ def _declared(type_name: str, name: str, how: str | Sequence[Any]) -> Declared:
             raise TamisError(f"{where}: an interval is its lower and upper bound, not {rest[0]!r}")
         return kind, Comparison("between", tuple(values))
     if not values:
-        raise TamisError(f"{where}: a domain has a value")
+        raise TamisError(f"{where}: a domain has at least one value")
     return kind, Comparison("in", tuple(values))
 
 

@@ -65,7 +65,7 @@ class Columns:
         ):
             raise ValueError("attributes are names, each once")
         if np.isnan(self.low).any() or np.isnan(self.high).any():
-            raise ValueError("a bound is a number, and NaN is none")
+            raise ValueError("a bound is a number, not NaN")
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -28,7 +28,7 @@ def duration_seconds(value: object) -> Fraction:
         raise ValueError(f"{_FORMS}, not {value!r:.80}")
     seconds = _of_text(value.strip()) if isinstance(value, str) else _of_number(value)
     if not 0 < seconds <= _LONGEST_SECONDS:
-        raise ValueError(f"a duration is above 0 and ends, not {value!r:.80}")
+        raise ValueError(f"a duration is finite and above 0, not {value!r:.80}")
     return seconds
 
 
@@ -63,7 +63,7 @@ def _of_iso(text: str) -> Fraction:
     if read is None or not any(read.groups()) or text[-1] in "Tt":
         years = re.match(rf"[Pp](?:{_NUMBER}[Yy])?(?:{_NUMBER}[Mm])?", text)
         if years is not None and len(years.group()) > 1:
-            raise ValueError(f"years and months are of no one length: write days, not {text!r:.80}")
+            raise ValueError(f"years and months have no fixed length: write days, not {text!r:.80}")
         raise ValueError(f"{text!r:.80} is not a duration of ISO 8601, as PT10M or P1DT12H")
     parts = zip(read.groups(), _ISO_SECONDS, strict=True)
     return sum((_fraction(part) * seconds for part, seconds in parts if part), Fraction(0))

@@ -93,8 +93,8 @@ def sifted(
         if names:
             more = f" (and {counted(len(names) - 1, 'more file')})" if len(names) > 1 else ""
             raise StatisticsError(
-                f"{names[0]} {how}{more}: --since last counts what came later, --again counts all "
-                "of it, beside what was counted"
+                f"{names[0]} {how}{more}: --since last counts later events only, --again counts "
+                "all of it once more"
             )
     return UncountedFiles(list(fresh), list(fresh.values()), len(files) - len(fresh))
 

@@ -18,12 +18,12 @@ from tamis_operators.image.detection import (
     Detections,
     Detector,
 )
+from tamis_operators.image.detection_records import detection_operators
 from tamis_operators.image.frames import FRAME, FrameError
 from tamis_operators.image.models import MODELS
 from tamis_operators.image.pictures import drawn_card
-from tamis_operators.image.pixels import pixel_operators
+from tamis_operators.image.pixel_records import pixel_operators
 from tamis_operators.image.sharing import detections
-from tamis_operators.image.things import detection_operators
 
 __all__ = [
     "FRAME",

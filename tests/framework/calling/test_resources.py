@@ -185,7 +185,7 @@ def test_a_place_is_not_waited_for_longer_than_a_call_may_take() -> None:
     running.wait(30)
     matcher.subscribe("waits()", id="waits")
     matcher.unsubscribe("holds")
-    said = "timed out: no place among the calls that may run at once within 0.05 s"
+    said = "timed out: concurrency: no other call ended within 0.05 s"
     late = matcher.match({})
     assert reasons(late) == {"waits": f"waits(): {said}"}
     assert (late.account.calls, late.account.attempts, late.account.spared) == (0, 0, 1)

@@ -136,7 +136,7 @@ def test_what_matches_an_event_of_a_type_is_never_warned_of(
         ({"a": ("number", (5, 1))}, (), "an interval is its lower and upper bound"),
         ({"a": ("number", (1, 2, 3))}, (), "an interval is its lower and upper bound"),
         ({"a": ("string", [1])}, (), "1 of its domain is not a string"),
-        ({"a": ("string", [])}, (), "a domain has a value"),
+        ({"a": ("string", [])}, (), "a domain has at least one value"),
         ({"a": ("string", "x")}, (), "two bounds or a list of values"),
         ({"a": "string"}, ("b",), "requires b, which it does not declare"),
     ],

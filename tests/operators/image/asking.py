@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import tamis
-from tamis_operators.image.pixels import pixel_operators
+from tamis_operators.image.pixel_records import pixel_operators
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from tamis_operators.image.features import features_of
 from tamis_operators.image.gray import gray_of
 from tamis_operators.image.looks_like import LooksLike
 from tamis_operators.image.pictures import listed
-from tamis_operators.image.pixels import pixel_operators
+from tamis_operators.image.pixel_records import pixel_operators
 from tests.operators.image.asking import solutions
 from tests.operators.image.photographs import changes, file, photograph
 

@@ -28,10 +28,10 @@ from tamis_operators.image.detection import (
     Detections,
     suppressed,
 )
+from tamis_operators.image.detection_records import detection_operators
 from tamis_operators.image.labels import canonical
 from tamis_operators.image.mob_pattern import LEAST, NEAR_M, NEIGHBORS, mobs
 from tamis_operators.image.scale import meters_per_pixel_of
-from tamis_operators.image.things import detection_operators
 from tamis_operators.image.traffic_pattern import is_accident, is_congestion
 from tests.operators.image.own import STREET, Street
 

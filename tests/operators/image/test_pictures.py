@@ -10,7 +10,7 @@ import pytest
 
 import tamis
 from tamis_operators.image.pictures import TEST_CARD, Gallery, digest_of, drawn_card, listed
-from tamis_operators.image.pixels import pixel_operators
+from tamis_operators.image.pixel_records import pixel_operators
 
 CARD = drawn_card()
 

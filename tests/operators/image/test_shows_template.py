@@ -10,7 +10,7 @@ import pytest
 
 import tamis
 from tamis_operators.image.gray import gray_of
-from tamis_operators.image.pixels import pixel_operators
+from tamis_operators.image.pixel_records import pixel_operators
 from tamis_operators.image.templates import shows, template_of
 from tests.operators.image.photographs import Picture, photograph, seen
 
