@@ -322,7 +322,11 @@ class Skeleton:
 
     def needless(self, satisfied: NDArray[Any]) -> list[int]:
         """Returns alternatives without variables of subscriptions that match without any call."""
-        owned = np.isin(self.subscriptions, satisfied)[self.problem.alternative_subscription]
+        if not len(satisfied):
+            return []
+        at = np.searchsorted(satisfied, self.subscriptions)  # both ascend
+        owned = satisfied.take(at, mode="clip") == self.subscriptions
+        owned = owned[self.problem.alternative_subscription]
         found: list[int] = np.flatnonzero(owned & ~self.problem.alternative_binds).tolist()
         return found
 

@@ -72,9 +72,9 @@ class ResultTexts:
         rows = result.matches.rows
         known = self._known(seen.catalog, rows)
         found = list(map(known.__getitem__, rows.tolist()))
-        if seen.decision is not None:
-            for at in np.isin(rows, seen.decision.skeleton.subscriptions).nonzero()[0].tolist():
-                found[at] = self._bound(result, int(rows[at]), found[at])
+        for row in result.binding_rows:
+            at = int(np.searchsorted(rows, row))
+            found[at] = self._bound(result, row, found[at])
         found.sort(key=itemgetter(0))
         undetermined = [each._asdict() for each in result.undetermined]
         return ResultText(result.event, found, undetermined, kept_of(seen.event, keep))

@@ -306,8 +306,11 @@ class Result:
             seconds=dict(seen.seconds),
         )
         if decision is not None:
-            owners = decision.problem.alternative_subscription
-            account.undecided = len(np.unique(np.delete(owners, self.needless)))
+            needless = self.needless
+            account.undecided = len(decision.skeleton.subscriptions)
+            if needless:
+                owners = np.delete(decision.problem.alternative_subscription, needless)
+                account.undecided = len(np.unique(owners))
             account.calls = len(decision.made)
             account.attempts = sum(decision.answers[at].attempts for at in decision.made)
             account.evaluations = len(decision.outcomes)
@@ -372,6 +375,19 @@ class Result:
         from tamis.result.notebook import result_html
 
         return result_html(self)
+
+    @property
+    def binding_rows(self) -> list[int]:
+        """The subscription rows that match and may have bindings."""
+        decision = self._seen.decision
+        if decision is None:
+            return []
+        problem, rows = decision.skeleton.problem, self.matches.rows
+        binding = problem.alternative_subscription[problem.alternative_binds]
+        mine = np.unique(decision.skeleton.subscriptions[binding])
+        at = np.searchsorted(rows, mine)
+        found: list[int] = mine[rows.take(at, mode="clip") == mine].tolist() if len(rows) else []
+        return found
 
     def _owner(self, row: int) -> int | None:
         """Returns the number of a subscription row in the decision, if any alternative is there."""
