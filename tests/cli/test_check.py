@@ -198,6 +198,7 @@ def test_a_sample_of_events_says_what_none_of_them_has(tamis: Tamis, folder: Pat
     )
     (folder / "h" / "day=1").mkdir(parents=True)
     event = {"at": "2026-01-01T00:00:00Z", "speed": 3, "position": [40.7, -73.9]}
+    event["meta"] = {"batery": 4}
     write_lines(folder / "h" / "day=1" / "e.jsonl", event, {**event, "at": "1.1.26"}, [1])
     check = ("check", "S.jsonl", "--operators", "ops.py", "--events", "h", "--rename", "at=time")
     ended = tamis(*check)
@@ -209,7 +210,7 @@ def test_a_sample_of_events_says_what_none_of_them_has(tamis: Tamis, folder: Pat
         "all positions look swapped: south of 60° S, or at no latitude; a position is [lon, lat]",
         "1: none of 2 events has sped; did you mean speed?",
         f"14: {in_utc} (2 predicates read it)",
-        "45: none of 2 events has meta.battery",
+        "45: none of 2 events has meta.battery; did you mean meta.batery?",
         "1: none of 2 events has loudness",
     ]
     assert said[0].startswith("h: warning: ")

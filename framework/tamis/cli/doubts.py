@@ -7,7 +7,7 @@ it is read. Cost: linear in the predicates, and in the events of the sample.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -28,6 +28,8 @@ from tamis.plugins.loader import installed
 from tamis.words import agreed, counted, listed
 
 _MOST_EVENTS = 10_000
+_DEEPEST = 4
+"""Objects in objects whose keys are suggested."""
 _RANGES = {"time.hour": (0, 23), "time.weekday": (1, 7)}
 _RANGES |= {f"position.{side}": (-90, 90) for side in ("south", "north")}
 _RANGES |= {f"position.{side}": (-180, 180) for side in ("west", "east")}
@@ -94,6 +96,14 @@ def _never(atom: AttributePredicate, start: int) -> Iterator[Doubt]:
         yield Doubt("time is a date and a time, compared as text: write time.hour", start)
 
 
+def _paths(content: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yields the keys of an event, and the paths into its objects."""
+    for key, value in content.items():
+        yield f"{above}{key}"
+        if isinstance(value, dict) and above.count(".") < _DEEPEST:
+            yield from _paths(value, f"{above}{key}.")
+
+
 class EventSample:
     """Samples the first events of a history."""
 
@@ -120,7 +130,7 @@ class EventSample:
         except EventError:
             return
         self.events += 1
-        self._keys.update(key for key in event.content if isinstance(key, str))
+        self._keys.update(_paths(event.content))
         self.lacking -= {name for name in self.lacking if event.present(name)}
         time = event.value("time")
         if time is not None and moment(time) is None:
