@@ -27,7 +27,7 @@ BENCHES = {
     "papers": "Repeat the experiments of the papers, and check their claims.",
     "calls": "Measure costly calls of many events made together.",
     "forms": "Measure the first answer, and where compiling pays.",
-    "spark": "Measure learning and matching on Spark beside one process.",
+    "spark": "Measure learning and matching on Spark, and in one process.",
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
     "places": "Measure spatial operators, one by one and many at once.",
     "image": "Measure detectors on photographs and films, by model.",
@@ -38,7 +38,7 @@ BENCHES = {
     "phrases": "Measure the search for many phrases in texts.",
     "uav": "Measure the operators of the drones: precision and recall.",
 }
-_ALONE = ("forms", "spark", "uav")
+_ALONE = ("forms", "uav")
 """Those that no other checkout is measured beside."""
 _BESIDE = 3
 """Passes beside another checkout where a bench has none of its own."""
