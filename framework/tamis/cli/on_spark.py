@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tamis.cli.progress import bar
 from tamis.spark.session import session
@@ -47,14 +47,14 @@ def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows
             done.set_exception(bad)
 
     thread = threading.Thread(target=run, name="tamis-spark", daemon=True)
-    progress: _Progress | None = None
+    progress: JobProgress | None = None
     with _default_interrupts(), bar(shown=shows and sys.stderr.isatty()) as show:
         thread.start()
         try:
             while thread.is_alive():
                 thread.join(_POLL_SECONDS)
                 if shows and made and progress is None:
-                    progress = _Progress(made[0])
+                    progress = JobProgress(made[0])
                 if progress is not None and progress.total:
                     show(str(progress), progress.done / progress.total)
         except KeyboardInterrupt:
@@ -67,16 +67,25 @@ def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows
     return done.result()
 
 
-class _Progress:
-    """Follows the jobs of a session in a thread that no signal strikes."""
+class JobProgress:
+    """Follows the jobs of a session, those of a classic one in a thread that no signal strikes."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.done = self.total = 0
         self.ended = threading.Event()
-        threading.Thread(target=self._follow, args=[spark], daemon=True).start()
+        if is_connected(spark):
+            spark.registerProgressHandler(self._hear)
+        else:
+            threading.Thread(target=self._follow, args=[spark], daemon=True).start()
+
+    def _hear(self, *, stages: Any, **about: object) -> None:
+        """Takes what Spark Connect tells of a job."""
+        if not self.ended.is_set() and (known := list(stages or ())):
+            self.done = sum(each.num_completed_tasks for each in known)
+            self.total = sum(each.num_tasks for each in known)
 
     def _follow(self, spark: SparkSession) -> None:
-        with suppress(Exception):  # a session that has ended, or one of Connect, does not tell
+        with suppress(Exception):  # a session that has ended does not tell
             tracker = spark.sparkContext.statusTracker()
             while not self.ended.wait(_ASK_SECONDS):
                 stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
