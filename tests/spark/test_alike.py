@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tamis.cli.running import run
 from tamis.spark.java import home_for_spark, java_found
 
 from . import alike
@@ -36,16 +37,37 @@ def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path:
         },
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     connected = json.loads(done.stdout.splitlines()[-1])
+    done, parts = connected.pop("progress")
+    assert 0 <= done <= parts == 3
     classic = alike.answers(spark, tmp_path)
     assert connected.keys() == classic.keys()
     for what, found in classic.items():
         assert connected[what] == found, what
     assert classic["learned"]["events"][0] == len(classic["rows"]) == len(classic["lines"]) == 120
+    alone = tmp_path / "alone.jsonl"
+    options = {
+        "--subscriptions": str(tmp_path / "zoned.jsonl"),
+        "--events": str(tmp_path / "zoned"),
+        "--rename": "at=time",
+        "--keep": ",".join(alike.KEPT),
+        "--output": str(alone),
+    }
+    assert run(["match", *(word for each in options.items() for word in each)]) == 0
+    lines = sorted(alone.read_text(encoding="utf-8").splitlines())
+    rows = [
+        [each["event"], [match["subscription"] for match in each["matches"]]]
+        for each in map(json.loads, lines)
+        if each["kept"]["day"] != "2026-01-16"
+    ]
+    matched = {match["subscription"] for each in lines for match in json.loads(each)["matches"]}
+    assert matched == alike.ZONED.keys()
+    for zone in alike.ZONES:
+        assert classic["zoned"][zone] == {"lines": lines, "rows": sorted(rows)}, zone
     expected = [
         "events are a data frame of Spark, not a pandas DataFrame: spark.createDataFrame makes one",
         "subscriptions are a list of texts, or of mappings with where, not '",
