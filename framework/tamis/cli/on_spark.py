@@ -74,7 +74,8 @@ class JobProgress:
         self.done = self.total = 0
         self.ended = threading.Event()
         if is_connected(spark):
-            spark.registerProgressHandler(self._hear)
+            hear: Any = self._hear  # Spark names a class, and takes any function
+            spark.registerProgressHandler(hear)
         else:
             threading.Thread(target=self._follow, args=[spark], daemon=True).start()
 
