@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as arrays
 
 import tamis
 from tamis.operators.shipping import packed, unpacked
+from tamis.testing import check_operator
 from tamis_operators import text
 
 VECTORS = arrays.arrays(
@@ -300,3 +301,13 @@ def test_listing_imports_nothing_heavy() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_the_laws_hold_with_an_embedding() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0, *row] for row in embed_by_letters(texts)]
+
+    (similar,) = [
+        each for each in text.operators(embedding=embed) if each.specification.name == "similarTo"
+    ]
+    check_operator(similar)
