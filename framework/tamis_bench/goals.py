@@ -135,6 +135,7 @@ _ENGINE = tuple(
     for what, must in (
         ("import tamis", 0.15),
         ("tamis --help", 0.3),
+        ("modules switched by an event of three calls", 85),
         ("around a call that does nothing", 15),
         ("a subscription text, read", 50),
         ("the same subscribed, index included", 50),
