@@ -32,7 +32,7 @@ def test_python_blocks_run_and_give_what_they_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some keep a folder beside them
-    assert run_shown(README, {}) >= 9
+    assert run_shown(README, {}) >= 5
     assert run_shown(GUIDE, {}) >= 13
 
 

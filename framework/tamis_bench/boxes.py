@@ -157,7 +157,7 @@ class _Drawn:
         members = every.draw(
             chance, np.zeros(prototypes, np.int64), size * np.arange(prototypes + 1)
         ).reshape(prototypes, size)
-        self._members, self._every = members, every
+        self._members = members
         self._centers = self._values((prototypes, size))
         self._groups = Groups([*(weights[each] for each in members), weights])
         self._own = Groups([weights[each] for each in members]) if prototypes else every

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -52,25 +52,18 @@ class IndexCost:
         return bool(self.wrong or self.trouble)
 
 
+@dataclass
 class IndexTrial:
     """Subscriptions and events on which indexes are tried."""
 
-    def __init__(
-        self,
-        entries: Sequence[Entry],
-        documents: Sequence[ReadEvent],
-        derived: Mapping[str, DerivedAttribute],
-        statistics: Statistics,
-        seconds: float,
-    ) -> None:
-        self._entries = entries
-        self._documents = documents
-        self._derived = derived
-        self._statistics = statistics
-        self._seconds = seconds
-        self._expected: list[Rows] = []
-        self.events = 0
-        """As many as the scan answers in the time that there is."""
+    _entries: Sequence[Entry]
+    _documents: Sequence[ReadEvent]
+    _derived: Mapping[str, DerivedAttribute]
+    _statistics: Statistics
+    _seconds: float
+    _expected: list[Rows] = field(default_factory=list)
+    events: int = 0
+    """As many as the scan answers in the time that there is."""
 
     def costs(self, records: Mapping[str, IndexRecord]) -> list[IndexCost]:
         """Returns the costs of each, the reference first."""
