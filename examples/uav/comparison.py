@@ -19,8 +19,7 @@ from typing import Any
 
 import tamis
 from examples.uav import operators, subscribers
-from examples.uav.chance import stream
-from examples.uav.simulation import Simulation
+from examples.uav.simulation import moments
 from tamis_bench.report import Row, progress
 from tamis_operators import reasoner, spatial
 
@@ -28,7 +27,6 @@ PLANNERS = ("naive", "sequential", "suborder", "savings")
 DRONES = 12
 FRAMES_SEED, OTHER_SUBSCRIBERS = 8_600, 6_007
 """Of frames, and of subscriptions, that nothing was tuned on."""
-_A_SEED, _SECONDS = 2, 900.0
 _COMPARISONS = {"=": operator.eq, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
 
 
@@ -78,13 +76,9 @@ def matcher_of(
 
 
 def frames(count: int, seed: int = FRAMES_SEED) -> Iterator[dict[str, Any]]:
-    """Yields moments of flights, some of each seed, at many hours and in any weather."""
-    for at in range(0, count, _A_SEED):
-        simulation = Simulation(seed + at // _A_SEED, drones=DRONES)
-        every = simulation.count(_SECONDS)
-        picks = stream(simulation.seed, 98).choice(every, min(_A_SEED, count - at), replace=False)
-        for number in sorted(picks.tolist()):
-            yield simulation.observation(number).event
+    """Yields moments of flights, two of each seed, at many hours and in any weather."""
+    for flights, number in moments(count, seed, drones=DRONES, a_seed=2):
+        yield flights.observation(number).event
 
 
 def measured(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from examples.uav.chance import key_of
+from examples.uav.chance import key_of, stream
 from examples.uav.facts import NEAR_M, Radio
 from examples.uav.flights import Camera, DroneFlights
 from examples.uav.rendering import encoded, rendered
@@ -107,3 +107,14 @@ class Simulation:
             frame = rendered(world.city, snapshot.things, camera, weather, key)
             event["image"] = encoded(frame, weather)
         return Observation(event, frame, truth, camera, weather)
+
+
+def moments(
+    count: int, seed: int, *, drones: int = DRONES, a_seed: int = 25
+) -> Iterator[tuple[Simulation, int]]:
+    """Draws moments of a quarter of an hour: flights of so many seeds, and numbers on them."""
+    for at in range(0, count, a_seed):
+        flights = Simulation(seed + at // a_seed, drones=drones)
+        every = flights.count(900.0)
+        picks = stream(flights.seed, 99).choice(every, min(a_seed, count - at), replace=False)
+        yield from ((flights, number) for number in sorted(picks.tolist()))

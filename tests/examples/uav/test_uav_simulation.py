@@ -16,11 +16,10 @@ cv2 = pytest.importorskip("cv2", reason="needs pip install 'tamis[image]'")
 
 import tamis  # noqa: E402
 from examples.uav import simulate  # noqa: E402
-from examples.uav.quality import TEST_SEEDS, TUNING_SEEDS, chosen, matcher, scored  # noqa: E402
-from examples.uav.quality import answers as answers_of  # noqa: E402
 from examples.uav.simulate import write  # noqa: E402
-from examples.uav.simulation import Simulation  # noqa: E402
+from examples.uav.simulation import Simulation, moments  # noqa: E402
 from examples.uav.subscribers import made  # noqa: E402
+from tamis_bench.uav import TEST_SEEDS, TUNING_SEEDS, answers, asking, scored  # noqa: E402
 from tamis_bench.uav_scores import PATTERNS, ROOFS, THRESHOLDS, QuestionScores  # noqa: E402
 from tamis_operators.image.labels import FAMILIES  # noqa: E402
 
@@ -183,12 +182,12 @@ def test_scores_of_the_truth_itself_are_perfect_and_of_lies_are_not() -> None:
 @pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
 def test_quality_is_measured_on_seeds_that_were_not_tuned_on() -> None:
     assert not set(TUNING_SEEDS) & set(TEST_SEEDS)
-    picks = dict(chosen(60, TEST_SEEDS.start))
+    picks = [flights.seed for flights, _ in moments(60, TEST_SEEDS.start)]
     assert all(seed in TEST_SEEDS for seed in picks)
-    assert sum(len(numbers) for numbers in picks.values()) == 60
-    scores = scored(2, [1, 31])
+    assert len(picks) == 60
+    scores = scored(2, 2)
     assert scores.frames == 2
-    said = answers_of(matcher(), Simulation(2).observation(1))
+    said = answers(asking(), Simulation(2).observation(1))
     assert {"tourBoatCount", "peopleCount"} <= set(said)
 
 

@@ -52,10 +52,11 @@ export function shown(value) {
   return text === undefined ? "absent" : text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-export const bindingsText = (bindings) =>
-  (bindings ?? []).slice(0, 3)
-    .map((each) => Object.entries(each).map(([name, value]) => `?${name} = ${shown(value)}`).join(", "))
-    .filter(Boolean).join("; ");
+export function bindingsText(bindings) {
+  const texts = (bindings ?? []).map((each) => Object.entries(each).map(([name, value]) => `?${name} = ${shown(value)}`).join(", "));
+  const some = texts.filter(Boolean), more = some.length - 3;
+  return some.slice(0, 3).join("; ") + (more > 0 ? ` and ${count(more)} more` : "");
+}
 
 export const eventLink = (id) => h("a", { href: `#event/${encodeURIComponent(id)}` }, id);
 

@@ -44,7 +44,7 @@ export class Editor {
         field("webhook", initial.document?.webhook?.url ?? "", "where deliveries are sent to")),
       h("p", { class: "actions" }, this.button, this.trial,
         h("span", { class: "field" }, h("label", { for: `${pre}-stretch` }, "over"), this.stretch),
-        h("span", { class: "field" }, h("label", { for: `${pre}-calls` }, "with so many calls"), this.calls)),
+        h("span", { class: "field" }, h("label", { for: `${pre}-calls` }, "calls that it may make"), this.calls)),
       this.past, this.done);
     this.where.addEventListener("input", () => this.#changed());
     this.where.addEventListener("scroll", () => { this.marks.scrollTop = this.where.scrollTop; });

@@ -155,4 +155,4 @@ function sharers(call) {
   return h("span", {}, some, call.shared > 3 ? ` and ${count(call.shared - 3)} more` : "");
 }
 
-const decided = (verdicts) => Object.entries(verdicts).map(([verdict, number]) => `${verdict} ${count(number)}`).join(", ") || "nothing yet";
+const decided = (verdicts) => Object.entries(verdicts).map(([verdict, number]) => `${verdict} ${count(number)}`).join(", ") || "nothing";

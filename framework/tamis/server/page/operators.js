@@ -49,8 +49,8 @@ function sections({ samples, operators, health, ready, accounts }) {
   const made = [
     h("section", { "aria-labelledby": "health-title" }, h("h2", { id: "health-title" }, "Health"),
       figures([["process", health.status], ["requests", ready.status + (ready.reason ? `: ${ready.reason}` : "")],
-        ["subscriptions", count(one("subscriptions"))], ["log", count(one("position"))], ["waits to be decided", count(one("lag_entries"))],
-        ["for", seconds(one("lag_seconds") ?? null)], ["waits for the disk", count(one("queue"))]])),
+        ["subscriptions", count(one("subscriptions"))], ["entries of the log", count(one("position"))], ["waiting to be decided", count(one("lag_entries"))],
+        ["the longest wait", seconds(one("lag_seconds") ?? null)], ["waiting for the disk", count(one("queue"))]])),
     conserved(one), flushes(samples, one), costs(samples, operators, accounts), stages(samples)];
   if (accounts) made.splice(3, 0, breakers(accounts.breakers));
   else made.push(h("p", { class: "quiet" }, "Batches and breakers are shown with the admin key."));
