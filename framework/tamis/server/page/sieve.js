@@ -5,7 +5,7 @@
 import { count, counted, token } from "./dom.js";
 import { sized } from "./places.js";
 
-const LEAST = 4, MOST = 14, LOWER = 0.3, GAP = 18, EDGE = 8;
+const LEAST = 4, MOST = 14, LOWER = 0.3, GAP = 18, EDGE = 8, LEFT = 40;
 const BANDS = [["subscriptions", "--spared"], ["candidates", "--bound"], ["undecided", "--made"], ["matches", "--match"]];
 
 export class Sieve {
@@ -17,13 +17,17 @@ export class Sieve {
     this.open = open;
     canvas.addEventListener("keydown", (event) => this.#key(event));
     canvas.addEventListener("click", (event) => {
-      const at = this.first + Math.floor(event.offsetX / this.column);
-      if (this.events[at]) open(this.events[at]);
+      const each = this.#under(event);
+      if (each) open(each);
     });
     canvas.addEventListener("mousemove", (event) => {
-      const each = this.events[this.first + Math.floor(event.offsetX / this.column)];
+      const each = this.#under(event);
       canvas.title = each ? said(each) : "";
     });
+  }
+
+  #under(event) {
+    return event.offsetX < LEFT ? undefined : this.events[this.first + Math.floor((event.offsetX - LEFT) / this.column)];
   }
 
   #key(event) {
@@ -51,8 +55,9 @@ export class Sieve {
     const at = this.#at();
     this.#tell(at);
     if (!width || !events.length) return;
-    this.column = Math.max(LEAST, Math.min(MOST, width / events.length));
-    const many = Math.max(1, Math.floor(width / this.column));
+    const wide = width - LEFT;
+    this.column = Math.max(LEAST, Math.min(MOST, wide / events.length));
+    const many = Math.max(1, Math.floor(wide / this.column));
     this.first = Math.max(0, Math.min(events.length - many, at - (this.chosen === null ? many - 1 : Math.floor(many / 2))));
     const seen = events.slice(this.first, this.first + many);
     const base = Math.round(height * (1 - LOWER)) - GAP;
@@ -60,7 +65,7 @@ export class Sieve {
     this.#lower(context, seen, base + GAP, height - EDGE);
     context.strokeStyle = token("--ink");
     context.lineWidth = 1;
-    if (this.chosen !== null) context.strokeRect((at - this.first) * this.column - 0.5, 1, this.column, height - 2);
+    if (this.chosen !== null) context.strokeRect(LEFT + (at - this.first) * this.column - 0.5, 1, this.column, height - 2);
   }
 
   #upper(context, seen, base) {
@@ -69,21 +74,19 @@ export class Sieve {
       context.fillStyle = token(color);
       seen.forEach((each, at) => {
         const tall = (Math.log10(1 + each[name]) / most) * (base - EDGE);
-        context.fillRect(at * this.column, base - tall, this.column - 1, tall);
+        context.fillRect(LEFT + at * this.column, base - tall, this.column - 1, tall);
       });
     }
     context.fillStyle = token("--soft");
     context.font = `11px ${token("--sans")}`;
-    context.strokeStyle = token("--sheet");
-    context.lineWidth = 3;
+    context.textAlign = "right";
     for (let power = 0; power <= most + 1e-9; power += 1) {
       const y = base - (Math.log10(1 + 10 ** power) / most) * (base - EDGE);
       if (y < EDGE) break;
       context.globalAlpha = 0.35;
-      context.fillRect(0, y, this.canvas.clientWidth, 1);
+      context.fillRect(LEFT, y, this.canvas.clientWidth, 1);
       context.globalAlpha = 1;
-      context.strokeText(count(10 ** power), 2, y - 3);
-      context.fillText(count(10 ** power), 2, y - 3);
+      context.fillText(count(10 ** power), LEFT - 6, y + 4);
     }
   }
 
@@ -92,7 +95,7 @@ export class Sieve {
     const scale = (bottom - top) / Math.sqrt(most);
     const tall = (calls) => Math.sqrt(calls) * scale;
     seen.forEach((each, at) => {
-      const x = at * this.column, wide = this.column - 1;
+      const x = LEFT + at * this.column, wide = this.column - 1;
       context.fillStyle = token("--spared");
       context.fillRect(x, top, wide, tall(each.calls + each.spared));
       context.fillStyle = token("--made");
