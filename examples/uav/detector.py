@@ -22,8 +22,8 @@ import numpy as np
 from examples.uav.fitting import Fit, fits, sizes_of
 from examples.uav.palette import NUMBER_M, PALETTE
 from examples.uav.people import people_on
-from examples.uav.roofs import dictionary
 from examples.uav.shades import Pixels, ShadedPixels, in_daylight, seen
+from examples.uav.thing import dictionary
 from tamis import Operator, Parameter, Preparation, Specification
 from tamis_operators.image import FRAME, Box, Detection, DetectionError, Detections, Detector
 from tamis_operators.image.labels import FAMILIES, LIGHT_BAR, PERSON

@@ -100,14 +100,12 @@ class DroneFlights:
         view = _VIEWS[int(stream(self._seed, 50, drone).integers(len(_VIEWS)))]
         random = stream(self._seed, 51, drone, max(0, cycle + 10))
         scale = float(random.uniform(low, high))
-        altitude = scale * WIDTH / 2 / math.tan(math.radians(view / 2))
-        if altitude < _LOWEST * 1.07:
-            view = 35.0
-            altitude = scale * WIDTH / 2 / math.tan(math.radians(view / 2))
-        elif altitude > _HIGHEST * 0.94:
-            view = 60.0
-            altitude = scale * WIDTH / 2 / math.tan(math.radians(view / 2))
-        return altitude, view, float(random.uniform(0, 2 * math.pi))
+        altitudes = {each: scale * WIDTH / 2 / math.tan(math.radians(each / 2)) for each in _VIEWS}
+        if altitudes[view] < _LOWEST * 1.07:
+            view = _VIEWS[0]
+        elif altitudes[view] > _HIGHEST * 0.94:
+            view = _VIEWS[-1]
+        return altitudes[view], view, float(random.uniform(0, 2 * math.pi))
 
     def _place(self, drone: int, seconds: float) -> tuple[float, float, str, bool]:
         cycle = int(seconds // CYCLE_SECONDS)

@@ -206,21 +206,15 @@ class Jam(Incident):
         if not self.start <= seconds <= self.end:
             return
         if self.accident:
-            yield from self._crashed()
+            yield from _crash(self)
             yield from self._police(seconds)
         else:
             x, y = self._at(2.0, 0.5 * LANE)
             yield Thing("truck", x, y, self.heading, 0, part="queued", incident=self.number)
         grown = 40 + 6.0 * (seconds - self.start)
-        for thing, back in self._queue():
+        for thing, back in _queued(self):
             if back < min(grown, self.length):
                 yield thing
-
-    def _queue(self) -> list[tuple[Thing, float]]:
-        return _queued(self)
-
-    def _crashed(self) -> list[Thing]:
-        return _crash(self)
 
     def _police(self, seconds: float) -> Iterator[Thing]:
         """Cars that come against the direction, where nobody drives now, and stop before it."""

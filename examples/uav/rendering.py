@@ -20,8 +20,7 @@ from examples.uav.flights import Camera
 from examples.uav.ground import Canvas, Image, Sun, draw_ground
 from examples.uav.palette import PALETTE, WHITE, Color
 from examples.uav.plane import Points, turned
-from examples.uav.roofs import light_squares
-from examples.uav.thing import KINDS, Thing
+from examples.uav.thing import KINDS, Thing, light_squares
 from examples.uav.weather import Weather
 
 _TILE = 1500

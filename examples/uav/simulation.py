@@ -81,12 +81,12 @@ class Simulation:
         turn, drone = divmod(number, self.drones)
         seconds, camera = self.seconds(number), self.camera(number)
         world = self.world
-        snapshot = world.snapshot(seconds, camera.x, camera.y, camera.reach)
+        things = world.things(seconds, camera.x, camera.y, camera.reach)
         name = f"uav-{drone + 1}"
         identity = f"{name}-{turn:06d}"
         time = world.time(seconds).isoformat(timespec="milliseconds")
         weather = weather_of(self.seed, drone, seconds, world.hour(seconds))
-        truth = truth_of(identity, name, time, weather.name, world.city, snapshot.things, camera)
+        truth = truth_of(identity, name, time, weather.name, world.city, things, camera)
         boats = list(world.harbor.things(seconds, camera.x, camera.y, NEAR_M))
         event: dict[str, Any] = {
             "id": identity,
@@ -104,17 +104,18 @@ class Simulation:
         frame = np.zeros((0, 0, 3), np.uint8)
         if render:
             key = key_of(self.seed, 90, drone, turn)
-            frame = rendered(world.city, snapshot.things, camera, weather, key)
+            frame = rendered(world.city, things, camera, weather, key)
             event["image"] = encoded(frame, weather)
         return Observation(event, frame, truth, camera, weather)
 
 
 def moments(
-    count: int, seed: int, *, drones: int = DRONES, a_seed: int = 25
+    count: int, seed: int, *, drones: int = DRONES, a_seed: int = 25, key: int = 99
 ) -> Iterator[tuple[Simulation, int]]:
-    """Draws moments of a quarter of an hour: flights of so many seeds, and numbers on them."""
+    """Draws moments of a quarter of an hour: flights of so many seeds, and numbers on them; other
+    moments by another key."""
     for at in range(0, count, a_seed):
         flights = Simulation(seed + at // a_seed, drones=drones)
         every = flights.count(900.0)
-        picks = stream(flights.seed, 99).choice(every, min(a_seed, count - at), replace=False)
+        picks = stream(flights.seed, key).choice(every, min(a_seed, count - at), replace=False)
         yield from ((flights, number) for number in sorted(picks.tolist()))

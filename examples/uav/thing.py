@@ -1,10 +1,18 @@
-"""Holds what there is at a moment: a thing of the palette at a place, and what it takes part in."""
+"""Holds what there is at a moment: a thing of the palette at a place, and what it takes part in.
+
+Numbers on the roofs of buses are ArUco markers of 5 × 5 squares, which OpenCV reads.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+from typing import Any, NamedTuple
 
-from examples.uav.palette import PALETTE
+import cv2
+import numpy as np
+
+from examples.uav.palette import NUMBER_M, PALETTE
+from examples.uav.plane import Points
 from tamis_operators.image.labels import LIGHT_BAR
 
 KINDS = {thing.label: thing for thing in PALETTE.things}
@@ -12,6 +20,7 @@ LIGHTS = frozenset({LIGHT_BAR})
 NO_MARKS: frozenset[str] = frozenset()
 ROOFS = 16
 """How many numbers there are for the roofs of buses."""
+_INNER, _SQUARES = 3, 5
 
 
 class Thing(NamedTuple):
@@ -29,3 +38,21 @@ class Thing(NamedTuple):
     incident: int = -1
     roof: int = -1
     """The number on the roof of a bus."""
+
+
+@functools.cache
+def dictionary() -> Any:
+    """Makes the markers, by number."""
+    return cv2.aruco.extendDictionary(ROOFS, _INNER)
+
+
+@functools.cache
+def light_squares(number: int) -> Points:
+    """Returns the corners of a number's light squares, in meters around its middle."""
+    picture = cv2.aruco.generateImageMarker(dictionary(), number, _SQUARES)
+    side = NUMBER_M / _SQUARES
+    rows, columns = np.nonzero(np.asarray(picture))
+    upper = np.stack([columns, rows], axis=1) * side - NUMBER_M / 2
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * side
+    squares: Points = upper[:, None] + corners[None]
+    return squares

@@ -1,30 +1,22 @@
-"""All there is within reach of a point at a time: one snapshot, of ordinary life and incidents.
+"""Shows all there is within reach of a point at a time, of ordinary life and incidents.
 
-Invariant: nothing is kept between two snapshots, and one depends on seed, time and place alone;
-so a drone may look at any moment, in any order. Cost: a few milliseconds.
+Invariant: nothing is kept between two moments, and one depends on seed, time and place alone;
+so a drone may look at any of them, in any order. Cost: a few milliseconds.
 """
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from examples.uav.chance import stream
 from examples.uav.city import City, city
 from examples.uav.director import Director
 from examples.uav.harbor import Harbor
-from examples.uav.incidents import ClearArea, Incident, without
+from examples.uav.incidents import ClearArea, without
 from examples.uav.thing import Thing
 from examples.uav.traffic import Traffic
 
 _DAY = "2026-06-12T00:00:00-04:00"
-
-
-class Snapshot(NamedTuple):
-    """What is there, and what goes on."""
-
-    things: list[Thing]
-    incidents: list[Incident]
 
 
 class CityWorld:
@@ -47,24 +39,21 @@ class CityWorld:
         now = self.time(seconds)
         return now.hour + now.minute / 60 + now.second / 3600
 
-    def snapshot(self, seconds: float, x: float, y: float, reach: float) -> Snapshot:
-        """What is within reach, and what goes on there."""
+    def things(self, seconds: float, x: float, y: float, reach: float) -> list[Thing]:
+        """What is within reach."""
         things = self.traffic.things(seconds, self.hour(seconds), x, y, reach)
         things += self.harbor.things(seconds, x, y, reach)
-        near: list[Incident] = []
         cleared: list[ClearArea] = []
         taking_part: list[Thing] = []
         for each in self.director.incidents(seconds):
             at = each.place(seconds)
             if abs(at[0] - x) > reach + 300 or abs(at[1] - y) > reach + 300:
                 continue
-            near.append(each)
             cleared += each.cleared(seconds)
             taking_part += each.things(seconds)
         there = without(things, cleared) + taking_part
         far = reach + 20
-        there = [each for each in there if abs(each.x - x) < far and abs(each.y - y) < far]
-        return Snapshot(there, near)
+        return [each for each in there if abs(each.x - x) < far and abs(each.y - y) < far]
 
 
 def start_of(seed: int) -> datetime:

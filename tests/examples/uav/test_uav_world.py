@@ -36,7 +36,7 @@ def test_vehicles_only_meet_in_accidents(seed: int) -> None:
     met = 0
     for number in range(0, simulation.count(300), 15):
         seconds, camera = simulation.seconds(number), simulation.camera(number)
-        there = simulation.world.snapshot(seconds, camera.x, camera.y, camera.reach).things
+        there = simulation.world.things(seconds, camera.x, camera.y, camera.reach)
         vehicles = [each for each in there if each.label != "person"]
         shapes = [outline(each) for each in vehicles]
         for (one, a), (other, b) in combinations(zip(vehicles, shapes, strict=True), 2):
