@@ -30,7 +30,7 @@ from tests.server.conftest import served
 WIDTHS = {"wide": (1366, "light"), "narrow": (390, "light"), "dark": (1366, "dark")}
 _KEY = "open sesame"
 _SEED, _EVENTS, _SUBSCRIPTIONS = 7, 220, 160
-_FLOWN, _OF_DEMO = 120, {"now": 1000, "event": 740}
+_FLOWN, _OF_DEMO = 120, {"now": 1240, "event": 740}
 """Events of the demo, and how much is shown of which views: photographs make large files."""
 _MOST_MATCHED = """() => [...document.querySelectorAll('#feed li')]
   .map((each) => [Number(each.innerText.match(/and (\\d+) more/)?.[1] ?? 0),
