@@ -64,30 +64,30 @@ class Skeleton:
         self.stamp = statistics.stamp
         self.rows = rows
         traits = catalog.traits
-        counts = catalog.edge_count[rows]
-        places = stretches(catalog.edge_start[rows], counts)
-        numbers, edge_test = _dense(catalog.edge_test[places], len(traits.call_of))
+        counts = catalog.edge_count.room[rows]
+        places = stretches(catalog.edge_start.room[rows], counts)
+        numbers, edge_test = _dense(catalog.edge_test.room[places], len(traits.call_of))
         self.subscriptions, owner = _dense(
-            catalog.alternative_subscription[rows], catalog.subscription_rows
+            catalog.alternative_subscription.room[rows], catalog.subscription_rows
         )
-        calls, test_call = _by_first_use(traits.call_of[numbers])
-        preparations, call_group = _by_first_use(traits.preparation[calls])
-        _, call_batch = _by_first_use(traits.batch[calls])
-        required, self._call_inputs = _by_first_use(traits.required[calls])
+        calls, test_call = _by_first_use(traits.call_of.room[numbers])
+        preparations, call_group = _by_first_use(traits.preparation.room[calls])
+        _, call_batch = _by_first_use(traits.batch.room[calls])
+        required, self._call_inputs = _by_first_use(traits.required.room[calls])
         self.requirements = [traits.inputs[at] for at in required.tolist()]
         """The inputs that calls require together."""
         self.preparations: list[Preparation] = [
             traits.preparations[at] for at in preparations.tolist()
         ]
         self.tests: list[Test] = NumberedThings(
-            catalog.tests.things(numbers), numbers, traits.test_serial[numbers]
+            catalog.tests.things(numbers), numbers, traits.test_serial.room[numbers]
         )
         self.calls: list[Call] = NumberedThings(
-            catalog.calls.things(calls), calls, traits.call_serial[calls]
+            catalog.calls.things(calls), calls, traits.call_serial.room[calls]
         )
-        self._declares: Flags = traits.declares[numbers]
-        self._is_deterministic: Flags = traits.deterministic[calls]
-        flags = catalog.alternative_flags[rows]
+        self._declares: Flags = traits.declares.room[numbers]
+        self._is_deterministic: Flags = traits.deterministic.room[calls]
+        flags = catalog.alternative_flags.room[rows]
         self.plans: dict[int, JoinPlan] = _held(catalog.plans, rows, flags & BINDS)
         self.conditions: dict[int, tuple[EventConstraint, ...]] = _held(
             catalog.conditions, rows, flags & CONDITIONAL
@@ -97,7 +97,7 @@ class Skeleton:
         """As tests have them by themselves."""
         distrusted = catalog.implications.distrusted
         self.narrower = self._narrower(
-            traits.widens[calls], edge_test, counts, call_batch, expected, distrusted
+            traits.widens.room[calls], edge_test, counts, call_batch, expected, distrusted
         )
         """The tests that a wider call answers."""
         self.problem = Problem(
@@ -106,7 +106,7 @@ class Skeleton:
             alternative_binds=(flags & BINDS) != 0,
             alternative_start=_starts(counts),
             edge_test=edge_test.astype(np.int64),
-            edge_sign=catalog.edge_sign[places],
+            edge_sign=catalog.edge_sign.room[places],
             test_call=self._answering_calls(),
             call_group=call_group,
             call_batch=call_batch,
