@@ -38,6 +38,7 @@ SUBSCRIPTIONS = [
     "crowdCount(?n), ?n > 2, altitude < 500",
     "crowdCount(?n), ?n > $limit",
     "crowdCount(4) or crowdCount(?x) and louderThan(90)",
+    'people <= 3 or people in (4, 6] or not people < 7 or camera <= "uav-1"',
 ]
 
 

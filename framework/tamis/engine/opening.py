@@ -121,13 +121,11 @@ class OpeningState:
 
     def state(self) -> EventState:
         """Returns the state of one event."""
-        opening = self._state
-        return opening._replace(
-            alternatives=opening.alternatives.copy(),
-            tests=opening.tests.copy(),
-            numbers=opening.numbers.copy(),
-            waiting=opening.waiting.copy(),
-            decided=np.empty_like(opening.decided),
+        edges, test_edges, owned, fixed, alternatives, tests, numbers, waiting, decided = self._state
+        return EventState(
+            *(edges, test_edges, owned, fixed),
+            *(alternatives.copy(), tests.copy(), numbers.copy(), waiting.copy()),
+            np.empty(len(decided), np.int32),
         )
 
 

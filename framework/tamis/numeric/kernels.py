@@ -60,6 +60,8 @@ def view_of(array: NDArray[Any]) -> Any:
 
 def compiled(function: F) -> F:
     """Returns the kernel of a portable function."""
+    if function in _kernels:  # as nearly always: no lock then
+        return cast(F, _kernels[function])
     portable_parts()
     with _compiling:
         if function not in _kernels:

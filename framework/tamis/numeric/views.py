@@ -25,7 +25,11 @@ _Nothing = ctypes.c_char * 0
 
 def places_of(arrays: Iterable[Any]) -> Ints:
     """Returns where contiguous arrays of one or two dimensions lie: address, rows, columns."""
-    return np.array([(_address(each), *each.shape, 1)[:3] for each in arrays], np.int64)
+    places: list[int] = []
+    for each in arrays:  # all in one flat list, which makes an array in half the time
+        shape = each.shape
+        places += _address(each), shape[0], shape[1] if len(shape) > 1 else 1
+    return np.array(places, np.int64).reshape(-1, 3)
 
 
 def _address(array: Any) -> int:
