@@ -121,11 +121,11 @@ class OpeningState:
 
     def state(self) -> EventState:
         """Returns the state of one event."""
-        edges, test_edges, owned, fixed, alternatives, tests, numbers, waiting, decided = self._state
+        edges, test_edges, owned, fixed, alternatives, tests, numbers, waiting, _ = self._state
         return EventState(
             *(edges, test_edges, owned, fixed),
             *(alternatives.copy(), tests.copy(), numbers.copy(), waiting.copy()),
-            np.empty(len(decided), np.int32),
+            np.empty(len(alternatives), np.int32),
         )
 
 
