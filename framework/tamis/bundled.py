@@ -168,8 +168,8 @@ def tamis_indexes() -> list[IndexRecord]:
         _compiled(
             "pstbloom",
             _pstbloom,
-            "PS-Tree: finds a row by its most selective predicate; a dense million takes 25.5 us an "
-            "event, 38.5 with signature=row, 29.7 with signature=block",
+            "PS-Tree: finds a row by its most selective predicate; a dense million takes 25.5 us "
+            "an event, 38.5 with signature=row, 29.7 with signature=block",
         ),
         _compiled(
             "psthash", _psthash, "PS-Tree: finds a row by two or more predicates, where that pays"
