@@ -35,6 +35,8 @@ from tamis_bench.serving import SITE_SHARE, RunningServer, load_rows
 
 BATCHES = (1, 16, 128, 1_024)
 _FLUSHES = 200
+_FEWEST = 16
+"""Batches of a pass: of four, one that waits for others decides."""
 _PAGE = bytes(4_096)
 _COLUMNS = {"entries": 8, "events": 2}
 
@@ -95,7 +97,7 @@ def _commits(folder: Path, rows: int, passes: int, floor: float) -> Iterator[Row
     """Yields what the log commits in batches of each size, and SQLite alone of the same."""
     for size in BATCHES:
         progress(f"commits of {size:,}")
-        batches = max(4, min(rows, 512 * size) // size)
+        batches = max(_FEWEST, min(rows, 512 * size) // size)
         mine, bare, handing = [], [], []
         for number in range(passes):
             name = f"{size}-{number}"
