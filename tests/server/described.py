@@ -21,6 +21,7 @@ _CHECKS = (
     *("not_a_server_error", "status_code_conformance", "content_type_conformance"),
     *("response_headers_conformance", "response_schema_conformance", "unsupported_method"),
 )
+_ADMIN_KEY = "k"
 _LEFT_OUT = ["follow_events_get", "matches_subscriptions__id__matches_get", "backup_backup_get"]
 _LEFT_OUT += ["unsubscribe_subscriptions__id__delete"]  # the one that the others are asked about
 
@@ -28,14 +29,16 @@ _LEFT_OUT += ["unsubscribe_subscriptions__id__delete"]  # the one that the other
 def described(examples: int, seed: int, command: tuple[str, ...] = ()) -> tuple[int, str]:
     """Runs schemathesis against a server; its status, and what it said."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = ServerSettings(Path(folder), admin_key="k")
+        settings = ServerSettings(Path(folder), admin_key=_ADMIN_KEY)
         with Server(settings, matcher) as server:
             server.wait_ready()
             with Client(base_url=server.url) as client:
                 known = Path(folder) / "known.toml"
                 known.write_text('[parameters]\n"path.id" = "known"\n')
-                _, ticket = client.subscribed("peopleCount(?n), ?n > 1", id="known")
-                client.published({"id": "e1", "people": 3})
+                _, ticket = client.subscribed(
+                    "peopleCount(?n), ?n > 1", id="known", webhook="http://receiver.invalid"
+                )
+                client.published({"id": "known", "people": 3})
                 run = subprocess.run(
                     [
                         *(command or (sys.executable, "-m", "schemathesis.cli")),
@@ -52,6 +55,7 @@ def described(examples: int, seed: int, command: tuple[str, ...] = ()) -> tuple[
                         *(f"--exclude-operation-id={id}" for id in _LEFT_OUT),
                         *("--phases", "examples,coverage,fuzzing", "--request-timeout", "30"),
                         *("--header", f"Authorization: {ticket['Authorization']}"),
+                        *("--header", f"Tamis-Admin-Key: {_ADMIN_KEY}"),
                     ],
                     capture_output=True,
                     text=True,

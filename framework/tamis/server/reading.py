@@ -265,10 +265,11 @@ class LogReaders:
 
     def texts_of(self, id: str, born: int | None = None) -> list[LiveText]:
         """Returns the texts that subscriptions of an id had, or one of them, the newest first."""
+        which, value = ("id", id) if born is None else ("born", born)  # the second has an index
         rows = self.rows(
             "SELECT id, born, since, until, document FROM texts "
-            "WHERE id=?1 AND born=coalesce(?2, born) ORDER BY since DESC",
-            *(id, born),
+            f"WHERE {which}=? ORDER BY since DESC",
+            value,
         )
         return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
 
