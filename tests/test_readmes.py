@@ -88,7 +88,13 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copied
 
 
-@pytest.mark.parametrize("line", console_lines())
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, id=line, marks=[pytest.mark.slow] * line.startswith("tamis bench "))
+        for line in console_lines()
+    ],
+)
 def test_commands_run(line: str, example: Path) -> None:
     arguments = shlex.split(line)[1:]
     done = subprocess.run(

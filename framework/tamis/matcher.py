@@ -208,7 +208,7 @@ class Matcher:
         self, entries: Iterable[Mapping[str, Any]], replace: bool, validity: float | None
     ) -> list[str]:
         entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
-        with self._changing, seldom_collected():
+        with seldom_collected(), self._changing:
             self._drop_expired()
             accepted = self._intake.accept(entries, replace)
             expires = end_of(validity, self._clock(), accepted[0].id if accepted else None)
@@ -258,7 +258,7 @@ class Matcher:
         operator whose sources cannot be read stays as it is, with a `PluginWarning`."""
         made = renewal(self.operators)
         if made.names:
-            with self._changing, seldom_collected():
+            with seldom_collected(), self._changing:
                 self._drop_expired()
                 bound = rebound(self._catalog, self._intake.renewed(made.operators, made.names))
                 ends = self._expiry.ends()

@@ -132,8 +132,15 @@ def _another(found: Any) -> Any:
     return np.append(found, 5)
 
 
-@pytest.mark.parametrize("wrong", [_less, _another])
-@pytest.mark.parametrize("method", ["kernel", "match"])
+@pytest.mark.parametrize(
+    ("method", "wrong"),
+    [
+        ("kernel", _less),
+        pytest.param("kernel", _another, marks=pytest.mark.slow),
+        pytest.param("match", _less, marks=pytest.mark.slow),
+        ("match", _another),
+    ],
+)
 def test_a_wrong_answer_ends_it_with_its_circumstances(
     monkeypatch: pytest.MonkeyPatch, method: str, wrong: Callable[[Any], Any]
 ) -> None:

@@ -13,6 +13,7 @@ from tamis_bench.goals import judged
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
 
+@pytest.mark.slow
 def test_calls_and_kills_are_measured() -> None:
     rows = list(isolation.measured(calls=20, kills=3))
     assert len([row for row in rows if "over_inline_us" in row]) == 7

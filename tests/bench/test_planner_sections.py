@@ -39,6 +39,7 @@ def test_groups_are_counted_where_they_happen() -> None:
             assert counts[size, form]["over_alone"] == pytest.approx(invocations / alone())
 
 
+@pytest.mark.slow
 def test_rounds_are_fewer_than_calls_and_cost_little() -> None:
     one, *more = rounds.measured(EFFORT)
     assert one["rounds"] == one["calls"] == alone()
@@ -71,6 +72,7 @@ def test_sections_give_the_same_again(section: Any) -> None:
     assert list(section(effort)) == list(section(effort))
 
 
+@pytest.mark.slow
 def test_goals_are_said_of_the_whole_size() -> None:
     rows = [*groups.measured(EFFORT), *rounds.measured(EFFORT)]
     assert judged("planners", rows) == []

@@ -13,8 +13,10 @@ BUNDLED = {
     if installed().sources[("operator", name)].startswith("tamis (")
 }
 FAR = ("travels", "listing")
-SLOW = {("nearest", "necessary"), ("distanceFrom", "necessary")}
+SLOW = {("nearest", "necessary"), ("distanceFrom", "necessary"), ("locWithin", "necessary")}
 """Laws that ask an operator for its dearest answers, a thousand times."""
+SLOWEST = "instanceOf"
+"""The operator that starts a reasoner for each of its calls."""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,7 @@ SLOW = {("nearest", "necessary"), ("distanceFrom", "necessary")}
             name,
             law,
             id=f"{name}-{law.name}",
-            marks=[pytest.mark.slow] if (name, law.name) in SLOW else [],
+            marks=[pytest.mark.slow] if (name, law.name) in SLOW or name == SLOWEST else [],
         )
         for name in BUNDLED
         for law in LAWS

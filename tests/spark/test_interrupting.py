@@ -40,10 +40,8 @@ sys.exit(main(sys.argv[1:]))
 WORDS = {"stream": "interrupted: whole batches are kept, and the next run goes on from them\n"}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [pytest.param(each, marks=[pytest.mark.slow] * (each != "match")) for each in OPTIONS],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("command", OPTIONS)
 def test_an_interrupted_run_says_so_and_ends(tmp_path: Path, command: str) -> None:
     (tmp_path / "ops.py").write_text(OPERATORS.format(folder=str(tmp_path)))
     (tmp_path / "s.jsonl").write_text('{"id": "s1", "where": "louderThan(3)"}\n')

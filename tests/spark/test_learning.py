@@ -307,6 +307,7 @@ def test_the_command_refuses_what_it_cannot_do(
     assert not (folder / "learned" / "manifest.json").exists()
 
 
+@pytest.mark.slow
 def test_the_module_is_quiet_and_needs_no_java_of_the_machine(
     without_java: None, folder: Path
 ) -> None:

@@ -71,7 +71,8 @@ class AskedTerms(NamedTuple):
             len(terms.rows),
             np.bincount(terms.dimension, minlength=dimensions).astype(np.float64),
             np.bincount(terms.dimension[distinct], minlength=dimensions).astype(np.float64),
-            terms.of(having[:: max(1, len(having) // _SOME_ROWS)]),
+            # without members, which are those of all rows
+            terms.of(having[:: max(1, len(having) // _SOME_ROWS)])._replace(members=np.zeros(0)),
         )
 
 

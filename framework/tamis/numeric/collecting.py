@@ -43,12 +43,14 @@ def seldom_collected() -> Iterator[None]:
     try:
         yield
     finally:
+        made = 0
         with _lock:
             _users -= 1
             if not _users:
-                if 0 < _before[0] < SELDOM:
-                    _look((_looks_so_far() - _looks) * SELDOM + gc.get_count()[0])
+                if 0 < _before[0] < SELDOM and gc.isenabled():
+                    made = (_looks_so_far() - _looks) * SELDOM + gc.get_count()[0]
                 gc.set_threshold(*_before)
+        _look(made)  # outside of the lock: what is given up then may subscribe
 
 
 def _looks_so_far() -> int:

@@ -15,7 +15,7 @@ from tamis import Budget, Matcher, Preparation, Statistics, TamisError
 from tests.borders import borders
 
 NUMBERS = range(6)
-PLANNERS = ("savings", "greedy", "naive", "sequential", "suborder", "optimal")
+PLANNERS = ("savings", "greedy", "naive", "sequential", "suborder")
 
 
 def answer(event: Any, number: int) -> bool:

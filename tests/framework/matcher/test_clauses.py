@@ -61,7 +61,7 @@ def holds(clauses: list[list[tuple[str, Any, int, int]]], event: dict[str, Any])
 @pytest.mark.parametrize("rows", [0, 2_000])
 def test_ten_and_fifty_clauses_are_one_entry_on_every_index(index: str, rows: int) -> None:
     chance = random.Random(8)
-    asked = {f"s{at}": drawn(chance, size) for at, size in enumerate([5, 6, 10, 50] * 20)}
+    asked = {f"s{at}": drawn(chance, size) for at, size in enumerate([5, 6, 10, 50] * 12)}
     with borders(rows=rows):
         matcher = Matcher(operators=[], index=index)
     matcher.subscribe_many([{"id": id, "where": text_of(each)} for id, each in asked.items()])
@@ -69,7 +69,7 @@ def test_ten_and_fifty_clauses_are_one_entry_on_every_index(index: str, rows: in
     assert len(matcher._sieve._all) == len(asked) + 1
     gone: list[str] = []
     matched = 0
-    for turn in range(60):
+    for turn in range(40):
         event = {f"a{at}": chance.randrange(4) for at in range(60) if chance.random() < 0.6}
         right = sorted(
             id for id, each in asked.items() if id not in gone and holds(each, event)
@@ -80,7 +80,7 @@ def test_ten_and_fifty_clauses_are_one_entry_on_every_index(index: str, rows: in
         if turn % 3 == 0:
             gone.append(chance.choice(sorted(set(asked).difference(gone))))
             matcher.unsubscribe(gone[-1])
-    assert matched > 50
+    assert matched > 20
 
 
 @pytest.mark.parametrize("index", INDEXES)

@@ -91,7 +91,7 @@ def test_a_taken_id_is_an_error() -> None:
 
 def test_one_subscription_is_not_a_list() -> None:
     entry: Any = {"id": "s1", "where": "a = 1"}
-    with pytest.raises(SubscriptionError, match="are a list, and this is one"):
+    with pytest.raises(SubscriptionError, match="are a list, and this is a single one"):
         matcher().subscribe_many(entry)
 
 

@@ -50,6 +50,37 @@ def test_who_makes_very_much_looks_through_it() -> None:
     )
 
 
+def test_who_looks_for_no_garbage_is_given_no_look() -> None:
+    gc.set_threshold(700, 10, 10)
+    before = gc.get_stats()
+    gc.disable()
+    try:
+        with seldom_collected():
+            made: list[object] = [[] for _ in range(SELDOM // 2)]
+    finally:
+        gc.enable()
+    assert len(made) == SELDOM // 2
+    assert gc.get_stats() == before
+
+
+def test_what_is_given_up_may_ask_for_it_too() -> None:
+    class Last:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            with seldom_collected():
+                ended.append(True)
+
+    ended: list[bool] = []
+    gc.set_threshold(700, 10, 10)
+    with seldom_collected():
+        made: list[object] = [[] for _ in range(SELDOM // 2)]
+        Last()
+    assert len(made) == SELDOM // 2
+    assert ended == [True]
+
+
 def test_who_makes_little_does_not_look() -> None:
     gc.set_threshold(700, 10, 10)
     gc.collect()

@@ -148,7 +148,8 @@ class _Worker:
             made = self._records[name].factory()
             if isinstance(made, Operator):
                 self._operators[name] = made
-                if inspect.iscoroutinefunction(made.solve):
+                ways = (made.solve, made.solve_many, made.solve_events)
+                if any(map(inspect.iscoroutinefunction, ways)):
                     import asyncio  # noqa: F401 - before a deadline holds
             else:
                 failure = Failure(RAISED, f"the factory made {made!r:.80}, no tamis.Operator")

@@ -124,7 +124,7 @@ def test_who_finds_no_worker_says_so(tmp_path: Path) -> None:
         thread = in_thread(lambda: matcher.match({"who": 1}))
         while not (tmp_path / "begun").exists():
             time.sleep(0.002)
-        assert "timed out: no place" in reasons(matcher.match({"who": 2}))["s"]
+        assert "concurrency: no other call ended" in reasons(matcher.match({"who": 2}))["s"]
         release.touch()
         join(thread)
 

@@ -100,10 +100,10 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     "factory",
     [
         PSTBloom,
-        lambda: SignedPSTBloom(signature="row"),
+        pytest.param(lambda: SignedPSTBloom(signature="row"), marks=pytest.mark.slow),
         lambda: SignedPSTBloom(signature="block"),
         LanesIndex,
-        lambda: PSTHash(look_up_rows=0),
+        pytest.param(lambda: PSTHash(look_up_rows=0), marks=pytest.mark.slow),
         lambda: PSTHash(accesses=3, look_up_rows=0),
     ],
     ids=["pstbloom", "row", "block", "lanes", "pairs", "three"],
