@@ -33,4 +33,4 @@ def test_the_python_of_a_page_runs(
         assert sum(len(row.matches) for row in names["matches"].collect()) == 10
     else:
         assert (tmp_path / "learned" / "manifest.json").is_file()
-        assert names["statistics"].estimate("altitude < 400") == 0.25
+        assert names["statistics"].estimate("altitude < 400") == pytest.approx(0.25, abs=0.02)
