@@ -94,6 +94,34 @@ def test_a_client_sets_webhooks_and_sends_dead_letters_again(tmp_path: Path) -> 
         assert "webhook" not in fast.show()
 
 
+def test_ends_of_lines_within_texts_break_no_delivery(tmp_path: Path) -> None:
+    """JSON lets three of them stand, at which httpx breaks the lines of a stream."""
+    text = "one\x85two\u2028three\u2029four\r\nfive\x1esix"
+    with (
+        Server(ServerSettings(tmp_path, admin_key="a"), matcher) as server,
+        tamis.Client(server.url) as client,
+    ):
+        counted = client.subscribe("peopleCount(?n)", id="lines")
+        (id,) = client.publish({"id": "e1", "people": text})
+        delivery = next(counted.deliveries())
+        assert (delivery.event, delivery.bindings) == (id, [{"n": text}])
+        assert counted.pending() == [delivery]
+        with (
+            httpx.Client(base_url=server.url, headers={"Tamis-Admin-Key": "a"}) as plain,
+            plain.stream("GET", "/events?after=1") as stream,
+        ):
+            told = b""
+            for part in stream.iter_bytes():
+                told += part
+                if b'"e1"' in told and told.endswith(b"\r\n\r\n"):
+                    break
+        assert b"one\\u0085two\\u2028three\\u2029four" in told
+        assert not {"\x85", "\u2028", "\u2029"} & set(told.decode())
+        with pytest.raises(tamis.ServerError) as refused:
+            client.subscribe(f"{text}(?n)")
+        assert refused.value.status == 422
+
+
 def until(found: Callable[[], Found]) -> Found:
     """Waits until something is found; what."""
     ends = time.monotonic() + 20
