@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import queue
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +16,9 @@ import httpx
 import pytest
 
 import tamis
-from tamis.server import matching
+from tamis.server import bodies, matching
+from tamis.server.changes import Retain
+from tamis.server.log import Log
 from tamis.server.overload import Lateness
 from tests.server.conftest import Client, Serving
 from tests.server.test_deliveries import streamed
@@ -177,6 +181,47 @@ def test_who_follows_from_below_the_floor_is_told_of_the_gap(serving: Serving) -
             assert next(streamed(stream))["id"] == "4"
 
 
+def test_who_follows_from_below_the_floor_is_told_what_is_decided_alone(
+    serving: Serving, tmp_path: Path
+) -> None:
+    """Each entry once, with its verdict, however many are gone below it."""
+    goes_on, told = threading.Event(), queue.Queue[dict[str, str]]()
+
+    @tamis.operator(inputs=("a",))
+    def held(event: object) -> bool:
+        goes_on.wait(20)
+        return True
+
+    def follow(base: httpx.URL) -> None:
+        with (
+            Client(base_url=base, timeout=30) as other,
+            other.stream("GET", "/events?after=0", headers=ADMIN) as stream,
+        ):
+            for each in streamed(stream):
+                told.put(each)
+
+    def make() -> tamis.Matcher:
+        return tamis.Matcher(operators=[held])
+
+    with serving(make=make) as client:
+        client.subscribed("held()", id="all")
+        client.published({"id": "e0"}, {"id": "e1"})
+    with Log(tmp_path / "data") as log:
+        log.submit(Retain(None, 0, log.state.cursor)).result()
+        assert (log.state.floor, log.state.cursor) == (4, 3)
+    with serving(admin_key="the admin key", make=make) as client:
+        assert client.post("/events", json=[{"id": f"h{n}", "a": n} for n in range(5)]).is_success
+        threading.Thread(target=follow, args=[client.base_url], daemon=True).start()
+        assert [told.get(timeout=20)["id"] for _ in range(2)] == ["0", "3"]
+        with pytest.raises(queue.Empty):
+            told.get(timeout=0.5)
+        goes_on.set()
+        found = [told.get(timeout=20) for _ in range(5)]
+    assert [each["id"] for each in found] == ["4", "5", "6", "7", "8"]
+    verdicts = [json.loads(each["data"]) for each in found]
+    assert [each["matches"][0]["subscription"] for each in verdicts] == ["all"] * 5
+
+
 def test_publishing_may_need_a_key(serving: Serving) -> None:
     with serving(publish_key="secret") as client:
         problem(client.post("/events", json={"a": 1}), 401, "key-refused")
@@ -275,6 +320,42 @@ def test_bodies_that_are_still_being_sent_wait_within_bytes(serving: Serving) ->
         assert "tamis_queue_bytes 0.0" in metrics
         for outcome, count in (("offered", 3.0), ("accepted", 2.0), ("shed", 1.0)):
             assert f'tamis_events_total{{outcome="{outcome}"}} {count}' in metrics
+
+
+@pytest.mark.parametrize(("first", "pause"), [(10, 0.05), (160_000, 20.0)])
+def test_a_body_that_comes_too_slowly_is_waited_for_no_longer(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch, first: int, pause: float
+) -> None:
+    """Whether it stops or trickles; what was held of it is let go."""
+    monkeypatch.setattr(bodies, "_PATIENCE_SECONDS", 0.5)
+    with (
+        serving(most_waiting_bytes=200_000) as client,
+        socket.create_connection((client.base_url.host, client.base_url.port or 0)) as slow,
+    ):
+        slow.sendall(b"POST /events HTTP/1.1\r\nHost: here\r\nContent-Length: 190000\r\n\r\n")
+        slow.sendall(b'{"text": "'.ljust(first, b"x"))
+        slow.settimeout(pause)
+        answer, ends = b"", time.monotonic() + 8  # what came would give the rest ten seconds
+        while time.monotonic() < ends:
+            try:
+                answer += (part := slow.recv(65_536))
+            except TimeoutError:
+                slow.sendall(b"x")
+            else:
+                if not part:
+                    break
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 408 ")
+        assert json.loads(body)["type"] == "urn:tamis:problem:too-slow"
+        assert "tamis_queue_bytes 0.0" in client.get("/metrics").text
+        parts = (b'{"text": "', *(b"x" * 16_384 for _ in range(8)), b'"}')
+
+        def steadily() -> Iterator[bytes]:
+            for part in parts:
+                time.sleep(0.1)
+                yield part
+
+        assert client.post("/events", content=steadily()).status_code == 202
 
 
 def test_who_is_shed_is_told_when_there_is_room(serving: Serving) -> None:

@@ -1,11 +1,12 @@
 """Reads the bodies of requests: JSON, lines of it, CloudEvents, and parts with pictures.
 
 What is wrong with one is a problem that says where. Nothing is read beyond the size that is
-allowed.
+allowed, nor for longer than a slow line takes: bytes that wait for their rest keep others out.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Callable, Mapping
@@ -25,26 +26,47 @@ _LINES = ("application/x-ndjson", "application/jsonl", "application/x-jsonlines"
 _PARTS = "multipart/form-data"
 _EVENT_PART = "event"
 _PLACE = "the request"
+_PATIENCE_SECONDS = 30.0
+_SLOWEST = 16 * 1024
+"""Bytes a second: what has come gives the rest so much more time, and each part no more than the
+patience."""
 
 
 async def body_of(request: Request, most: int, hold: Callable[[int], None]) -> bytes:
     """Returns the bytes of a request, each part told to `hold` as it comes; a problem where there
-    are too many."""
+    are too many, or where they come too slowly."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > most:
         raise _too_large(most)
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise _too_large(most)
-        hold(len(part))
-        parts.append(part)
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS) as patience:
+            ends = patience.when() or 0.0
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise _too_large(most)
+                hold(len(part))
+                parts.append(part)
+                soon = asyncio.get_running_loop().time() + _PATIENCE_SECONDS
+                patience.reschedule(min(soon, ends + size / _SLOWEST))
+    except TimeoutError:
+        raise _too_slow(size) from None
     return b"".join(parts)
 
 
 def _too_large(most: int) -> HttpProblem:
     return HttpProblem("too-large", f"a request has {most:,} bytes at most", most_bytes=most)
+
+
+def _too_slow(size: int) -> HttpProblem:
+    """Returns the problem of a body whose rest is waited for no longer; nor is the connection."""
+    return HttpProblem(
+        "too-slow",
+        f"{size:,} bytes came, and the rest not in time: a part may take "
+        f"{_PATIENCE_SECONDS:g} s, and all as much and a second for each {_SLOWEST:,} bytes",
+        headers={"Connection": "close"},
+    )
 
 
 def json_of(body: bytes) -> Any:

@@ -167,12 +167,16 @@ def _entries(service: Service, after: int) -> list[tuple[int, str, dict[str, Any
     """Returns the decided entries after a position, as they are told, the first a gap where some
     are gone: the position, kind and data of each."""
     reading, state = service.log.reading, service.log.state
-    found = reading.entries(after, min(_TOGETHER, state.cursor - after))
-    first = found[0].position if found else max(after + 1, state.floor)
+    if after >= state.cursor:
+        return []
+    kept = reading.entries(after, _TOGETHER)
+    first = kept[0].position if kept else max(after + 1, state.floor)
     listed: list[tuple[int, str, dict[str, Any]]] = []
     if first > after + 1:
         listed.append((first - 1, GAP, {"missing": first - 1 - after}))
-    for entry in found:
+    for entry in kept:
+        if entry.position > state.cursor:
+            break
         data: dict[str, Any] = {"id": entry.id, "at": shown_time(entry.at)}
         if entry.kind == changes.PUBLISH:
             data["event"] = entry.body["event"]

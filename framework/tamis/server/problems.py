@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from starlette.responses import Response
 
 from tamis.errors import SubscriptionError
 from tamis.server import errors
+from tamis.server.json_answers import JsonResponse
 
 MEDIA_TYPE = "application/problem+json"
 _TYPE = "urn:tamis:problem:"
@@ -22,6 +22,7 @@ TITLES = {
     "wrong-ticket": (403, "This is not the ticket of the subscription"),
     "not-found": (404, "There is nothing here"),
     "method-not-allowed": (405, "This cannot be done here"),
+    "too-slow": (408, "The request comes too slowly"),
     "id-taken": (409, "The id is taken"),
     "other-content": (409, "The id is that of another event"),
     "in-progress": (409, "A request of this key is in progress"),
@@ -60,8 +61,7 @@ class HttpProblem(Exception):
 
     def response(self) -> Response:
         """Returns the answer to the request."""
-        text = json.dumps(self.document(), ensure_ascii=True)
-        return Response(text, self.status, self.headers, media_type=MEDIA_TYPE)
+        return JsonResponse(self.document(), self.status, self.headers, media_type=MEDIA_TYPE)
 
 
 def overloaded(detail: str, after_seconds: float = 1.0) -> HttpProblem:
