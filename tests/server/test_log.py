@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from tamis.files.disk import sync_folder
 from tamis.server import database as databases
 from tamis.server.batches import CommitBatch, PendingChange
 from tamis.server.changes import (
@@ -65,6 +66,24 @@ def test_a_folder_that_others_may_read_is_told(
     (tmp_path / "own").chmod(0o750)
     with Log(tmp_path / "own"):
         assert "chmod 700" in caplog.text
+
+
+def test_a_folder_is_made_in_one_that_may_only_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = {tmp_path}
+
+    def sync(folder: Path) -> None:
+        if folder in refused:
+            raise PermissionError(13, "Permission denied")
+        sync_folder(folder)
+
+    monkeypatch.setattr("tamis.server.log.sync_folder", sync)
+    with Log(tmp_path / "outer" / "log") as log:
+        assert log.state.position == 0
+    refused.add(tmp_path / "other")
+    with pytest.raises(LogError, match="cannot make the folder"):
+        Log(tmp_path / "other")
 
 
 def test_an_old_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

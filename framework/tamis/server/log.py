@@ -52,7 +52,7 @@ class Log:
             made = [each for each in (self.folder, *self.folder.parents) if not each.exists()]
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets of webhooks
             for each in made:
-                sync_folder(each.parent)
+                _sync_made(each)
         except OSError as bad:
             raise LogError(f"cannot make the folder {folder}: {bad.strerror or bad}") from bad
         if self.folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -175,6 +175,16 @@ class Log:
 
     def __repr__(self) -> str:
         return f"<log {self.folder}: position {self.state.position}, format with {checksums()}>"
+
+
+def _sync_made(folder: Path) -> None:
+    """Sees to it that a folder that was made is on disk, and its name.
+
+    A parent that one may only write to cannot be synced. File systems with a journal have the name
+    on disk with the folder itself."""
+    sync_folder(folder)
+    with contextlib.suppress(PermissionError):
+        sync_folder(folder.parent)
 
 
 def _named_payloads(database: apsw.Connection) -> set[str]:
