@@ -7,14 +7,16 @@ import http.server
 import threading
 import time
 from collections.abc import Iterator
-from itertools import pairwise
+from datetime import UTC, datetime, tzinfo
+from itertools import count, islice, pairwise
 from pathlib import Path
+from typing import Self
 
 import cv2
 import numpy as np
 import pytest
 
-from tamis.files import films
+from tamis.files import cameras, films
 from tamis.files.films import Films, Frames
 from tests.cli.camera import camera
 
@@ -193,6 +195,58 @@ def test_matching_that_takes_longer_than_a_camera_sees_what_it_sees_now() -> Non
     assert 5 <= len(late) <= 8
     assert "it gives no more frames" in str(line.reason)
     assert max(late) - late[0] < 0.8  # one after the other, the last would be three seconds late
+
+
+class Still:
+    """A camera of one frame so often, which hangs for a while when it was asked to."""
+
+    def __init__(self) -> None:
+        self.hangs, self.goes_on, self.released = False, threading.Event(), threading.Event()
+
+    def grab(self) -> bool:
+        time.sleep(0.02)
+        return not self.hangs or not self.goes_on.wait(20)
+
+    def retrieve(self) -> tuple[bool, object]:
+        return True, np.zeros((2, 2, 3), np.uint8)
+
+    def release(self) -> None:
+        assert not self.released.is_set()
+        self.released.set()
+
+
+def test_frames_go_on_when_the_clock_of_the_day_is_set_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began = datetime.now(UTC)
+    days = count()
+
+    class Back(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(began.timestamp() - 86_400 * next(days), tz)
+
+    monkeypatch.setattr(cameras, "datetime", Back)
+    camera = Still()
+    frames = cameras.CameraFrames(camera, 0.1)
+    seen = list(islice(frames, 4))
+    frames.close()
+    assert all(0.05 < other.seconds - one.seconds < 5 for one, other in pairwise(seen))
+    assert all(other.time < one.time for one, other in pairwise(seen))
+    assert camera.released.is_set()
+
+
+def test_a_camera_that_hangs_at_its_end_is_let_go_of_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cameras, "_GOODBYE_SECONDS", 0.1)
+    camera = Still()
+    frames = cameras.CameraFrames(camera, 0.1)
+    next(iter(frames))
+    camera.hangs = True
+    time.sleep(0.1)
+    frames.close()
+    assert not camera.released.is_set()
+    camera.goes_on.set()
+    assert camera.released.wait(20)
 
 
 def test_a_camera_that_falls_silent_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

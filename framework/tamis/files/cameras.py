@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -54,26 +55,23 @@ class CameraFrames:
                 return
 
     def close(self) -> None:
-        """Ends the thread and lets go of the camera; one that hangs is left to its own patience."""
+        """Ends the thread, which lets go of the camera, at once or when it hangs no longer."""
         self._closed = True
         self._thread.join(_GOODBYE_SECONDS)
-        if not self._thread.is_alive():
-            self._camera.release()
 
     def _read(self) -> None:
         try:
-            began, due = datetime.now(UTC), 0.0
+            began, due = time.monotonic(), 0.0
             for number in count():
                 if self._closed or not self._camera.grab():
                     break
-                time = datetime.now(UTC)
-                seconds = (time - began).total_seconds()
+                came, seconds = datetime.now(UTC), time.monotonic() - began
                 if seconds < due:
                     continue
                 there, image = self._camera.retrieve()
                 due = (math.floor(seconds / self._every_seconds) + 1) * self._every_seconds
                 with self._changed:
-                    self._newest = CameraFrame(number, time, seconds, image if there else None)
+                    self._newest = CameraFrame(number, came, seconds, image if there else None)
                     self._changed.notify()
         except Exception as failure:  # of OpenCV: said to whoever reads
             self._failure = failure
@@ -81,3 +79,4 @@ class CameraFrames:
             with self._changed:
                 self._ended = True
                 self._changed.notify()
+            self._camera.release()
