@@ -183,6 +183,7 @@ def progress(spark: SparkSession) -> list[int]:
 
     followed = JobProgress(spark)
     spark.range(0, 3, 1, 3).mapInArrow(slow, "id long").collect()
+    followed.end()
     return [followed.done, followed.total]
 
 

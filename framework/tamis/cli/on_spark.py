@@ -63,7 +63,7 @@ def on_spark(work: Callable[[SparkSession], Found], master: str | None, *, shows
             raise
         finally:
             if progress is not None:
-                progress.ended.set()
+                progress.end()
     return done.result()
 
 
@@ -73,11 +73,19 @@ class JobProgress:
     def __init__(self, spark: SparkSession) -> None:
         self.done = self.total = 0
         self.ended = threading.Event()
+        self._told_by: Any = None  # Spark names a class of handlers, and takes any function
         if is_connected(spark):
-            hear: Any = self._hear  # Spark names a class, and takes any function
-            spark.registerProgressHandler(hear)
+            self._told_by = spark
+            self._told_by.registerProgressHandler(self._hear)
         else:
             threading.Thread(target=self._follow, args=[spark], daemon=True).start()
+
+    def end(self) -> None:
+        """Follows them no longer."""
+        self.ended.set()
+        if self._told_by is not None:
+            self._told_by.removeProgressHandler(self._hear)
+            self._told_by = None
 
     def _hear(self, *, stages: Any, **about: object) -> None:
         """Takes what Spark Connect tells of a job."""
