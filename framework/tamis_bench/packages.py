@@ -84,7 +84,7 @@ def _take(registry: str, package: str, sought: Path, wanted: Callable[[str], boo
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Gives one process at a time fetches a package."""
+    """Lets one process at a time fetch a package."""
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -31,7 +31,7 @@ _ABOUT = (
 
 
 def application(service: Service) -> FastAPI:
-    """Yields the application of a service, which it begins and closes."""
+    """Returns the application of a service, which it begins and closes."""
 
     @asynccontextmanager
     async def lives(app: FastAPI) -> AsyncIterator[None]:

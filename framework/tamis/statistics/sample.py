@@ -102,11 +102,11 @@ class ObservedSample:
         return self._events
 
     def truths(self) -> Flags:
-        """Returns of each event (rows) and predicate (columns), whether it is known to be true."""
+        """Returns whether each predicate (columns) is known to be true of each event (rows)."""
         return self._unpacked(self._true)
 
     def knowns(self) -> Flags:
-        """Returns of each event (rows) and predicate (columns), whether it is known at all."""
+        """Returns whether each predicate (columns) is known at all of each event (rows)."""
         return self._unpacked(self._known)
 
     @cached_property

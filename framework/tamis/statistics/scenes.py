@@ -77,7 +77,7 @@ class _TestBlocks:
         )
 
     def times(self, of_tests: SmallFloats) -> SmallFloats:
-        """Returns of each event and scene: the sum over tests."""
+        """Returns the sum over tests, for each event and scene."""
         blocks, _, width = self._blocks.shape
         padded = np.zeros((len(of_tests), blocks * width), np.float32)
         padded[:, : self._tests] = of_tests
@@ -86,7 +86,7 @@ class _TestBlocks:
         return product
 
     def sums(self, of_events: SmallFloats) -> SmallFloats:
-        """Returns of each scene and test: the sum over events."""
+        """Returns the sum over events, for each scene and test."""
         cut = np.matmul(of_events.T, self._blocks).transpose(1, 0, 2)
         found: SmallFloats = cut.reshape(of_events.shape[1], -1)[:, : self._tests]
         return found
@@ -117,7 +117,7 @@ class _Events:
         return found.astype(np.float64)
 
     def selectivity(self, belongs: SmallFloats, strength: float) -> SmallFloats:
-        """Returns of each scene and test, given how far each event belongs to each scene."""
+        """Returns how often tests are true in scenes, given how far each event belongs to each."""
         found = self._true.sums(belongs) + strength * self.share
         seen = belongs.sum(axis=0)[:, None] if self._known is None else self._known.sums(belongs)
         selectivity: SmallFloats = np.clip(found / (seen + strength), _LEAST, 1 - _LEAST)
@@ -151,7 +151,7 @@ def fitted(true: Flags, known: Flags) -> Mixture | None:
     searches = [_Search(seen) for seen, _ in halves]
 
     def likelihood(count: int, strength: float) -> Floats:
-        """Returns of each event that was held back."""
+        """Returns the logarithm of the likelihood of each event that was held back."""
         fits = [search.fit(count, strength) for search in searches]
         joints = [fit.joint(held) for fit, (_, held) in zip(fits, halves, strict=True)]
         return np.concatenate([_log_sum(joint) for joint in joints])

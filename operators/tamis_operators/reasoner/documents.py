@@ -271,7 +271,7 @@ def documents_of(settings: ReasonerSettings, reserved: str) -> Iterator[RdfDocum
 
 
 def _told_documents(settings: ReasonerSettings) -> Iterator[tuple[str, str, str]]:
-    """Returns text, format and name of each; an error for what is not there."""
+    """Yields text, format and name of each; an error for what is not there."""
     for path in settings.paths:
         if not os.path.exists(path):
             raise DocumentError(f"there is no {path}")
