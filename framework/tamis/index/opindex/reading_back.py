@@ -51,7 +51,7 @@ def read_back(store: OpIndexStore) -> Entries:
 
 
 def _places(store: OpIndexStore) -> tuple[Ints, Ints, Ints]:
-    """Returns of each entry its pivot, its kind and where it is."""
+    """Finds of each entry its pivot, its kind and where it is."""
     lines = np.flatnonzero(store.lists[:, 0] >= 0)
     counts = store.lists[lines, 1].astype(np.int64) + 1
     line = np.repeat(lines, counts)
@@ -64,7 +64,7 @@ def _places(store: OpIndexStore) -> tuple[Ints, Ints, Ints]:
 
 
 def _slots_of_words(store: OpIndexStore) -> Ints:
-    """Returns of each word in use the slot that it belongs to."""
+    """Finds of each word in use the slot that it belongs to."""
     stretches = store.stretches.reshape(-1, STRETCHES, store.stretches.shape[1])
     slot_of = np.zeros(len(store.words), np.int64)
     for pivot in np.flatnonzero(stretches[:, BITS, COUNT]).tolist():
