@@ -1,4 +1,4 @@
-"""What is shown of the jobs of Spark: who tells of them, and for how long."""
+"""Progress of jobs is told while they run, and the handler is taken back at their end."""
 
 from __future__ import annotations
 
