@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tamis_bench import calls
 from tamis_bench.goals import judged
 
 
 def test_calls_and_detectors_are_measured() -> None:
+    pytest.importorskip("cv2", reason="it comes with an extra")
     rows = list(calls.measured(passes=1, events=16))
     operator, *detectors = rows
     assert operator["times"] > 1

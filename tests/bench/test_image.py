@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import cv2
 import numpy as np
 import pytest
 
-from tamis_bench import image
 from tamis_bench.packages import UnavailableError
 from tamis_bench.report import tables
-from tests.operators.image.own import STREET
+
+cv2 = pytest.importorskip("cv2", reason="pip install 'tamis[image]'")
+
+from tamis_bench import image  # noqa: E402
+from tests.operators.image.own import STREET  # noqa: E402
 
 BOXES = [["car", 140, 40, 46, 19], ["car", 10, 90, 46, 19], ["person", 90, 90, 5, 5]]
 

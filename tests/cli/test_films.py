@@ -12,15 +12,16 @@ from itertools import count, islice, pairwise
 from pathlib import Path
 from typing import Self
 
-import cv2
 import numpy as np
 import pytest
 
-from tamis.files import cameras, films
-from tamis.files.films import Films, Frames
-from tests.cli.camera import camera
-
 from .running import Tamis
+
+cv2 = pytest.importorskip("cv2", reason="pip install 'tamis[image]'")
+
+from tamis.files import cameras, films  # noqa: E402
+from tamis.files.films import Films, Frames  # noqa: E402
+from tests.cli.camera import camera  # noqa: E402
 
 MATCH = ("match", "--subscriptions", "dark.jsonl", "--keep", "frame,seconds,time,position,height")
 

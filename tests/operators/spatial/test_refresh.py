@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import sqlite3
@@ -165,7 +166,7 @@ def test_what_cannot_be_read_leaves_the_old_places(tmp_path: Path) -> None:
 
 def test_a_table_is_asked_again_and_validity_stays(tmp_path: Path) -> None:
     path = tmp_path / "places.db"
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("create table places (name, geometry)")
         connection.execute("insert into places values ('Pier', 'POINT (0.5 0.5)')")
     source = PlaceSource(query="select * from places", connect=partial(sqlite3.connect, path))
@@ -173,7 +174,7 @@ def test_a_table_is_asked_again_and_validity_stays(tmp_path: Path) -> None:
     matcher = tamis.Matcher(spatial.operators(source, built_in=False), clock=lambda: now[0])
     matcher.subscribe("locWithin(Pier, 1km)", id="near", validity=50)
     assert verdicts(matcher.match(HERE)) == ["near"]
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("update places set geometry = 'POINT (9 9)'")
     assert "locWithin" in matcher.refresh()
     assert verdicts(matcher.match(HERE)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import sqlite3
@@ -127,7 +128,7 @@ def test_geojson_that_names_its_system(tmp_path: Path) -> None:
 
 
 def table(path: Path, form: str) -> None:
-    with sqlite3.connect(path) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("create table places (name text, kind text, geometry blob)")
         written = {
             "wkb": shapely.to_wkb,
@@ -167,7 +168,7 @@ def test_what_is_asked_of_a_database_travels_and_is_digested(tmp_path: Path) -> 
     before = configured(source).digest
     backwards = queried(tmp_path / "city.db", crs=FEET)
     assert configured(backwards).digest == before
-    with sqlite3.connect(tmp_path / "city.db") as connection:
+    with contextlib.closing(sqlite3.connect(tmp_path / "city.db")) as connection, connection:
         connection.execute("delete from places where name = 'Square'")
     assert configured(source).digest != before
     matcher = tamis.Matcher(spatial.operators(source, built_in=False))
