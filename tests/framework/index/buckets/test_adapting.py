@@ -101,7 +101,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         PSTBloom,
         pytest.param(lambda: SignedPSTBloom(signature="row"), marks=pytest.mark.slow),
-        lambda: SignedPSTBloom(signature="block"),
+        pytest.param(lambda: SignedPSTBloom(signature="block"), marks=pytest.mark.slow),
         LanesIndex,
         pytest.param(lambda: PSTHash(look_up_rows=0), marks=pytest.mark.slow),
         lambda: PSTHash(accesses=3, look_up_rows=0),
