@@ -2,7 +2,8 @@
 
 At bounds it is exact. Between two of them events lie as the cells say; inside of a cell, numbers
 are taken to lie evenly, and half of the strings before any other one.
-Invariant: `before` never falls, and is 1 at the end. Cost: O(log places) a question.
+Invariant: shares never fall from a place to the next, rounding included, and are 1 at the end.
+Cost: O(log places) a question.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Curve(NamedTuple):
         exact = np.flatnonzero(place > 0)
         exact = exact[self.at[place[exact] - 1] == values[exact]]
         part[exact] = 0.0
-        shares: Floats = ends[place] + part * (ends[place + 1] - ends[place])
+        under, over = ends[place], ends[place + 1]
+        shares: Floats = np.minimum(over, under + part * (over - under))
         return shares
 
 
@@ -71,7 +73,7 @@ def share_before(at: Floats, before: Floats, first: int, last: int, value: float
         part = 1.0 if value > 0 else 0.0
     elif first < low < last and at[low] - at[low - 1] < np.inf:
         part = (value - at[low - 1]) / (at[low] - at[low - 1])
-    return float(under + part * (over - under))
+    return float(min(over, under + part * (over - under)))
 
 
 def curve_of(spaces: AttributeSpaces, name: str) -> Curve:

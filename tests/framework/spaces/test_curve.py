@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tamis.language.comparison import Comparison
 from tamis.language.predicate import AttributePredicate
 from tamis.spaces.attribute import AttributeSpaces, Marks
 from tamis.spaces.cells import NumberCells, StringCells
-from tamis.spaces.curve import curve_of, share_before
+from tamis.spaces.curve import Curve, curve_of, share_before
 from tamis.spaces.line import NUMBERS, STRINGS, CountedLine, in_order
 from tamis.spaces.opinions import EVENTS, spaces_of_opinions
 
@@ -41,6 +41,19 @@ def test_numbers(marks: list[float], values: list[float], asked: list[float]) ->
     for mark in marks:
         exact = sum(value < mark for value in values) / len(values)
         assert curve.share_before(mark) == pytest.approx(exact)
+
+
+@given(st.lists(st.tuples(floats, st.floats(0, 1)), max_size=6), st.lists(floats))
+@example([(-1.0, 1 / 9), (4.0, 2 / 3)], [])
+def test_shares_never_fall_where_they_are_rounded(
+    places: list[tuple[float, float]], asked: list[float]
+) -> None:
+    at = np.unique([place for place, _ in places])
+    before = np.sort([share for _, share in places])[: len(at)]
+    several = np.sort(np.concatenate([asked, at, np.nextafter(at, -np.inf), INF]))
+    kernel = [share_before(at, before, 0, len(at), each) for each in several.tolist()]
+    for found in (Curve(at, before).shares_before(several), np.array(kernel)):
+        assert (np.diff(found) >= 0).all()
 
 
 @given(st.lists(st.text("ab", max_size=3), max_size=5), st.lists(st.text("ab", max_size=3)))
