@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tamis import OperatorRecord, Parameter, Preparation, Specification, hookimpl
 from tamis_operators.reasoner.asked import asked
@@ -24,6 +24,42 @@ __all__ = ["instance_records", "operators", "rdflib_term"]
 
 _EXTRA = "tamis[reasoner]"
 _MODULES = ("pyoxigraph",)
+
+
+class _OverFacts(NamedTuple):
+    """An operator over an event's facts, as it is listed."""
+
+    name: str
+    maker: str
+    description: str
+    parameters: tuple[str, ...]
+    sparql: bool
+
+
+_OVER_FACTS = (
+    _OverFacts(
+        "isA",
+        "is_a.IsA",
+        "Whether an entity of the facts is in a class; variables stand for either",
+        ("entity", "class"),
+        sparql=False,
+    ),
+    _OverFacts(
+        "holds",
+        "holds.Holds",
+        "Whether the facts, and what follows, relate two things; variables stand for any",
+        ("subject", "property", "object"),
+        sparql=False,
+    ),
+    _OverFacts("ask", "ask.Ask", "What a SPARQL ASK query says of the facts", ("query",), True),
+    _OverFacts(
+        "select",
+        "select.Select",
+        "The solutions of a SPARQL SELECT query, a place for each variable it projects",
+        ("query",),
+        sparql=True,
+    ),
+)
 
 
 def operators(
@@ -55,52 +91,34 @@ def operators(
     facts = Preparation(
         "facts", partial(asked, "facts.prepared_facts", settings), ("facts",), cost_seconds=0.002
     )
-
-    def record(
-        name: str, maker: str, description: str, parameters: tuple[str, ...], sparql: bool
-    ) -> OperatorRecord:
-        specification = Specification(
-            name=name,
-            version=f"1-{settings.digest}{'-n3' * (name == 'select' and terms == 'n3')}",
-            description=description,
-            parameters=tuple(Parameter(each) for each in parameters),
-            variadic=name == "select",
-            inputs=("facts",),
-            cost_seconds=0.0005 if sparql else 0.000_01,
-            timeout=timeout if sparql else None,
-            deterministic=True,
-            isolation=isolation if sparql else "inline",
-            preparation=facts,
-            extra=_EXTRA,
-            modules=_MODULES,
-        )
-        return OperatorRecord(specification, partial(asked, maker, settings, specification))
-
     return [
-        record(
-            "isA",
-            "is_a.IsA",
-            "Whether an entity of the facts is in a class; variables stand for either",
-            ("entity", "class"),
-            False,
-        ),
-        record(
-            "holds",
-            "holds.Holds",
-            "Whether the facts, and what follows, relate two things; variables stand for any",
-            ("subject", "property", "object"),
-            False,
-        ),
-        record("ask", "ask.Ask", "What a SPARQL ASK query says of the facts", ("query",), True),
-        record(
-            "select",
-            "select.Select",
-            "The solutions of a SPARQL SELECT query, a place for each variable it projects",
-            ("query",),
-            True,
-        ),
+        *(_over_facts(settings, facts, isolation, each) for each in _OVER_FACTS),
         _infers(settings, rules_of(rules, timeout)),
     ]
+
+
+def _over_facts(
+    settings: ReasonerSettings, facts: Preparation, isolation: str, asks: _OverFacts
+) -> OperatorRecord:
+    """Makes an operator that asks something of the facts; only SPARQL takes long enough to be
+    bounded and isolated."""
+    as_terms = asks.name == "select" and settings.terms == "n3"
+    specification = Specification(
+        name=asks.name,
+        version=f"1-{settings.digest}{'-n3' * as_terms}",
+        description=asks.description,
+        parameters=tuple(map(Parameter, asks.parameters)),
+        variadic=asks.name == "select",
+        inputs=("facts",),
+        cost_seconds=0.0005 if asks.sparql else 0.000_01,
+        timeout=settings.seconds if asks.sparql else None,
+        deterministic=True,
+        isolation=isolation if asks.sparql else "inline",
+        preparation=facts,
+        extra=_EXTRA,
+        modules=_MODULES,
+    )
+    return OperatorRecord(specification, partial(asked, asks.maker, settings, specification))
 
 
 def _infers(settings: ReasonerSettings, rules: Rules) -> OperatorRecord:
