@@ -65,7 +65,7 @@ def fetched(
 ) -> None:
     """Fetch models, after showing their licenses."""
     from tamis.errors import UnknownPlugin
-    from tamis.models.fetching import fetch
+    from tamis.models.fetching import fetch, is_whole
     from tamis.plugins.loader import installed
 
     try:
@@ -73,7 +73,7 @@ def fetched(
     except UnknownPlugin as unknown:
         raise MisuseError(str(unknown)) from None
     for each in wanted:
-        there = each.fetched
+        there = is_whole(each)
         say(
             f"{each.name}: license of the weights: {each.license}; "
             f"of the package {', '.join(each.packages)}: {each.package_license}"

@@ -27,14 +27,29 @@ _PATIENCE_SECONDS = 1_800
 _PIECE = 1 << 20
 
 
+def is_whole(model: ModelRecord) -> bool:
+    """Returns True if all files of a model are there, of the hashes that are known."""
+    return model.fetched and all(
+        _digest(model.path(each.name)) == each.sha256 for each in model.files
+    )
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
 def fetch(model: ModelRecord, *, accepted: bool = False) -> list[Path]:
-    """Fetches a model and returns the places of its files; one that is there is left as it is."""
+    """Fetches a model, unless it is there and whole, and returns the places of its files."""
     if model.must_accept and not accepted:
         raise ModelError(
             f"the weights of {model.name} are under {model.license}, which may bind whoever offers "
             f"them or a service over them: {model.how} says that you accept it"
         )
-    if not model.fetched:
+    if not is_whole(model):
         try:
             model.folder.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=model.folder.parent, prefix=".") as temporary:

@@ -1,8 +1,8 @@
 """Says what a model is: its files, the packages that carry them, their hashes and licenses.
 
 Models are kept in the folder TAMIS_MODELS, else in `tamis/models` of the user's data folder, a
-folder each. A model is fetched when all its files are there in their sizes; hashes are checked when
-it is fetched. Cost: a look at the folder, whenever somebody asks.
+folder each. A model is fetched when all its files are there in their sizes; hashes are checked by
+`tamis models fetch`. Cost: a look at the folder, whenever somebody asks.
 """
 
 from __future__ import annotations

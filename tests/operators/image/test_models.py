@@ -174,6 +174,17 @@ def test_faces_by_yunet(monkeypatch: pytest.MonkeyPatch) -> None:
     assert record.specification.version != cascades.specification.version
 
 
+def test_a_damaged_model_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    yunet = DETECTORS["yunet"].record
+    monkeypatch.setenv("TAMIS_MODELS", str(tmp_path))
+    yunet.folder.mkdir()
+    yunet.path("model.onnx").write_bytes(bytes(yunet.size))
+    matcher = tamis.Matcher(image.operators())
+    matcher.subscribe("faceCount(?n)", id="s")
+    (unknown,) = matcher.match({"image": np.zeros((40, 40, 3), np.uint8)}).undetermined
+    assert f"OpenCV cannot read {yunet.path('model.onnx')}" in unknown.reason
+
+
 def test_lines_of_text_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(tamis.SubscriptionError, match="not fetched: tamis models fetch pp-ocr"):
         tamis.Matcher(image.operators()).subscribe("readsText(?text)")

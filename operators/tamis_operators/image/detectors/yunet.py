@@ -28,14 +28,18 @@ class YunetDetector(Detector):
 
     def __init__(self, configuration: DetectorConfiguration) -> None:
         self._lock = threading.Lock()
-        self._network = opencv().FaceDetectorYN.create(
-            configuration.model,
-            "",
-            (320, 320),
-            configuration.threshold,
-            configuration.overlap,
-            _MOST_FACES,
-        )
+        cv2 = opencv()
+        try:
+            self._network = cv2.FaceDetectorYN.create(
+                configuration.model,
+                "",
+                (320, 320),
+                configuration.threshold,
+                configuration.overlap,
+                _MOST_FACES,
+            )
+        except cv2.error as problem:
+            raise ValueError(f"OpenCV cannot read {configuration.model}: {problem.err}") from None
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:
         """Returns the faces on the frame."""
