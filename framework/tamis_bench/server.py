@@ -3,10 +3,11 @@
 Group commit: events are handed to the log one by one, and it commits so many of them at a time. The
 time is that from a handed-in event until it is on disk; making and handing in an event is printed
 apart (`handed_in_us`). SQLite alone writes the same rows into the same tables in as many
-transactions, in turns with the log, under the log's settings and page checksums: for each event a
-row with its position, body and place in the chain of hashes, a row that keeps its id unique, and a
-row for the end of the log, with one `executemany` a table. It writes no witness, makes no hashes,
-looks up no ids and answers nobody. The time that the disk takes for a flush is printed too.
+transactions, in turns with the log, each as often the first of both, under the log's settings and
+page checksums: for each event a row with its position, body and place in the chain of hashes, a row
+that keeps its id unique, and a row for the end of the log, with one `executemany` a table. It
+writes no witness, makes no hashes, looks up no ids and answers nobody. The time that the disk takes
+for a flush is printed too.
 
 Delivery: the server is a process of its own with very many subscriptions on attributes alone.
 Events come at given times, whatever became of earlier ones; each is timed from when it was to come
@@ -49,7 +50,7 @@ def measured(
         list[int] | None, several("Percent of capacity, as 50 100 200.", least=1)
     ] = None,
     rows: Annotated[int, count("Events committed for each size of batch.", 100)] = 4_096,
-    passes: Annotated[int, count("Passes of commits, in turns with SQLite's.")] = 5,
+    passes: Annotated[int, count("Passes of commits, in turns with SQLite's.")] = 32,
 ) -> Iterator[Row]:
     """Yields rows for the disk, for group commits, for each load, and for explanations."""
     with tempfile.TemporaryDirectory() as folder:
@@ -97,14 +98,18 @@ def _commits(folder: Path, rows: int, passes: int, floor: float) -> Iterator[Row
     """Yields what the log commits in batches of each size, and SQLite alone of the same."""
     for size in BATCHES:
         progress(f"commits of {size:,}")
-        batches = max(_FEWEST, min(rows, 512 * size) // size)
+        batches = max(_FEWEST, min(rows, 64 * size) // size)
+        _log_seconds(folder / f"{size}", size, batches)
+        tables, state = _rows_of(folder / f"{size}")
         mine, bare, handing = [], [], []
-        for number in range(passes):
-            name = f"{size}-{number}"
-            handed_in, written = _log_seconds(folder / name, size, batches)
+        for number in range(2 * passes):
+            part = folder / f"{size}-{number}"
+            if number % 4 in (0, 3):
+                bare.append(_bare_seconds(part, tables, state, size, batches))
+                continue
+            handed_in, written = _log_seconds(part, size, batches)
             mine.append(written)
             handing.append(handed_in)
-            bare.append(_bare_seconds(folder / name, folder / f"bare-{name}", size, batches))
         events = size * batches
         yield {
             "part": "Commits of so many events",
@@ -143,15 +148,22 @@ def _log_seconds(folder: Path, size: int, batches: int) -> tuple[float, float]:
     return handed_in - began, ended - handed_in
 
 
-def _bare_seconds(source: Path, folder: Path, size: int, batches: int) -> float:
-    """Writes the rows of a log with SQLite alone, in transactions of the same size."""
-    database = open_database(source, reads=True)
+def _rows_of(folder: Path) -> tuple[dict[str, list[Any]], Any]:
+    """Returns the rows of a log by table, and those of its end."""
+    database = open_database(folder, reads=True)
     tables = {
         name: database.execute(f"SELECT * FROM {name} ORDER BY position").fetchall()
         for name in _COLUMNS
     }
     state = database.execute("SELECT position, hash, total FROM state").fetchone()
     database.close()
+    return tables, state
+
+
+def _bare_seconds(
+    folder: Path, tables: dict[str, list[Any]], state: Any, size: int, batches: int
+) -> float:
+    """Writes the rows of a log with SQLite alone, in transactions of the same size."""
     folder.mkdir()
     bare = open_database(folder)
     lay_out(bare)

@@ -25,7 +25,7 @@ from tamis.server.changes import (
     Retain,
     Subscribe,
 )
-from tamis.server.errors import LogError, OtherRequest, Overload
+from tamis.server.errors import LogError, OtherContent, OtherRequest, Overload
 from tamis.server.log import Log
 from tests.server.follower import Follower
 
@@ -245,6 +245,31 @@ def test_what_cannot_be_written_harms_nobody_else(tmp_path: Path) -> None:
         del first
     assert isinstance(futures[1].exception(), LogError)
     assert [futures[at].result().ids for at in (0, 2)] == [["a"], ["b"]]
+
+
+def test_each_of_events_that_are_committed_together_is_told_of_its_own(tmp_path: Path) -> None:
+    with Log(tmp_path) as log:
+        log.submit(Publish([event(0)])).result()
+        for again in range(2):  # as events that are new, and as some that are known
+            with log.writer.gathering():
+                handed_in = [
+                    log.submit(Publish([event(1), event(2)])),
+                    log.submit(Publish([])),
+                    log.submit(Publish([event(3)])),
+                ]
+                expired = log.submit(Expire())
+                handed_in.append(log.submit(Publish([event(4), event(5 + again)])))
+                if again:
+                    handed_in.append(log.submit(Publish([event(4), event(0, other=True)])))
+                    handed_in.append(log.submit(Publish([event(7)])))
+            assert handed_in[0].result() == (["e1", "e2"], [2, 3])
+            assert handed_in[1].result() == ([], [])
+            assert handed_in[2].result() == (["e3"], [4])
+            assert expired.result() == 0
+            assert handed_in[3].result() == (["e4", f"e{5 + again}"], [5, 6 + again])
+        assert isinstance(handed_in[4].exception(), OtherContent)
+        assert handed_in[5].result() == (["e7"], [8])
+        assert [each.id for each in log.reading.entries(0, 10)] == [f"e{at}" for at in range(8)]
 
 
 def test_too_much_at_once_is_refused(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tamis.server.hashing import canonical
@@ -87,13 +90,49 @@ class Publish:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Returns whether they are written without a question: no request, ids, nothing large."""
-        return self.request is None and all(each.id and not each.large for each in self.ready)
+        """Returns whether they are written without a question: no request, ids, nothing large.
+        What cannot be written at all is not plain."""
+        with contextlib.suppress(ValueError, TypeError):
+            return self.request is None and all(each.id and not each.large for each in self.ready)
+        return False
 
-    def published_at(self, position: int) -> PublishedEvents:
-        """Returns what is answered when its entries begin at a position."""
-        ids = [each.id for each in self.ready if each.id is not None]
-        return PublishedEvents(ids, list(range(position, position + len(ids))))
+
+class EventRun:
+    """Plain events of changes that follow each other, column by column: nothing else is kept of
+    them while they wait."""
+
+    __slots__ = ("bodies", "ids", "starts")
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.bodies: list[str] = []
+        self.starts: list[int] = []
+        """Where the events of each change begin."""
+
+    def __len__(self) -> int:
+        """Returns of how many changes its events are."""
+        return len(self.starts)
+
+    def append(self, change: Publish) -> int:
+        """Appends the events of a plain change; its number in the run."""
+        self.starts.append(len(self.ids))
+        for id, body, _ in change.ready:
+            self.ids.append(id or "")
+            self.bodies.append(body)
+        return len(self.starts) - 1
+
+    def published(self, number: int, position: int) -> PublishedEvents:
+        """Returns what a change is answered when the entries of the run begin at a position."""
+        start, *rest = self.starts[number : number + 2]
+        ids = self.ids[start : rest[0] if rest else None]
+        return PublishedEvents(ids, list(range(position + start, position + start + len(ids))))
+
+    def changes(self) -> list[Publish]:
+        """Returns its changes as they were handed in."""
+        events = [json.loads(body)["event"] for body in self.bodies]
+        return [
+            Publish(events[start:stop]) for start, stop in pairwise([*self.starts, len(events)])
+        ]
 
 
 class Ready(NamedTuple):

@@ -6,7 +6,7 @@ one before. Cost of an event: that of its rows; what is made for them is made co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain, count, islice, repeat
 from typing import TYPE_CHECKING, Any
@@ -91,17 +91,18 @@ class CommitEntries:
         self.events += kind == changes.PUBLISH
         return position
 
-    def append_events(self, ready: Sequence[changes.Ready]) -> None:
-        """Appends events as if they were new, which is found out as they are written."""
-        number, ids = len(ready), [event.id or "" for event in ready]
-        bodies = [event.body for event in ready]
+    def append_events(self, run: changes.EventRun) -> int:
+        """Appends events as if they were new, which is found out as they are written; the position
+        of the first one."""
+        number, first = len(run.ids), self._state.position + 1
         self._kinds += repeat(changes.PUBLISH, number)
-        self._ids += ids
+        self._ids += run.ids
         self._born += repeat(0, number)
-        self._bodies += bodies
-        self._sizes += map(len, bodies)
+        self._bodies += run.bodies
+        self._sizes += map(len, run.bodies)
         self._state.position += number
         self.events += number
+        return first
 
     def event(self, id: str) -> tuple[str, int] | None:
         """Returns the body and the position of an event that is among them."""

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, chain, count
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
 from tamis.server.changes import (
     Change,
     Due,
+    EventRun,
     LoggedSubscription,
     PublishedEvents,
     RemovedEntries,
@@ -71,36 +72,32 @@ class LogTransaction:
         self._asks = asks
         """Whether each id of an event is asked for before it is written."""
         self._now = max(before.clock, now)
-        self.state = LogState(**{**vars(before), "clock": self._now})
+        self.state = LogState(**vars(before))
+        self.state.clock = self._now
         self._entries = CommitEntries(self.state, self._now)
         self.removed_payloads: list[str] = []
         """The files that nothing names any more."""
 
-    def write(self, together: Sequence[Change]) -> list[object]:
-        """Writes changes; what became of each: a result, a refusal, or where its events begin."""
+    def write(self, together: Sequence[Change | EventRun]) -> list[object]:
+        """Writes changes; what became of each: a result or a refusal; of a run of events, where
+        they begin when they are taken as new, or what became of each of its changes."""
         self.expire()
         outcomes: list[object] = []
-        plain: list[changes.Publish] = []
-        for change in together:
-            if not self._asks and isinstance(change, changes.Publish) and change.is_plain:
-                plain.append(change)
-                continue
-            outcomes += self._append_plain(plain)
-            plain.clear()
-            try:
-                outcomes.append(self._write(change))
-            except Refusal as refusal:
-                outcomes.append(refusal)
-        return outcomes + self._append_plain(plain)
+        for part in together:
+            if not isinstance(part, EventRun):
+                outcomes.append(self._tried(part))
+            elif self._asks:
+                outcomes.append([self._tried(change) for change in part.changes()])
+            else:
+                outcomes.append(self._entries.append_events(part))
+        return outcomes
 
-    def _append_plain(self, plain: Sequence[changes.Publish]) -> list[int]:
-        """Appends events as if all of them were new; where those of each change begin."""
-        if not plain:
-            return []
-        events = [change.ready for change in plain]
-        *places, _ = accumulate(map(len, events), initial=self.state.position + 1)
-        self._entries.append_events(list(chain.from_iterable(events)))
-        return places
+    def _tried(self, change: Change) -> object:
+        """Writes a change; what became of it, or why it is refused, of which nothing is left."""
+        try:
+            return self._write(change)
+        except Refusal as refusal:
+            return refusal
 
     def _write(self, change: Change) -> object:
         """Writes a change; a `Refusal` where it cannot be, of which nothing is left then."""

@@ -128,9 +128,6 @@ class Log:
     ) -> PendingChange[list[Any]]: ...
     def submit(self, change: Change) -> PendingChange[Any]:
         """Hands in a change; what became of it is known when it is on disk, or refused."""
-        if isinstance(change, changes.Publish):
-            with contextlib.suppress(ValueError, TypeError):  # the writer says what is wrong
-                change.is_plain  # noqa: B018 - made while the commit before is flushed
         return self.writer.submit(change)
 
     def backup(self, folder: str | Path) -> LogState:

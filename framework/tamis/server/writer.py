@@ -12,13 +12,15 @@ import contextlib
 import errno
 import threading
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tamis.log import log
 from tamis.server.batches import CommitBatch, PendingChange
-from tamis.server.changes import Attempt, Change, Decide, Expire, Retain
+from tamis.server.changes import Attempt, Change, Decide, EventRun, Expire, Publish, Retain
 from tamis.server.entries import EventsKnown, LogState
 from tamis.server.errors import LogError, Overload
 from tamis.server.ledger import LogTransaction, read_state
@@ -61,7 +63,8 @@ class LogWriter:
         self.commits = 0
         self.changes = 0
         self.commit_seconds = 0.0
-        self.commits_within = dict.fromkeys(BOUNDS, 0)
+        self._flushes = [0] * (len(BOUNDS) + 1)
+        """Flushes by the first bound that they kept."""
         self._queue: deque[CommitBatch] = deque()
         self._waiting = 0
         self._wakened = threading.Condition()
@@ -78,6 +81,8 @@ class LogWriter:
         """Hands in a change; what became of it is known when it is on disk, or refused.
 
         `Overload` where too much waits already."""
+        if isinstance(change, Publish):
+            change.is_plain  # noqa: B018 - made while the commit before is flushed
         with self._wakened:
             if self.broken is not None:
                 raise LogError(self.broken)
@@ -85,13 +90,11 @@ class LogWriter:
                 raise LogError("the log is being closed")
             if self._waiting >= self._most_waiting and not isinstance(change, _OWN):
                 raise Overload(f"{self._waiting:,} changes wait for the disk: try again")
-            if not self._queue or len(self._queue[-1].changes) >= self.most_together:
+            if not self._queue or self._queue[-1].changes >= self.most_together:
                 self._queue.append(CommitBatch())
-            batch = self._queue[-1]
-            batch.changes.append(change)
             self._waiting += 1
             self._wakened.notify()
-            return PendingChange(batch, len(batch.changes) - 1)
+            return self._queue[-1].append(change)
 
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
@@ -126,11 +129,11 @@ class LogWriter:
                 if not self._queue:
                     return
                 batch = self._queue.popleft()
-                self._waiting -= len(batch.changes)
-            batch.end(self._written(batch.changes))
+                self._waiting -= batch.changes
+            batch.end(self._written(batch.parts))
             self.waken_followers()
 
-    def _written(self, together: list[Change]) -> Sequence[object]:
+    def _written(self, together: list[Change | EventRun]) -> Sequence[object]:
         """Commits changes; what became of each."""
         try:
             if self.broken is not None:
@@ -142,48 +145,54 @@ class LogWriter:
             state = ledger.state
             self._witness.write(Mark(state.commits, state.position, state.hash))
         except (ValueError, TypeError) as failure:
-            if len(together) == 1:
+            if sum(map(_number, together)) == 1:
                 return [LogError(f"this cannot be written: {failure}")]
             # one that cannot be written is nothing to the others
-            return [self._written([each])[0] for each in together]
+            return [self._written_alone(each) for each in together]
         except Exception as failure:
             words = self._words_of(failure)
             return [LogError(words) for _ in together]
         self.state = self._before = state
         self.commits += 1
-        self.changes += len(together)
+        self.changes += sum(map(_number, together))
         if ledger.removed_payloads:
             self._payloads.remove(ledger.removed_payloads)
         return outcomes
 
+    def _written_alone(self, part: Change | EventRun) -> object:
+        """Commits a change by itself, or each one of a run."""
+        if isinstance(part, EventRun):
+            return [self._written([each])[0] for each in part.changes()]
+        return self._written([part])[0]
+
     def _commit(
-        self, together: list[Change], *, asks: bool
+        self, together: list[Change | EventRun], *, asks: bool
     ) -> tuple[LogTransaction, Sequence[object]]:
-        with self._transaction():
-            before, now = self._before or read_state(self._database), self._clock()
+        database = self._database
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            before, now = self._before or read_state(database), self._clock()
             self._before = None
-            ledger = LogTransaction(self._database, self._payloads, before, now, asks=asks)
+            ledger = LogTransaction(database, self._payloads, before, now, asks=asks)
             outcomes = ledger.write(together)
             ledger.end()
-        return ledger, outcomes
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
             began = time.perf_counter()
-            self._database.execute("COMMIT")
+            database.execute("COMMIT")
             self._count_flush(time.perf_counter() - began)
         except BaseException:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
+            if database.in_transaction:
+                database.execute("ROLLBACK")
             raise
+        return ledger, outcomes
 
     def _count_flush(self, seconds: float) -> None:
         self.commit_seconds += seconds
-        for bound in BOUNDS:
-            self.commits_within[bound] += seconds <= bound
+        self._flushes[bisect_left(BOUNDS, seconds)] += 1
+
+    @property
+    def commits_within(self) -> dict[float, int]:
+        """Returns how many flushes took so many seconds at most."""
+        return dict(zip(BOUNDS, accumulate(self._flushes), strict=False))
 
     def _words_of(self, failure: Exception) -> str:
         """Says why nothing was written; after most failures nothing more is."""
@@ -199,3 +208,8 @@ class LogWriter:
             self.broken = words
             log.exception("the log is broken")
         return words
+
+
+def _number(part: Change | EventRun) -> int:
+    """Returns how many changes a part of a commit has."""
+    return len(part) if isinstance(part, EventRun) else 1
