@@ -9,6 +9,7 @@ Cost: 50 µs a row.
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -17,10 +18,19 @@ from typing import Any
 import shapely
 
 from tamis import OperatorError
-from tamis_operators.spatial.configuration import MOST_PLACES, PARQUET, PlaceSource, rows_of
+from tamis_operators.spatial.configuration import (
+    MOST_PLACES,
+    PARQUET,
+    SUFFIXES,
+    PlaceSource,
+    rows_of,
+)
 from tamis_operators.spatial.crs import brought, code_of
 from tamis_operators.spatial.errors import GazetteerError, GeometryError
 
+_OPENINGS = {".gpkg": b"SQLite format 3\0", ".shp": b"\0\0\x27\x0a", ".fgb": b"fgb"}
+"""The first bytes of files, by their endings."""
+_WRONG = (GeometryError, NotImplementedError, TypeError, ValueError)  # the second of curves
 _SAID = ("names", "aliases", "replaces", "union")
 _INSTALL = "pip install 'tamis[places]'"
 
@@ -34,7 +44,7 @@ def features_of(source: PlaceSource) -> Iterator[Row]:
     name, kind = table.column(source.name), table.column(source.kind)
     if name is None:
         known = ", ".join(table.columns)
-        raise GazetteerError(f"{source} has no column {source.name!r}: it has {known}")
+        raise GazetteerError(f"{source} has no column {source.name!r}: it has {known or 'none'}")
     others = {key: at for key in _SAID if (at := table.column(key)) is not None}
     for number, (row, geometry) in enumerate(zip(table.rows, table.geometries, strict=True), 1):
         if not isinstance(row[name], str) or not row[name].strip():
@@ -46,7 +56,7 @@ def features_of(source: PlaceSource) -> Iterator[Row]:
         said |= {key: row[at] for key, at in others.items() if row[at]}
         try:
             yield where, _feature(said, geometry, source.crs or table.crs)
-        except (GeometryError, shapely.errors.ShapelyError, ValueError, TypeError) as failure:
+        except (*_WRONG, shapely.errors.ShapelyError) as failure:
             raise GazetteerError(f"{where} ({row[name]}): {failure}") from failure
 
 
@@ -63,7 +73,9 @@ def _feature(said: dict[str, Any], raw: object, crs: str) -> dict[str, Any]:
 
 
 def _geometry(raw: Any) -> Any:
-    """Returns a geometry as WKB, as its hexadecimal digits, as WKT or as GeoJSON."""
+    """Returns a geometry as WKB, as its hexadecimal digits, as WKT, as GeoJSON, or as x and y."""
+    if isinstance(raw, tuple):
+        return shapely.Point(*map(float, raw))
     if isinstance(raw, (bytes, bytearray, memoryview)):
         return shapely.from_wkb(bytes(raw))
     if not isinstance(raw, str):
@@ -117,8 +129,7 @@ def _queried(source: PlaceSource) -> _Table:
             + ", ".join(columns)
         )
     table.geometries = [
-        None if row[x] is None or row[y] is None else f"POINT ({float(row[x])} {float(row[y])})"
-        for row in rows
+        None if row[x] is None or row[y] is None else (row[x], row[y]) for row in rows
     ]
     return table
 
@@ -131,13 +142,17 @@ def _read(source: PlaceSource) -> _Table:
     except GazetteerError:
         raise
     except Exception as failure:  # GDAL and Arrow have many ways to say that a file is none
-        raise GazetteerError(f"{source} cannot be read: {failure}") from failure
+        why = " ".join(str(failure).split())
+        raise GazetteerError(f"{source} cannot be read: {why}") from failure
 
 
 def _layer(source: PlaceSource) -> _Table:
-    from pyogrio import list_layers, raw
+    from pyogrio import list_layers, raw, read_info
 
+    _check_opening(source)
     layers = [str(name) for name, kind in list_layers(source.path) if kind is not None]
+    if not layers:
+        raise GazetteerError(f"{source} has no layer with geometries")
     if source.layer and source.layer not in layers:
         raise GazetteerError(f"{source}: its layers are {', '.join(layers)}")
     if not source.layer and len(layers) > 1:
@@ -145,15 +160,37 @@ def _layer(source: PlaceSource) -> _Table:
             f"{source} has the layers {', '.join(layers)}: name one, "
             'spatial.PlaceSource("…", layer="…")'
         )
+    layer = source.layer or layers[0]
+    there = int(read_info(source.path, layer=layer)["features"])
+    _check_count(source, there)
     meta, _, geometries, fields = raw.read(
-        source.path, layer=source.layer or (layers[0] if layers else None), force_2d=True,
-        max_features=MOST_PLACES + 1,
-    )  # fmt: skip
-    if geometries is None:
-        raise GazetteerError(f"{source} has no geometries")
+        source.path, layer=layer, force_2d=True, max_features=MOST_PLACES + 1
+    )
     _check_count(source, len(geometries))
+    if len(geometries) < there:  # a file that is cut short is read without a word
+        raise GazetteerError(
+            f"{source} says that it has {there:,} rows, and gives {len(geometries):,}: it is cut "
+            "short or damaged"
+        )
     rows = zip(*(each.tolist() for each in fields), strict=True) if fields else ()
     return _Table([str(each) for each in meta["fields"]], rows, geometries, meta["crs"] or "")
+
+
+def _check_opening(source: PlaceSource) -> None:
+    """Refuses a file that is not what its name says: GDAL goes by what a file holds, and some
+    formats name other files and addresses, which it opens."""
+    ending = Path(source.path).suffix.lower()
+    if ending not in SUFFIXES:
+        raise GazetteerError(f"{source}: files of places end with {', '.join(SUFFIXES)}")
+    with open(source.path, "rb") as file:
+        first = file.read(1_000)
+    is_it = (
+        first.startswith(_OPENINGS[ending])
+        if ending in _OPENINGS
+        else first.removeprefix(BOM_UTF8).lstrip().startswith(b"{")
+    )
+    if not is_it:
+        raise GazetteerError(f"{source} does not begin as files that end with {ending} do")
 
 
 def _parquet(source: PlaceSource) -> _Table:

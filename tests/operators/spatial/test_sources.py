@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -49,7 +51,7 @@ def layer(path: Path, rows: Sequence[int] = (0, 1, 2, 3), crs: str = FEET, **opt
         np.array([shapely.to_wkb(each) for each in shapes], object),
         [NAMES[list(rows)], KINDS[list(rows)]],
         ["NAME", "kind"],
-        geometry_type="Unknown" if path.suffix == ".gpkg" else shapes[0].geom_type,
+        geometry_type="Unknown" if path.suffix in (".fgb", ".gpkg") else shapes[0].geom_type,
         crs=crs,
         **options,
     )
@@ -196,6 +198,16 @@ WRONG = [
         r"row 1 \(A\): a geometry is WKB, WKT or GeoJSON, not 7",
     ),
     (
+        queried(Path(":memory:"), "select 'A' as name, 'west' as x, 2 as y"),
+        r"row 1 \(A\): could not convert string to float: 'west'",
+    ),
+    (
+        queried(
+            Path(":memory:"), "select 'A' as name, 'CIRCULARSTRING (0 0, 1 1, 2 0)' as geometry"
+        ),
+        r"row 1 \(A\): ",
+    ),
+    (
         queried(Path(":memory:"), "select 'A' as name, 'POINT (1 2)' as geometry", crs="EPSG:0"),
         "EPSG:0 is not a known coordinate system",
     ),
@@ -215,12 +227,63 @@ def test_what_is_wrong_is_named(source: PlaceSource, reason: str) -> None:
 def test_files_that_are_none(tmp_path: Path) -> None:
     file = tmp_path / "places.gpkg"
     file.write_bytes(b"nothing")
-    with pytest.raises(GazetteerError, match=r"places.gpkg (cannot be read|needs pyogrio: pip)"):
+    with pytest.raises(GazetteerError, match=r"places.gpkg (does not begin|needs pyogrio: pip)"):
         loaded(file)
     other = tmp_path / "places.parquet"
     other.write_bytes(b"PAR1 nothing")
     with pytest.raises(GazetteerError, match=r"places\.parquet cannot be read"):
         loaded(other)
+
+
+@pytest.mark.parametrize("ending", [".gpkg", ".fgb", ".shp"])
+def test_no_file_names_another_one(tmp_path: Path, ending: str) -> None:
+    pytest.importorskip("pyogrio", reason="pip install 'tamis[places]'")
+    real = layer(tmp_path / "real.gpkg", layer="places")
+    file = tmp_path / f"places{ending}"
+    file.write_text(
+        '<OGRVRTDataSource><OGRVRTLayer name="places">'
+        f"<SrcDataSource>{real}</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>"
+    )
+    with pytest.raises(GazetteerError, match=f"does not begin as files that end with {ending}"):
+        loaded(file)
+    with pytest.raises(GazetteerError, match=r"files of places end with \.geojson"):
+        loaded(PlaceSource(str(file.rename(tmp_path / "places.vrt"))))
+
+
+def test_a_file_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    content = layer(tmp_path / "city.fgb", SPATIAL_INDEX="NO").read_bytes()
+    file = tmp_path / "cut.fgb"
+    said = set()
+    for length in (*range(0, len(content) // 2, 101), *range(len(content) // 2, len(content), 4)):
+        file.write_bytes(content[:length])
+        with pytest.raises(GazetteerError, match=re.escape(f"{file} ")) as refused:
+            loaded(file)
+        said.add(str(refused.value).removeprefix(f"{file} "))
+    short = "says that it has 4 rows, and gives {}: it is cut short or damaged"
+    assert {short.format(rows) for rows in range(4)} <= said
+
+
+@pytest.mark.filterwarnings("ignore", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("ending", [".fgb", ".gpkg", ".parquet", ".shp"])
+def test_damaged_files_are_read_or_refused(tmp_path: Path, ending: str) -> None:
+    base = tmp_path / f"city{ending}"
+    if ending == ".parquet":
+        parquet(base)
+    else:
+        layer(base, [0] if ending == ".shp" else (0, 1, 2, 3))
+    parts = {each: each.read_bytes() for each in tmp_path.iterdir()}
+    random = Random(7)
+    for _ in range(60):
+        for part, content in parts.items():
+            damaged = bytearray(content)
+            for _ in range(random.choice([1, 2, 8])):
+                at = random.randrange(min(len(damaged), random.choice([300, 1 << 20])))
+                size = random.choice([1, 4, 8])
+                edge = random.choice([0, 2 ** (8 * size) - 1, random.randrange(2 ** (8 * size))])
+                damaged[at : at + size] = edge.to_bytes(size, "little")
+            part.write_bytes(damaged)
+        with contextlib.suppress(GazetteerError):
+            loaded(base)
 
 
 def test_layers_are_named(tmp_path: Path) -> None:
