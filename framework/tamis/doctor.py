@@ -29,6 +29,7 @@ from tamis.calling.lanes import Lanes, LateError
 from tamis.engine.opening import form_for
 from tamis.engine.seen_form import compiled_form
 from tamis.errors import SparkError, TamisError
+from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord, Sample
 from tamis.plugins.loader import found_plugins, installed
 from tamis.testing.conformance.outcome import expected_outcome
@@ -365,8 +366,6 @@ def _judged(base: OperatorTiming) -> OperatorTiming:
 
 def _measured(record: OperatorRecord, samples: Iterable[Sample]) -> list[float]:
     """Times calls on the samples; the first one is left out."""
-    from tamis.matcher import Matcher
-
     seconds: list[float] = []
     started = math.inf
     matchers = []

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tamis.errors import PluginWarning, TamisError
+
 if TYPE_CHECKING:
     from tamis.matcher import Matcher
     from tamis.plugins.loader import PluginRecord
@@ -56,7 +58,6 @@ def pytest_collection_modifyitems(
 
 
 def _items(session: pytest.Session, targets: list[str]) -> Iterator[pytest.Item]:
-    from tamis.errors import PluginWarning, TamisError
     from tamis.plugins.loader import found_plugins, installed, operators_in
     from tamis.testing.conformance import LAWS, LawSubject
 

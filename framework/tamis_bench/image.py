@@ -26,6 +26,7 @@ from tamis_bench.report import Row, progress
 from tamis_bench.scores import Score
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Box, Detector
+from tamis_operators.image.frames import frame_of
 from tamis_operators.image.models import DETECTORS
 
 TRUTH = Path(__file__).with_name("image_truth.jsonl")
@@ -55,8 +56,6 @@ def measured(
 
 def _frames(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yields each line of the truth with its frame."""
-    from tamis_operators.image.frames import frame_of
-
     with tempfile.TemporaryDirectory() as folder:
         for line in lines:
             path = fetch(*line["source"])

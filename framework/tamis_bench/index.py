@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from tamis.plugins.loader import installed
 from tamis.testing import satisfies
 from tamis_bench import begen, clauses, mixed
 from tamis_bench.boxes import SHAPES, Boxes, BoxShape
@@ -231,8 +232,6 @@ def chosen_indexes(
 
 
 def _registered() -> list[str]:
-    from tamis.plugins.loader import installed
-
     return sorted(installed().indexes)
 
 

@@ -23,6 +23,7 @@ from tamis_bench.report import Row, progress
 from tamis_bench.scores import Score
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Box, Detection
+from tamis_operators.image.frames import frame_of
 
 OVERLAP = 0.4
 
@@ -109,7 +110,6 @@ def scored(
 ) -> DetectorScores:
     """Returns the scores of a detector on the frames of a truth."""
     from tamis_operators.image.detectors import detector_of
-    from tamis_operators.image.frames import frame_of
 
     scores = DetectorScores()
     detector = detector_of(configuration)

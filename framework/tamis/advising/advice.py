@@ -17,6 +17,7 @@ from typing import Any
 
 from tamis.advising.asking_all import EveryCall
 from tamis.advising.chosen import EventChoice, ReadEvent
+from tamis.advising.covering import scipy_part
 from tamis.advising.hints import Hint, HintGrounds, hints, share_saved
 from tamis.advising.indexes import IndexCost, IndexTrial
 from tamis.advising.planners import PlannerCost, PlannerTrial
@@ -326,8 +327,6 @@ class _Evaluation:
 
 
 def _bounds() -> Bounds:
-    from tamis.advising.covering import scipy_part
-
     try:
         scipy_part("optimize")
     except TamisError as missing:

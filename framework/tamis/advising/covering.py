@@ -10,6 +10,7 @@ with 28,000 columns by interior points, which larger programs are solved by; who
 from __future__ import annotations
 
 import heapq
+import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -178,8 +179,6 @@ class CoverProblem:
 
 def scipy_part(part: str) -> Any:
     """Returns a module of SciPy, or what to install."""
-    import importlib
-
     try:
         return importlib.import_module(f"scipy.{part}")
     except ImportError:

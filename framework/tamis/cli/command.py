@@ -11,15 +11,13 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from typer import Context
 from typer.core import TyperCommand
 
 from tamis.cli.failures import InterruptedRunError, ReaderGoneError
 from tamis.waiting import waiting_for
-
-if TYPE_CHECKING:
-    from typer import Context
 
 _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _DATA = (".jsonl", ".json", ".gz", ".txt")

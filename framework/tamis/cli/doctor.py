@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from tamis.cli.loading import find_operators
 from tamis.cli.options import Debug, Json, Operators
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table
+from tamis.errors import PluginWarning, TamisError
 from tamis.words import counted, duration
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ def doctor(
 
     Exit status 1 when something is broken; an extra that is not installed is not."""
     from tamis.doctor import BROKEN, Finding, found, timed
-    from tamis.errors import TamisError
 
     if compile:
         return _compile()
@@ -91,10 +92,6 @@ def _telling(words: str) -> Iterator[None]:
 
 
 def _records(operators: list[str] | None) -> list[Any]:
-    import warnings
-
-    from tamis.errors import PluginWarning
-
     with warnings.catch_warnings():
         if not operators:  # what failed to load is among the findings
             warnings.simplefilter("ignore", PluginWarning)

@@ -16,6 +16,8 @@ from tamis.cli.loading import Setup, refuse_two_inputs, subscribe
 from tamis.cli.options import option
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table
+from tamis.errors import EventError
+from tamis.nearest import did_you_mean
 from tamis.words import duration
 
 if TYPE_CHECKING:
@@ -108,7 +110,6 @@ def _say(result: Result, ids: Sequence[str], json: bool) -> None:
 
 def _event(argument: str) -> tuple[Mapping[str, Any], str]:
     """Returns the event that the argument is or names, and the folder it is in."""
-    from tamis.errors import EventError
     from tamis.files.reading import ReadingError, read_event_line, read_whole
 
     place, text = "--event", argument
@@ -150,8 +151,6 @@ def _write_graphs(matcher: Matcher, target: str) -> None:
 
 def _chosen(wanted: Sequence[str] | None, lines: SubscriptionLines, file: str) -> list[str]:
     """Returns the ids to explain, in the order of the file."""
-    from tamis.nearest import did_you_mean
-
     for id in wanted or ():
         if id not in lines.lines:
             raise MisuseError(

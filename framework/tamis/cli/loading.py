@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from tamis.cli.failures import FindingsError, MisuseError
 from tamis.cli.saying import say
+from tamis.errors import (
+    PluginWarning,
+    SubscriptionError,
+    SubscriptionErrors,
+    SubscriptionWarning,
+    TamisError,
+)
+from tamis.event.types import read_types
 from tamis.words import counted
 
 if TYPE_CHECKING:
@@ -38,7 +46,6 @@ class LoadedOperator(NamedTuple):
 
 def find_operators(targets: Sequence[str] | None) -> dict[str, LoadedOperator]:
     """Returns operators of installed plugins and of modules or files, which take precedence."""
-    from tamis.errors import PluginWarning, TamisError
     from tamis.plugins.loader import installed, operators_in
 
     plugins = installed()
@@ -141,8 +148,6 @@ class Setup:
         return replace(record, specification=specification, renewed=again)
 
     def _event_types(self) -> list[EventType]:
-        from tamis.event.types import read_types
-
         return [] if self.types is None else read_types(Path(self.types))
 
     def compiled(self, matcher: Matcher, shards: int) -> CompiledSubscriptions:
@@ -167,7 +172,6 @@ def subscribe(matcher: Matcher, lines: SubscriptionLines) -> None:
 
     What a database of the index has already is replaced by what the file says of it."""
     from tamis.catalog.intake import key_doubts
-    from tamis.errors import SubscriptionWarning
 
     take = partial(matcher.subscribe_many, replace=True)
     taken(lines, take, len(matcher.operators.records), "nothing was matched")
@@ -192,8 +196,6 @@ def taken(
     so: str,
 ) -> T:
     """Takes all subscriptions of a file; `FindingsError` with all that is wrong in it."""
-    from tamis.errors import SubscriptionError, SubscriptionErrors
-
     try:
         made = take([entry.document for entry in lines.entries])
     except SubscriptionError as bad:

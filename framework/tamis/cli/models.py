@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,8 @@ from tamis.cli.failures import MisuseError
 from tamis.cli.options import Debug, Json, argument
 from tamis.cli.saying import put, put_json, say
 from tamis.cli.tables import table
-
-if TYPE_CHECKING:
-    from tamis.models import ModelRecord
+from tamis.errors import UnknownPlugin
+from tamis.models import ModelRecord
 
 _MEGABYTE = 1_000_000
 
@@ -64,7 +63,6 @@ def fetched(
     debug: Debug = False,
 ) -> None:
     """Fetch models, after showing their licenses."""
-    from tamis.errors import UnknownPlugin
     from tamis.models.fetching import fetch, is_whole
     from tamis.plugins.loader import installed
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tamis.cli.failures import MisuseError
 from tamis.cli.loading import LoadedOperator, find_operators
 from tamis.cli.options import Debug, Json, Operators, argument
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import wrapped
+from tamis.language.values import KIND_NAMES
+from tamis.nearest import did_you_mean
+from tamis.operators import Sample
+from tamis.operators.specification import Parameter, Resource, Specification
 from tamis.words import counted, duration
-
-if TYPE_CHECKING:
-    from tamis.operators import Sample
-    from tamis.operators.specification import Parameter, Resource, Specification
 
 _NONE = (
     "There is no operator. Install a plugin that brings some (pip install …), or name a module or "
@@ -55,8 +55,6 @@ def operators(
 
 
 def _one(name: str, found: dict[str, LoadedOperator]) -> LoadedOperator:
-    from tamis.nearest import did_you_mean
-
     if name not in found:
         says = {each: found[each].record.specification.description for each in found}
         hint = did_you_mean(name, found, says) or "; tamis operators lists them"
@@ -138,8 +136,6 @@ def _as_dict(found: LoadedOperator) -> dict[str, Any]:
 
 def _kinds(parameter: Parameter) -> list[str] | None:
     """Returns the kinds of constants that a parameter takes, `None` for any."""
-    from tamis.language.values import KIND_NAMES
-
     if parameter.kinds is None:
         return None
     return [KIND_NAMES[kind] for kind in sorted(parameter.kinds)]

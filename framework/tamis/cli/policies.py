@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ class Policies:
     @classmethod
     def of(cls, matcher: Matcher, folder: str | None) -> Policies:
         """Returns the policies of what is subscribed, as the last run left them in the folder."""
-        from pathlib import Path
-
         from tamis.policy import Deliveries
         from tamis.policy.saved import is_state
 

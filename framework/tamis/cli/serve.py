@@ -16,6 +16,7 @@ from tamis.cli.loading import Setup
 from tamis.cli.options import option
 from tamis.cli.saying import say
 from tamis.log import log
+from tamis.nearest import did_you_mean
 
 _PORT = 8484
 _LOCAL = ("127.0.0.1", "::1", "localhost")
@@ -26,8 +27,6 @@ def _from_file(context: typer.Context, file: str | None) -> str | None:
     import tomllib
 
     context.auto_envvar_prefix = "TAMIS"  # those that other commands have too
-
-    from tamis.nearest import did_you_mean
 
     if file is None:
         return None

@@ -14,6 +14,7 @@ from tamis.cli.failures import InterruptedRunError, MisuseError
 from tamis.cli.loading import Setup, subscribe
 from tamis.cli.options import option
 from tamis.cli.saying import say
+from tamis.errors import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,7 +133,6 @@ def _tell(words: str) -> None:
 
 def _wait(running: Stream) -> None:
     """Waits for the end of a stream, and says what it was."""
-    from tamis.errors import SparkError
     from tamis.spark.working import last_line, spark_errors
 
     assert running.query is not None

@@ -7,7 +7,7 @@ predicates are shown with the answers that were seen, or as not needed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.catalog.resolve import Resolver
 from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, TRUTHS, Decision
@@ -23,10 +23,8 @@ from tamis.language.text import constant_text
 from tamis.language.values import is_scalar
 from tamis.operators.asking import Test
 from tamis.operators.necessary import declaration_text, read
+from tamis.result import Result
 from tamis.words import counted, listed, shortened
-
-if TYPE_CHECKING:
-    from tamis.result import Result
 
 _SOME = 5
 _MARKS = {True: "true", False: "false", None: "unknown"}

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
@@ -23,8 +23,9 @@ from tamis.errors import SubscriptionError, SubscriptionErrors, SubscriptionWarn
 from tamis.event import Event
 from tamis.language.condition import Language
 from tamis.log import log as logger
+from tamis.matcher import Matcher
 from tamis.policy import Deliveries
-from tamis.result import Result
+from tamis.result import Match, Result
 from tamis.result.account import Account
 from tamis.server import changes
 from tamis.server.changes import Decide, Due, Retain, Verdict
@@ -34,10 +35,6 @@ from tamis.server.open_verdicts import OpenVerdicts, open_verdicts
 from tamis.server.policies import Snapshots, decided
 from tamis.server.reading import LogEntry
 from tamis.server.traces import MOST_BYTES, Trace
-
-if TYPE_CHECKING:
-    from tamis.matcher import Matcher
-    from tamis.result import Match
 
 UNDETERMINED = "undetermined"
 _TEXTS = (changes.SUBSCRIBE, changes.REPLACE)

@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from tamis.files.disk import flush_seconds
 from tamis.log import log as logger
+from tamis.matcher import Matcher
 from tamis.server import changes
 from tamis.server.bodies import body_of
 from tamis.server.changes import Change, Verdict
@@ -34,11 +35,8 @@ from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.pulses import Pulses
 from tamis.server.tickets import same
 from tamis.server.webhooks.dispatch import Dispatch, WebhookSettings
+from tamis.statistics import Statistics
 from tamis.statistics.follower import follow
-
-if TYPE_CHECKING:
-    from tamis.matcher import Matcher
-    from tamis.statistics import Statistics
 
 _SCHEME = "bearer"
 ADMIN_HEADER = "tamis-admin-key"

@@ -6,16 +6,13 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import uvicorn
 
+from tamis.matcher import Matcher
 from tamis.server.app import application
 from tamis.server.errors import LogError
 from tamis.server.service import ServerSettings, Service
-
-if TYPE_CHECKING:
-    from tamis.matcher import Matcher
 
 _BACKLOG = 2_048
 _POLL_SECONDS = 0.05

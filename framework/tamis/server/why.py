@@ -9,12 +9,13 @@ Cost: that of one match of one subscription.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
 from tamis.errors import SubscriptionError
+from tamis.result import Result
 from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
 from tamis.server import examples
 from tamis.server.json_answers import JsonResponse
@@ -26,9 +27,6 @@ from tamis.server.replay import Replay, without_others
 from tamis.server.service import Service
 from tamis.server.traces import Trace
 from tamis.words import counted
-
-if TYPE_CHECKING:
-    from tamis.result import Result
 
 KEPT, GONE = "kept", "gone"
 _MOST_CLOSEST = 100

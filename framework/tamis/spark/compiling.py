@@ -5,6 +5,7 @@ Operators travel by name where they can be imported and by value elsewhere.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -96,8 +97,6 @@ class CompiledSubscriptions:
         index: str,
         limits: Limits,
     ) -> list[Matcher]:
-        import warnings
-
         found = []
         for ids in cut.ids:
             part = Matcher(records, index=index, learning=False, limits=limits)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.errors import SparkError
 from tamis.files.naming import EventDefaults, Renamed, namings_of
+from tamis.files.parquet import dicts
 from tamis.files.reading import FileLine, ReadingError
 from tamis.files.writing import json_bytes, json_text
 from tamis.learning.chunks import Chunk, chunks_of, in_parts, lines_of
@@ -191,8 +192,6 @@ def _strings(texts: Sequence[str | None]) -> Any:
 
 
 def _of_batch(name: str, before: int, batch: Any) -> Iterator[GivenLine]:
-    from tamis.files.parquet import dicts
-
     for start in range(0, batch.num_rows, _ROWS):
         for number, row in enumerate(dicts(batch.slice(start, _ROWS)), before + start + 1):
             yield GivenLine(FileLine("", number, row, None, None), "", f"{name}:{number}")

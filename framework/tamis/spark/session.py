@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,8 +110,6 @@ def _environment(*, is_local: bool) -> Iterator[None]:
 
 def _own_roots() -> list[str]:
     """Lists where this process finds the packages of tamis: last, they hide nothing."""
-    from importlib.util import find_spec
-
     packages = ("tamis", "tamis_operators", "tamis_planners")
     found = [spec.origin for spec in map(find_spec, packages) if spec and spec.origin]
     return list(dict.fromkeys(os.path.dirname(os.path.dirname(origin)) for origin in found))

@@ -11,7 +11,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from tamis.errors import TamisError
 from tamis.event import Event
+from tamis.language.constraint import Constraint
+from tamis.language.predicate import Argument, OperatorPredicate, VariableArgument
 from tamis.operators.asking import Solution, SolutionSlot, Test
 
 ANSWER_COLUMNS = {
@@ -108,10 +111,7 @@ def test_of(text: str) -> tuple[str, Test] | None:
     """Returns the call and the test that a canonical text with variables is about, if it is one.
 
     Constants in the place of outputs are taken for arguments: their test has to be known."""
-    from tamis.errors import TamisError
     from tamis.language.condition import Language
-    from tamis.language.constraint import Constraint
-    from tamis.language.predicate import Argument, OperatorPredicate, VariableArgument
 
     try:
         alternatives = Language().parse(text).alternatives

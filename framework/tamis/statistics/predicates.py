@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from tamis.errors import SubscriptionError
 from tamis.language.predicate import AttributePredicate
 
 if TYPE_CHECKING:
@@ -120,8 +121,6 @@ def _certainty(share: float) -> tuple[float, float]:
 
 def attribute_predicate(text: str) -> AttributePredicate | None:
     """Returns the attribute predicate that a canonical text is, if it is one."""
-    from tamis.errors import SubscriptionError
-
     try:
         [[leaf]] = _language().parse(text).alternatives
     except (SubscriptionError, ValueError):

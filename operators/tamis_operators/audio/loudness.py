@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from tamis import Operator, Parameter, Sample, Specification
 from tamis.kit import NUMBER
 from tamis_operators.audio.sound import SOUND, Sound
@@ -35,8 +37,6 @@ class Loudness(Operator):
 
     def solve(self, event: Any, *arguments: Any) -> list[float]:
         """Returns the decibels, to a tenth."""
-        import numpy as np
-
         sound: Sound = event.prepared
         power = float(np.mean(np.square(sound.samples, dtype=np.float64))) if len(sound[0]) else 0.0
         if power <= 10 ** (SILENCE_DB / 10):
@@ -45,8 +45,6 @@ class Loudness(Operator):
 
     def samples(self) -> Iterable[Sample]:
         """Yields a tone, and nothing."""
-        import numpy as np
-
         tone = np.sin(np.arange(16_000) / 8).astype(np.float32)
         yield Sample("loudness(?db)", {"sound": tone}, [-3.0])
         yield Sample("loudness(?db), ?db < -60", {"sound": np.zeros(100, np.int16)}, [-120.0])

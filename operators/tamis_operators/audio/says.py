@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from tamis import (
     ArgumentError,
     Implication,
@@ -70,8 +72,6 @@ class Says(Operator):
 
     def samples(self) -> Iterable[Sample]:
         """Returns silence: a voice would need a recording."""
-        import numpy as np
-
         yield Sample("says(help)", {"sound": np.zeros(8_000, np.int16)}, False)
         yield Sample('says("please help")', {"sound": np.zeros(8_000, np.int16)}, False)
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from tamis import Operator, Parameter, Sample, Specification
 from tamis.kit import NUMBER
+from tamis_operators.audio.listening import speech_seconds
 from tamis_operators.audio.sound import SOUND
 
 
@@ -31,13 +34,9 @@ class Speech(Operator):
 
     def solve(self, event: Any, *arguments: Any) -> list[float]:
         """Returns the seconds, to a hundredth."""
-        from tamis_operators.audio.listening import speech_seconds
-
         return [round(speech_seconds(event.prepared), 2)]
 
     def samples(self) -> Iterable[Sample]:
         """Returns silence, and too little to tell."""
-        import numpy as np
-
         yield Sample("speech(?seconds)", {"sound": np.zeros(16_000, np.int16)}, [0])
         yield Sample("speech(0)", {"sound": np.zeros(3, np.int16)}, True)

@@ -23,15 +23,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis import OperatorError
 from tamis.kit import did_you_mean
+from tamis_operators.image.detection import Detector
 from tamis_operators.image.labels import PERSON, canonical
 from tamis_operators.image.models import DETECTORS, KnownDetector
-
-if TYPE_CHECKING:
-    from tamis_operators.image.detection import Detector
 
 VARIABLE = "TAMIS_DETECTOR"
 KINDS = ("auto", "hog", "cascade")

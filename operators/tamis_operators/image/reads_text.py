@@ -15,6 +15,7 @@ from tamis import Operator, OperatorRecord, Parameter, Sample, Specification
 from tamis.kit import STRING
 from tamis_operators.image.frames import FRAME
 from tamis_operators.image.models import PP_OCR
+from tamis_operators.image.vision import opencv
 
 _VERSION = "1"
 
@@ -37,8 +38,6 @@ class ReadsText(Operator):
         if self.specification.lacking is not None:
             return
         import numpy
-
-        from tamis_operators.image.vision import opencv
 
         sign = numpy.full((120, 420, 3), 255, numpy.uint8)
         opencv().putText(sign, "PIER 42", (40, 80), 2, 2.0, (0, 0, 0), 3, 16)

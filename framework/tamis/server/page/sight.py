@@ -8,7 +8,7 @@ is asked. Cost: that of the closest misses: a match, and once that of subscribin
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from tamis.engine.decision import Decision
 from tamis.engine.state import SPARED
 from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.result import Result
 from tamis.server import examples
 from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
@@ -23,9 +24,6 @@ from tamis.server.nearest import LiveSubscriptions
 from tamis.server.service import Service
 from tamis.server.traces import Trace
 from tamis.server.why import Past, past_of
-
-if TYPE_CHECKING:
-    from tamis.result import Result
 
 _TAGS: list[Any] = ["events"]
 _MOST_NAMED, _MOST_SOLUTIONS = 100, 200

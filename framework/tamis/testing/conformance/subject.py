@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property, partial
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tamis.calling.event_calls import EventCalls
 from tamis.calling.gateway import Gateway
@@ -22,6 +22,7 @@ from tamis.event import Event
 from tamis.language.condition import Language
 from tamis.language.predicate import OperatorPredicate
 from tamis.limits import DEFAULT_LIMITS
+from tamis.matcher import Matcher
 from tamis.operators import Operator, OperatorRecord, Sample, record_of
 from tamis.operators.asking import Operators, Test
 from tamis.operators.specification import Specification
@@ -29,9 +30,6 @@ from tamis.plugins.loader import installed
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.outcome import LawOutcome, alike, outcome_of
 from tamis.testing.conformance.watched import Notes, WatchedOperator
-
-if TYPE_CHECKING:
-    from tamis.matcher import Matcher
 
 T = TypeVar("T")
 MOST_CASES, MOST_COSTLY_CASES = 12, 4
@@ -298,8 +296,6 @@ class LawSubject:
 
     def matched(self, predicate: str, content: Mapping[str, Any]) -> None:
         """Has an event matched against the predicate, the operator isolated as it says."""
-        from tamis.matcher import Matcher
-
         if self._matcher is None:
             self._matcher = Matcher([self.record], index="scan", memo_bytes=0)
         id = self._matcher.subscribe(predicate)

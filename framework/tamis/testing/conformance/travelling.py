@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tamis.errors import OperatorError, TamisError
 from tamis.operators.shipping import packed
+from tamis.plugins.loader import installed
 from tamis.testing.conformance.breach import Breach
 from tamis.testing.conformance.elsewhere import ElsewhereOutcome, SentOperator
 from tamis.testing.conformance.outcome import TOLERANCE, alike
@@ -139,8 +140,6 @@ def listing(subject: LawSubject) -> None:
 
 
 def _is_installed(subject: LawSubject) -> bool:
-    from tamis.plugins.loader import installed
-
     try:
         return installed().operators.get(subject.name) == subject.record
     except TamisError:
