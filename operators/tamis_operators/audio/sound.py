@@ -7,11 +7,7 @@ Cost: a reading an event, for all operators on sound (`SOUND`).
 
 from __future__ import annotations
 
-import base64
-import binascii
 import io
-import os
-import stat
 import wave
 from typing import Any, NamedTuple
 
@@ -19,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis import Preparation
-from tamis.kit import is_address
+from tamis_operators.content import read_content
 
 SPOKEN_RATE = 16_000
 """Samples a second of what is listened to for speech."""
 _MOST_BYTES, _MOST_SECONDS = 256 << 20, 3_600
 _RATES = range(1_000, 384_001)
-_OPENING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class SoundError(ValueError):
@@ -104,40 +99,9 @@ def _of_array(array: object, rate: int) -> Sound:
 
 def _content(sound: object) -> bytes:
     """Returns the bytes of a path, of bytes or of a `data:` URI."""
-    if isinstance(sound, (bytes, bytearray, memoryview)):
-        content = bytes(sound)
-    elif isinstance(sound, str) and sound[:5].lower() == "data:":
-        try:
-            content = base64.b64decode(sound.partition(",")[2], validate=True)
-        except binascii.Error as problem:
-            raise SoundError(f"the data: URI of the sound is not base64: {problem}") from None
-    elif isinstance(sound, str) and sound.lower().endswith(".wav"):
-        content = _of_file(sound)
-    else:
-        raise SoundError(
-            f"a sound is the path of a .wav file, bytes or an array, not {sound!r:.40}"
-        )
-    if len(content) > _MOST_BYTES:
-        raise SoundError(f"the sound is larger than {_MOST_BYTES >> 20} MiB")
-    return content
-
-
-def _of_file(path: str) -> bytes:
-    if is_address(path):
-        raise SoundError("a sound is a path or a data: URI: nothing is fetched")
-    try:
-        descriptor = os.open(path, os.O_RDONLY | _OPENING)  # a FIFO must not block
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise SoundError(f"the sound {path[:120]!r} is not a plain file")
-            return file.read(_MOST_BYTES + 1)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise SoundError(f"the sound {path[:120]!r} cannot be read: {reason}") from None
-    except ValueError as problem:
-        if isinstance(problem, SoundError):
-            raise
-        raise SoundError(f"the sound cannot be read: {problem}") from None
+    if isinstance(sound, str) and sound[:5].lower() != "data:" and sound[-4:].lower() != ".wav":
+        raise SoundError(f"a sound is the path of a .wav file, not {sound!r:.40}")
+    return read_content(sound, "sound", _MOST_BYTES, SoundError)
 
 
 def _prepared(event: Any) -> Sound:

@@ -7,18 +7,13 @@ decoded, and a frame is whole or refused with a reason (a `FrameError`, of which
 
 from __future__ import annotations
 
-import base64
-import binascii
 import functools
 import os
-import re
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote_to_bytes
 
 from tamis import Preparation
-from tamis.kit import is_address
+from tamis_operators.content import read_content
 from tamis_operators.image.headers import FORMATS, FrameError, Header, header_of
 from tamis_operators.image.vision import opencv
 
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FRAME", "FrameError", "FrameLimits", "content_of", "frame_of", "is_array"]
 
-_SPACE = re.compile(rb"\s+")
 _MILLION = 1_000_000
 
 
@@ -85,18 +79,7 @@ def is_array(image: object) -> bool:
 
 def content_of(image: object, limits: FrameLimits) -> bytes:
     """Returns the bytes of a path, of bytes or of a `data:` URI, not yet decoded."""
-    if isinstance(image, (str, os.PathLike)):
-        text = os.fspath(image)
-        if isinstance(text, str) and text[:5].lower() == "data:":
-            return _of_uri(text, limits)
-        return _of_file(text, limits)
-    if isinstance(image, (bytes, bytearray, memoryview)):
-        content = bytes(image)
-        _check_bytes(len(content), limits)
-        return content
-    raise FrameError(
-        f"an image is a path, bytes, a data: URI or an array, not a {type(image).__name__}"
-    )
+    return read_content(image, "image", limits.file_bytes, FrameError)
 
 
 def _prepared(event: Any) -> Frame:
@@ -105,64 +88,6 @@ def _prepared(event: Any) -> Frame:
 
 FRAME = Preparation("frame", _prepared, inputs=("image",), cost_seconds=0.01)
 """The frame of the event, for all operators and detectors that look at it."""
-
-
-def _of_file(path: str | bytes, limits: FrameLimits) -> bytes:
-    """Returns the content of a plain file, known to be one before it is opened and after."""
-    if isinstance(path, str) and is_address(path):
-        scheme = path.partition(":")[0]
-        raise FrameError(f"an image is a path or a data: URI: nothing is fetched by {scheme}:")
-    shown = _shown(path)
-    try:
-        _check_plain(os.stat(path), shown, limits)
-        # a FIFO put there meanwhile must not block the opening
-        descriptor = os.open(path, os.O_RDONLY | _OPENING)
-        with open(descriptor, "rb") as file:
-            _check_plain(os.fstat(descriptor), shown, limits)
-            content = file.read(limits.file_bytes + 1)
-    except (OSError, ValueError) as problem:
-        if isinstance(problem, FrameError):
-            raise
-        reason = getattr(problem, "strerror", None) or str(problem)
-        if isinstance(problem, FileNotFoundError) and isinstance(path, str):
-            reason += f" at {os.path.abspath(path)}; a path begins at the folder of the events"
-        raise FrameError(f"the image {shown} cannot be read: {reason}") from None
-    _check_bytes(len(content), limits)
-    return content
-
-
-_OPENING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-
-
-def _check_plain(found: os.stat_result, shown: str, limits: FrameLimits) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise FrameError(f"the image {shown} is not a plain file")
-    if found.st_size == 0:
-        raise FrameError(f"the image {shown} is an empty file")
-    _check_bytes(found.st_size, limits)
-
-
-def _check_bytes(count: int, limits: FrameLimits) -> None:
-    if count > limits.file_bytes:
-        raise FrameError(f"the image has {count:,} bytes: {limits.file_bytes:,} are allowed")
-
-
-def _of_uri(uri: str, limits: FrameLimits) -> bytes:
-    """Returns the data of a `data:` URI, in base64 or with percent signs."""
-    kind, comma, data = uri[5:].partition(",")
-    if not comma:
-        raise FrameError("the data: URI of the image has no comma before its data")
-    if len(data) > 4 * limits.file_bytes:  # spaces and escapes take the more
-        raise FrameError(f"the data: URI of the image has {len(data):,} letters: too many")
-    content = unquote_to_bytes(data)
-    if kind.lower().rstrip().endswith(";base64"):
-        content = _SPACE.sub(b"", content)
-        try:
-            content = base64.b64decode(content + b"=" * (-len(content) % 4), validate=True)
-        except binascii.Error as problem:
-            raise FrameError(f"the data: URI of the image is not base64: {problem}") from None
-    _check_bytes(len(content), limits)
-    return content
 
 
 def _decoded(content: bytes, limits: FrameLimits) -> Frame:
@@ -226,8 +151,3 @@ def _of_array(array: object, limits: FrameLimits) -> Frame:
         frame = np.ascontiguousarray(pixels[:, :, :3]).view()
     frame.setflags(write=False)
     return frame
-
-
-def _shown(path: str | bytes) -> str:
-    shown = repr(os.fsdecode(path))
-    return shown if len(shown) <= 120 else f"{shown[:60]}…{shown[-59:]}"

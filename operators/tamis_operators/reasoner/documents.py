@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from xml.parsers import expat
 import pyoxigraph as ox
 
 from tamis.kit import is_address
+from tamis_operators.content import open_plain
 from tamis_operators.reasoner.graphs import triples_in
 from tamis_operators.reasoner.settings import FORMATS, ReasonerSettings
 from tamis_operators.reasoner.terms import Term
@@ -52,7 +52,7 @@ def read_file(path: str, most_bytes: int | None = None) -> tuple[str, str]:
     if format is None:
         raise DocumentError(f"{path} is none of {', '.join(FORMATS)}")
     try:
-        with open(path, "rb", opener=_open_plain) as file:
+        with open(path, "rb", opener=open_plain) as file:
             content = file.read() if most_bytes is None else file.read(most_bytes + 1)
     except OSError as failure:
         raise DocumentError(f"{path} cannot be read: {failure.strerror or failure}") from None
@@ -62,15 +62,6 @@ def read_file(path: str, most_bytes: int | None = None) -> tuple[str, str]:
         return content.decode("utf-8-sig"), format
     except UnicodeDecodeError as failure:
         raise DocumentError(f"{path} is not UTF-8 at byte {failure.start}") from None
-
-
-def _open_plain(path: str, flags: int) -> int:
-    """Opens plain files; a pipe would block."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError("it is not a plain file")
-    return descriptor
 
 
 def files_in(path: str) -> list[str]:
