@@ -1,46 +1,62 @@
-"""Says what all operators on detections share: specification, what they refuse, samples."""
+"""Has what all operators on detections share: specification, what they refuse, samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import ArgumentError, Parameter, Specification
+from tamis import ArgumentError, Operator, Parameter, Sample, Specification
 from tamis_operators.image.configuration import VARIABLE, VERSION, DetectorConfiguration
 from tamis_operators.image.scale import INPUTS
 from tamis_operators.image.sharing import detections
 
 
-def specified(
-    name: str,
-    description: str,
-    configuration: DetectorConfiguration,
-    labels: Sequence[str],
-    *,
-    directions: bool = False,
-    parameters: tuple[Parameter, ...],
-    outputs: tuple[str, ...] = (),
-) -> Specification:
-    """Returns the specification of an operator on what a detector found: some of the labels (where
-    none are said, any), and maybe which way each is headed."""
-    problem = None
-    if labels and configuration.kind != "own":  # that is made when a subscription comes in
-        problem = lacking(configuration, labels, directions=directions)
-    return Specification(
-        name=name,
-        version=f"{VERSION}-{configuration.digest}",
-        description=description,
-        parameters=parameters,
-        outputs=outputs,
-        inputs=("image",),
-        optional_inputs=INPUTS,
-        cost_seconds=0.0001,
-        deterministic=True,
-        preparation=detections(configuration),
-        extra=configuration.extra,
-        modules=configuration.modules,
-        lacking=problem,
-    )
+class DetectionOperator(Operator):
+    """An operator on what a detector found: things of some labels (where none are said, of any),
+    and maybe which way each is headed. `empty` is a predicate, and what it says of an empty frame.
+    """
+
+    def __init__(
+        self,
+        configuration: DetectorConfiguration,
+        name: str,
+        description: str,
+        labels: Sequence[str] = (),
+        *,
+        directions: bool = False,
+        parameters: tuple[Parameter, ...],
+        outputs: tuple[str, ...] = (),
+        empty: tuple[str, object] | None = None,
+    ) -> None:
+        self.configuration, self._labels, self._empty = configuration, labels, empty
+        problem = None
+        if labels and configuration.kind != "own":  # that is made when a subscription comes in
+            problem = lacking(configuration, labels, directions=directions)
+        self.specification = Specification(
+            name=name,
+            version=f"{VERSION}-{configuration.digest}",
+            description=description,
+            parameters=parameters,
+            outputs=outputs,
+            inputs=("image",),
+            optional_inputs=INPUTS,
+            cost_seconds=0.0001,
+            deterministic=True,
+            preparation=detections(configuration),
+            extra=configuration.extra,
+            modules=configuration.modules,
+            lacking=problem,
+        )
+
+    def check(self, *arguments: Any) -> Sequence[object] | None:
+        """Refuses what the detector cannot tell."""
+        check_told(self.configuration, self._labels)
+        return None
+
+    def samples(self) -> Iterable[Sample]:
+        """Yields an empty frame; of your own detectors nothing is known."""
+        if self._empty and not self.configuration.told.isdisjoint(self._labels):
+            yield from empty_samples(self.configuration, *self._empty)
 
 
 def lacking(
@@ -78,9 +94,11 @@ def check_told(
         raise ArgumentError(problem)
 
 
-def samples_of(configuration: DetectorConfiguration) -> Iterable[Mapping[str, Any]]:
-    """Events on which no detector finds anything; of your own detectors nothing is known."""
+def empty_samples(
+    configuration: DetectorConfiguration, predicate: str, answer: object
+) -> Iterable[Sample]:
+    """Yields a frame without anything on it; of your own detectors nothing is known."""
     import numpy as np
 
     if configuration.kind != "own":
-        yield {"image": np.full((240, 320, 3), 128, np.uint8)}
+        yield Sample(predicate, {"image": np.full((240, 320, 3), 128, np.uint8)}, answer)

@@ -13,9 +13,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import Implication, Operator, Parameter, Specification
+from tamis import Implication, Parameter
 from tamis.kit import STRING
-from tamis_operators.image.asking import check_told, specified
+from tamis_operators.image.asking import DetectionOperator, check_told
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, DetectionError, Detections
 from tamis_operators.image.labels import FAMILIES, LIGHT_BAR, POLICE_CAR, labels_of
@@ -51,19 +51,27 @@ def _turn(one: float, other: float, circle: float) -> float:
     return min(apart, circle - apart)
 
 
-class ChasePattern(Operator):
+class ChasePattern(DetectionOperator):
     """`chasePattern(policeCar, anyCar)`: whether one of these chases one of those."""
 
     def __init__(self, configuration: DetectorConfiguration) -> None:
-        self.specification = specification(configuration)
-        self._configuration = configuration
+        text = frozenset({STRING})
+        super().__init__(
+            configuration,
+            "chasePattern",
+            "Whether a thing of one label chases one of another: close behind it, and headed "
+            "alike.",
+            FAMILIES["vehicle"],
+            directions=True,
+            parameters=(Parameter("chaser", text), Parameter("chased", text)),
+        )
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Returns the labels that each name stands for; refuses what the detector cannot tell."""
-        told = self._configuration.told
+        told = self.configuration.told
         meant = [labels_of(name, told, at) for at, name in enumerate(arguments)]
         for labels in meant:
-            check_told(self._configuration, sorted(labels), directions=True)
+            check_told(self.configuration, sorted(labels), directions=True)
         return [labels & told for labels in meant]
 
     def solve(self, event: Any, *arguments: Any) -> bool:
@@ -91,16 +99,3 @@ def _scale(found: Detections, thing: Detection) -> float:
     if found.meters_per_pixel is not None:
         return found.meters_per_pixel
     return CAR_M / (thing.length or max(thing.box.width, thing.box.height))
-
-
-def specification(configuration: DetectorConfiguration) -> Specification:
-    """Specifies the operator."""
-    text = frozenset({STRING})
-    return specified(
-        "chasePattern",
-        "Whether a thing of one label chases one of another: close behind it, and headed alike.",
-        configuration,
-        FAMILIES["vehicle"],
-        directions=True,
-        parameters=(Parameter("chaser", text), Parameter("chased", text)),
-    )

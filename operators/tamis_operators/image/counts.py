@@ -7,12 +7,12 @@ the frame's detections are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tamis import Operator, Parameter, Sample, Specification
+from tamis import Parameter
 from tamis_operators.image import labels
-from tamis_operators.image.asking import check_told, samples_of, specified
+from tamis_operators.image.asking import DetectionOperator
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, Detections
 
@@ -69,38 +69,22 @@ COUNTS = {
 }
 
 
-class CountOperator(Operator):
+class CountOperator(DetectionOperator):
     """`peopleCount(?n)` and its like: one solution, the number of things."""
 
     def __init__(self, name: str, configuration: DetectorConfiguration) -> None:
-        self.specification = specification(name, configuration)
         self._count = COUNTS[name]
-        self._configuration = configuration
-
-    def check(self, *arguments: Any) -> Sequence[object] | None:
-        """Refuses what the detector cannot tell."""
-        check_told(self._configuration, self._count.labels)
-        return None
+        super().__init__(
+            configuration,
+            name,
+            self._count.description,
+            self._count.labels,
+            parameters=(Parameter("count"),),
+            outputs=("count",),
+            empty=(f"{name}(?n)", [0]),
+        )
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
         """Returns the number of things on the frame."""
         found: Detections = event.prepared
         return [len(self._count.counted(found, found.of(self._count.labels)))]
-
-    def samples(self) -> Iterable[Sample]:
-        """Yields an empty frame."""
-        if not self._configuration.told.isdisjoint(self._count.labels):
-            for event in samples_of(self._configuration):
-                yield Sample(f"{self.specification.name}(?n)", event, [0])
-
-
-def specification(name: str, configuration: DetectorConfiguration) -> Specification:
-    """Returns the specification of one of them."""
-    return specified(
-        name,
-        COUNTS[name].description,
-        configuration,
-        COUNTS[name].labels,
-        parameters=(Parameter("count"),),
-        outputs=("count",),
-    )

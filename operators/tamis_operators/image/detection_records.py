@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from tamis import OperatorRecord
-from tamis_operators.image import (
-    chase_pattern,
-    counts,
-    mob_pattern,
-    thing_count,
-    traffic_pattern,
-)
+from tamis_operators.image.asking import DetectionOperator
+from tamis_operators.image.chase_pattern import ChasePattern
 from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
+from tamis_operators.image.counts import COUNTS, CountOperator
+from tamis_operators.image.mob_pattern import MobPattern
+from tamis_operators.image.thing_count import ThingCount
+from tamis_operators.image.traffic_pattern import TrafficPattern
 
-_OTHERS = (
-    (thing_count.specification, thing_count.ThingCount),
-    (mob_pattern.specification, mob_pattern.MobPattern),
-    (chase_pattern.specification, chase_pattern.ChasePattern),
-    (traffic_pattern.specification, traffic_pattern.TrafficPattern),
+_OPERATORS: tuple[Callable[[DetectorConfiguration], DetectionOperator], ...] = (
+    *(partial(CountOperator, name) for name in COUNTS),
+    *(ThingCount, MobPattern, ChasePattern, TrafficPattern),
 )
 
 
@@ -37,15 +35,7 @@ def detection_operators(
 
 
 def _records(configuration: DetectorConfiguration) -> list[OperatorRecord]:
-    records = [
-        OperatorRecord(
-            counts.specification(name, configuration),
-            partial(counts.CountOperator, name, configuration),
-        )
-        for name in counts.COUNTS
+    return [
+        OperatorRecord(operator(configuration).specification, partial(operator, configuration))
+        for operator in _OPERATORS
     ]
-    for specification, operator in _OTHERS:
-        records.append(
-            OperatorRecord(specification(configuration), partial(operator, configuration))
-        )
-    return records

@@ -9,11 +9,11 @@ around. Cost: O(people²), microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from tamis import Operator, Parameter, Sample, Specification
-from tamis_operators.image.asking import check_told, samples_of, specified
+from tamis import Parameter
+from tamis_operators.image.asking import DetectionOperator
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, Detections
 from tamis_operators.image.labels import PERSON
@@ -66,17 +66,20 @@ def _near(people: Sequence[Detection], meters_per_pixel: float | None) -> list[l
     return [np.flatnonzero(row).tolist() for row in near]
 
 
-class MobPattern(Operator):
+class MobPattern(DetectionOperator):
     """`mobPattern(?people)`: a solution for every mob."""
 
     def __init__(self, configuration: DetectorConfiguration) -> None:
-        self.specification = specification(configuration)
-        self._configuration = configuration
-
-    def check(self, *arguments: Any) -> Sequence[object] | None:
-        """Refuses a detector that tells no people."""
-        check_told(self._configuration, (PERSON,))
-        return None
+        super().__init__(
+            configuration,
+            "mobPattern",
+            "How many people stand in a dense cluster: a solution for every cluster of five or "
+            "more.",
+            (PERSON,),
+            parameters=(Parameter("people"),),
+            outputs=("people",),
+            empty=("mobPattern(?people)", []),
+        )
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
         """Counts the people of each mob."""
@@ -84,21 +87,3 @@ class MobPattern(Operator):
         people = found.of((PERSON,))
         sizes = {len(each) for each in mobs(people, found.meters_per_pixel)}
         return sorted(sizes, reverse=True)
-
-    def samples(self) -> Iterable[Sample]:
-        """Yields an empty frame."""
-        if PERSON in self._configuration.told:
-            for event in samples_of(self._configuration):
-                yield Sample("mobPattern(?people)", event, [])
-
-
-def specification(configuration: DetectorConfiguration) -> Specification:
-    """Specifies the operator."""
-    return specified(
-        "mobPattern",
-        "How many people stand in a dense cluster: a solution for every cluster of five or more.",
-        configuration,
-        (PERSON,),
-        parameters=(Parameter("people"),),
-        outputs=("people",),
-    )

@@ -10,48 +10,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import Operator, Parameter, Sample, Specification
+from tamis import Parameter, Sample
 from tamis.kit import STRING
-from tamis_operators.image.asking import check_told, samples_of, specified
+from tamis_operators.image.asking import DetectionOperator, check_told, empty_samples
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detections
 from tamis_operators.image.labels import canonical, labels_of
 
 
-class ThingCount(Operator):
+class ThingCount(DetectionOperator):
     """`thingCount(label, ?n)`: one solution, the number of things."""
 
     def __init__(self, configuration: DetectorConfiguration) -> None:
-        self.specification = specification(configuration)
-        self._configuration = configuration
+        super().__init__(
+            configuration,
+            "thingCount",
+            "How many things of a label that the detector tells are on the frame: a truck, "
+            "anyBoat, …",
+            parameters=(Parameter("label", frozenset({STRING})), Parameter("count")),
+            outputs=("count",),
+        )
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses a label that is none, or that the detector cannot tell."""
-        check_told(self._configuration, sorted(self._labels(arguments[0])))
+        check_told(self.configuration, sorted(self._labels_of(arguments[0])))
         return None
 
     def solve(self, event: Any, *arguments: Any) -> list[int]:
         """Returns the number of things on the frame."""
         found: Detections = event.prepared
-        return [len(found.of(self._labels(arguments[0])))]
+        return [len(found.of(self._labels_of(arguments[0])))]
 
     def samples(self) -> Iterable[Sample]:
         """Yields an empty frame."""
-        for label in sorted(self._configuration.told)[:1]:
-            for event in samples_of(self._configuration):
-                yield Sample(f'thingCount("{label}", ?n)', event, [0])
+        for label in sorted(self.configuration.told)[:1]:
+            yield from empty_samples(self.configuration, f'thingCount("{label}", ?n)', [0])
 
-    def _labels(self, name: str) -> frozenset[str]:
-        return labels_of(canonical(name), self._configuration.told, 0)
-
-
-def specification(configuration: DetectorConfiguration) -> Specification:
-    """Specifies the operator."""
-    return specified(
-        "thingCount",
-        "How many things of a label that the detector tells are on the frame: a truck, anyBoat, …",
-        configuration,
-        (),
-        parameters=(Parameter("label", frozenset({STRING})), Parameter("count")),
-        outputs=("count",),
-    )
+    def _labels_of(self, name: str) -> frozenset[str]:
+        return labels_of(canonical(name), self.configuration.told, 0)

@@ -12,13 +12,13 @@ O(vehicles²), microseconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
-from tamis import ArgumentError, Operator, Parameter, Sample, Specification
+from tamis import ArgumentError, Parameter
 from tamis.kit import STRING
-from tamis_operators.image.asking import check_told, samples_of, specified
+from tamis_operators.image.asking import DetectionOperator, check_told
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detection, DetectionError, Detections
 from tamis_operators.image.labels import FAMILIES
@@ -122,19 +122,25 @@ def _meet(one: list[tuple[float, float]], other: list[tuple[float, float]]) -> b
     return True
 
 
-class TrafficPattern(Operator):
+class TrafficPattern(DetectionOperator):
     """`trafficPattern(congestion)` and `trafficPattern(accident)`."""
 
     def __init__(self, configuration: DetectorConfiguration) -> None:
-        self.specification = specification(configuration)
-        self._configuration = configuration
+        super().__init__(
+            configuration,
+            "trafficPattern",
+            "Whether the vehicles on the frame stand in a congestion, or in an accident.",
+            VEHICLES,
+            parameters=(Parameter("pattern", frozenset({STRING})),),
+            empty=("trafficPattern(congestion)", False),
+        )
 
     def check(self, *arguments: Any) -> Sequence[object] | None:
         """Refuses other patterns, and a detector that tells no vehicles."""
         if arguments[0] not in PATTERNS:
             raise ArgumentError.unknown("traffic pattern", arguments[0], PATTERNS)
         accident = arguments[0] == "accident"
-        check_told(self._configuration, VEHICLES, directions=accident)
+        check_told(self.configuration, VEHICLES, directions=accident)
         return None
 
     def solve(self, event: Any, *arguments: Any) -> bool:
@@ -148,25 +154,8 @@ class TrafficPattern(Operator):
             return is_congestion(vehicles, scale)
         return is_accident(vehicles, found.width, found.height, scale)
 
-    def samples(self) -> Iterable[Sample]:
-        """Yields an empty frame."""
-        if not self._configuration.told.isdisjoint(VEHICLES):
-            for event in samples_of(self._configuration):
-                yield Sample("trafficPattern(congestion)", event, False)
-
 
 def _scale(vehicles: Sequence[Detection]) -> float:
     """Meters a pixel at which the median vehicle is as long as a car."""
     lengths = sorted(each.length or max(each.box.width, each.box.height) for each in vehicles)
     return CAR_M / lengths[len(lengths) // 2]
-
-
-def specification(configuration: DetectorConfiguration) -> Specification:
-    """Specifies the operator."""
-    return specified(
-        "trafficPattern",
-        "Whether the vehicles on the frame stand in a congestion, or in an accident.",
-        configuration,
-        VEHICLES,
-        parameters=(Parameter("pattern", frozenset({STRING})),),
-    )
