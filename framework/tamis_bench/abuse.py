@@ -21,6 +21,7 @@ from typing import Any
 import tamis
 from tamis import Limits, Matcher, Preparation
 from tamis_bench.report import Row, progress
+from tamis_bench.workloads import OrderedRun
 
 MARK = "TAMIS_ABUSE"
 MEMORY = 256 << 20
@@ -133,19 +134,7 @@ class CallsAtOnce:
 
     def begin(self, problem: tamis.Problem) -> Any:
         """Starts on the problem of one event."""
-        return _AllCalls(problem.calls)
-
-
-class _AllCalls:
-    def __init__(self, calls: int) -> None:
-        self.left = list(range(calls))
-
-    def next(self, limit: int) -> list[int]:
-        now, self.left = self.left[:limit], self.left[limit:]
-        return now
-
-    def observe(self, tests: object, outcomes: object, decided: object) -> None:
-        """Does nothing: nothing changes the order."""
+        return OrderedRun(list(range(problem.calls)))
 
 
 def matcher_of(*, isolated: bool, workers: int = 1) -> Matcher:

@@ -15,7 +15,7 @@ from tamis import Budget, Planner, Problem
 from tamis.plugins.loader import installed
 from tamis_bench.goals import JUDGED
 from tamis_bench.report import Row, progress
-from tamis_bench.workloads import Effort, Shape, Workload
+from tamis_bench.workloads import Effort, OrderedRun, Shape, Workload
 
 SHAPES = (Shape(5_000, 20_000), Shape(5_000, 20_000, spread=1.0))
 PARTS = (0.1, 0.25, 0.5)
@@ -30,23 +30,9 @@ class _RandomOrder:
     def __init__(self, seed: int) -> None:
         self._chance = np.random.default_rng(seed)
 
-    def begin(self, problem: Problem) -> _RandomRun:
+    def begin(self, problem: Problem) -> OrderedRun:
         """Starts on the problem of one event."""
-        return _RandomRun(self._chance.permutation(problem.calls).tolist())
-
-
-class _RandomRun:
-    def __init__(self, calls: list[int]) -> None:
-        self._calls = calls
-
-    def next(self, limit: int) -> Sequence[int]:
-        calls, self._calls = self._calls[:limit], self._calls[limit:]
-        return calls
-
-    def observe(
-        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
-    ) -> None:
-        pass
+        return OrderedRun(self._chance.permutation(problem.calls).tolist())
 
 
 def measured(effort: Effort) -> Iterator[Row]:

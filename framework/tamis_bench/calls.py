@@ -22,6 +22,7 @@ import typer
 from tamis import Matcher, operator
 from tamis_bench.options import Passes, Seed, count
 from tamis_bench.report import Row, progress
+from tamis_bench.timing import alternating
 
 BATCH, IN_FLIGHT = 8, 64
 _ALONE_SECONDS = 0.004
@@ -88,13 +89,8 @@ def costly(event: Any, number: int) -> bool:
 
 def _least(passes: int, *runs: Callable[[], object]) -> list[float]:
     """Returns the fewest seconds of each, which take turns."""
-    seconds: list[list[float]] = [[] for _ in runs]
-    for _ in range(passes):
-        for taken, run in zip(seconds, runs, strict=True):
-            began = time.perf_counter()
-            run()
-            taken.append(time.perf_counter() - began)
-    return [min(each) for each in seconds]
+    timed = alternating(dict(enumerate(runs)), passes, warm=True)
+    return [timed[at].least for at in range(len(runs))]
 
 
 def _one_by_one(matcher: Matcher, events: Frames) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ _LONGEST = 3
 _SECONDS = 5.0
 """The seconds of an index beyond which its events are not repeated."""
 
-Event = dict[str, int]
+Event = dict[str, Any]
 
 
 def measured(
@@ -38,7 +39,7 @@ def measured(
     count = max(10, round(_CONDITIONS * scale))
     for clauses in CLAUSES:
         texts = [_condition(chance, chance.choice(drawn), clauses) for _ in range(count)]
-        right = _answers(_filled("scan", texts)[0], drawn)
+        right = matched(filled("scan", texts)[0], drawn)
         found = float(np.mean([len(answer) for answer in right]))
         part = (
             f"{NAME}: {count:,} conditions of {clauses} clauses, {_PAIRS} pairs an event;\n"
@@ -47,14 +48,14 @@ def measured(
         )
         for name in indexes:
             progress(f"{NAME}: {clauses} clauses, {name}")
-            matcher, seconds = _filled(name, texts)
-            for at, answer in enumerate(_answers(matcher, drawn)):
+            matcher, seconds = filled(name, texts)
+            for at, answer in enumerate(matched(matcher, drawn)):
                 if answer != right[at]:
                     raise AssertionError(
                         f"{name} and scan differ on event {at} of {NAME}, seed {seed}"
                     )
             row: Row = {"part": part, "workload": NAME, "method": name, "clauses": clauses}
-            row["mean_us"] = 1e6 * _seconds(matcher, drawn, passes)
+            row["mean_us"] = 1e6 * index_seconds(matcher, drawn, passes)
             yield {**row, "subscribe_us": 1e6 * seconds / count}
 
 
@@ -76,7 +77,7 @@ def _condition(chance: random.Random, event: Event, clauses: int) -> str:
     return " and ".join(parts)
 
 
-def _filled(name: str, texts: Sequence[str]) -> tuple[Matcher, float]:
+def filled(name: str, texts: Sequence[str]) -> tuple[Matcher, float]:
     """Returns a matcher of conditions, and the seconds that it took to subscribe them."""
     matcher = Matcher(operators=[], index=name, index_options=compiled(name, {}))
     begun = time.perf_counter()
@@ -84,11 +85,12 @@ def _filled(name: str, texts: Sequence[str]) -> tuple[Matcher, float]:
     return matcher, time.perf_counter() - begun
 
 
-def _answers(matcher: Matcher, events: Sequence[Event]) -> list[list[str]]:
+def matched(matcher: Matcher, events: Sequence[Event]) -> list[list[str]]:
+    """Returns which conditions each event satisfies."""
     return [[match.subscription for match in matcher.match(event).matches] for event in events]
 
 
-def _seconds(matcher: Matcher, events: Sequence[Event], passes: int) -> float:
+def index_seconds(matcher: Matcher, events: Sequence[Event], passes: int) -> float:
     """Returns the seconds of the index for an event: the fastest of some passes, in the mean."""
     fastest: dict[int, float] = {}
     begun = time.perf_counter()

@@ -2,9 +2,13 @@
 
 Photographs and films come out of packages of public registries; what they show was marked and
 counted by hand (`image_truth.jsonl`). Of faces only the number is known, so the smaller one of the
-shown and the counted number is taken as right. `off` is the mean error of a count on a frame. A
-package that cannot be fetched is named, and its part is left out. The models are those that `tamis
-models fetch` has fetched.
+shown and the counted number is taken as right. `off` is the mean error of a count on a frame. What
+a detector cannot tell is left out, and so is a package that cannot be fetched, which is named. The
+models are those that `tamis models fetch` has fetched.
+
+A line of a truth of your own (`--truth`) is a frame: `{"image": PATH, "things": [["person", x, y,
+width, height], …], "ignored": [[x, y, width, height], …], "meters_per_pixel": …}`, boxes in pixels,
+paths relative to the file.
 """
 
 from __future__ import annotations
@@ -21,11 +25,10 @@ from typing import Annotated, Any
 import typer
 
 from tamis_bench.packages import UnavailableError, fetch
-from tamis_bench.pictures import DetectorScores
 from tamis_bench.report import Row, progress
-from tamis_bench.scores import Score
+from tamis_bench.scores import DetectorScores, Score
 from tamis_operators.image.configuration import DetectorConfiguration
-from tamis_operators.image.detection import Box, Detector
+from tamis_operators.image.detection import Box
 from tamis_operators.image.frames import frame_of
 from tamis_operators.image.models import DETECTORS
 
@@ -39,13 +42,19 @@ def measured(
         list[str] | None,
         typer.Option(metavar="NAME…", help="Detectors; hog, cascade and all that are fetched."),
     ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Frames of your own and what is on them, .jsonl."),
+    ] = None,
 ) -> Iterator[Row]:
     """Yields a row for each part, model and label."""
     names = model or [HOG, CASCADE, *(n for n, each in DETECTORS.items() if each.record.fetched)]
-    lines = [json.loads(line) for line in TRUTH.read_text(encoding="utf-8").splitlines()]
-    for part, some in groupby(lines, key=lambda line: str(line["part"])):
+    place = TRUTH if truth is None else Path(truth)
+    text = place.read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+    for part, some in groupby(lines, key=lambda line: str(line.get("part", place.name))):
         try:
-            frames = list(_frames(list(some)))
+            frames = list(frames_of(some, place.parent))
         except UnavailableError as problem:
             print(f"{part} is left out: {problem}", file=sys.stderr)
             continue
@@ -54,13 +63,15 @@ def measured(
             yield from _rows(part, name, frames)
 
 
-def _frames(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yields each line of the truth with its frame."""
-    with tempfile.TemporaryDirectory() as folder:
+def frames_of(
+    lines: Iterable[dict[str, Any]], folder: Path
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yields each line of a truth with its frame."""
+    with tempfile.TemporaryDirectory() as cut:
         for line in lines:
-            path = fetch(*line["source"])
+            path = fetch(*line["source"]) if "source" in line else folder / line["image"]
             if "frame" in line:
-                path = frame_of_film(path, line["frame"], Path(folder) / line["image"])
+                path = frame_of_film(path, line["frame"], Path(cut) / line["image"])
             yield line, frame_of(path)
 
 
@@ -79,24 +90,7 @@ def frame_of_film(film: Path, number: int, target: Path) -> Path:
 
 
 def _rows(part: str, name: str, frames: Sequence[tuple[dict[str, Any], Any]]) -> Iterator[Row]:
-    """Yields the figures of one model, label by label; none of labels that it cannot tell."""
-    from tamis_operators.image.detectors import detector_of
-
-    detector = detector_of(DetectorConfiguration.of(name))
-    if not any(_labels(line) & detector.labels for line, _ in frames):
-        return
-    detector.detect(frames[0][1])
-    scores = DetectorScores()
-    for line, frame in frames:
-        began = time.process_time()
-        found = detector.detect(frame)
-        scores.seconds += time.process_time() - began
-        if "counts" in line:
-            _count(scores, line["counts"], [each.label for each in found])
-        else:
-            truth = [(each[0], Box(*each[1:])) for each in line["things"]]
-            ignored = [Box(*each) for each in line.get("ignored", ())]
-            scores.add(found, truth, ignored, _told(line, detector))
+    scores = scored(DetectorConfiguration.of(name), frames)
     for label, score in sorted(scores.labels.items()):
         yield {
             "part": f"{part}, {len(frames)} frames",
@@ -109,12 +103,32 @@ def _rows(part: str, name: str, frames: Sequence[tuple[dict[str, Any], Any]]) ->
         }
 
 
+def scored(
+    configuration: DetectorConfiguration, frames: Sequence[tuple[dict[str, Any], Any]]
+) -> DetectorScores:
+    """Returns the scores of a detector on frames, of the labels that it can tell."""
+    from tamis_operators.image.detectors import detector_of
+
+    scores, detector = DetectorScores(), detector_of(configuration)
+    told = [_labels(line) & detector.labels for line, _ in frames]
+    if not any(told):
+        return scores
+    detector.detect(frames[0][1])
+    for (line, frame), labels in zip(frames, told, strict=True):
+        began = time.process_time()
+        found = detector.detect(frame, line.get("meters_per_pixel"))
+        scores.seconds += time.process_time() - began
+        if "counts" in line:
+            _count(scores, line["counts"], [each.label for each in found])
+        else:
+            truth = [(each[0], Box(*each[1:])) for each in line["things"]]
+            ignored = [Box(*each) for each in line.get("ignored", ())]
+            scores.add(found, truth, ignored, labels)
+    return scores
+
+
 def _labels(line: dict[str, Any]) -> set[str]:
     return set(line.get("counts", ())) | {each[0] for each in line.get("things", ())}
-
-
-def _told(line: dict[str, Any], detector: Detector) -> set[str]:
-    return _labels(line) & detector.labels
 
 
 def _count(scores: DetectorScores, there: dict[str, int], found: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tamis import Operator, Statistics, operator
+from tamis.testing import FakeClock
 from tamis_bench.report import Row, progress
 from tamis_bench.workloads import Effort, Ratio, Shape, Workload
 
@@ -21,22 +22,12 @@ _STREAMS = 0.5
 """Streams for each workload of the other sections, rounded."""
 
 
-class _Clock:
-    """Time as the operators let it pass."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def _timed(workload: Workload, clock: _Clock) -> Operator:
+def _timed(workload: Workload, clock: FakeClock) -> Operator:
     costs = workload.costs.tolist()
 
     @operator(name="p")
     def holds(event: object, number: int) -> bool:
-        clock.now += costs[number]
+        clock.advance(costs[number])
         return workload.truth[number]
 
     return holds
@@ -70,7 +61,7 @@ def measured(effort: Effort) -> Iterator[Row]:
 
 def _costs(workload: Workload, events: int, known: Statistics | None) -> list[float]:
     """Returns the cost of each event of a stream; without statistics, what is learned is used."""
-    clock = _Clock()
+    clock = FakeClock()
     matcher = workload.matcher(
         [_timed(workload, clock)], statistics=known, learning=known is None, timer=clock
     )

@@ -10,6 +10,7 @@ DuckDB runs SQL. Invariant: a scan gives the positions of the matching subscript
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -150,45 +151,25 @@ def _held(
     return true
 
 
-def _column_scan(boxes: Boxes, codes: CodedWorkload) -> Scan:
-    from tamis_bench.column_scan import column_scan
+def _late(module: str, name: str) -> Callable[[Boxes, CodedWorkload], Scan]:
+    """Returns a scan whose module is imported when it is made."""
 
-    return column_scan(codes)
+    def made(boxes: Boxes, codes: CodedWorkload) -> Scan:
+        scan: Scan = getattr(import_module(f"tamis_bench.{module}"), name)(codes)
+        return scan
 
-
-def _duckdb_scan(boxes: Boxes, codes: CodedWorkload) -> Scan:
-    from tamis_bench.duck import duckdb_scan
-
-    return duckdb_scan(codes)
-
-
-def _propagation(boxes: Boxes, codes: CodedWorkload) -> Scan:
-    from tamis_bench.rivals import propagation
-
-    return propagation(codes)
-
-
-def _k_index(boxes: Boxes, codes: CodedWorkload) -> Scan:
-    from tamis_bench.rivals import k_index
-
-    return k_index(codes)
-
-
-def _be_tree(boxes: Boxes, codes: CodedWorkload) -> Scan:
-    from tamis_bench.be_tree import be_tree
-
-    return be_tree(codes)
+    return made
 
 
 SCANS: dict[str, Callable[[Boxes, CodedWorkload], Scan]] = {
     COMPILED: lambda boxes, codes: compiled_scan(codes),
     "naive": naive_scan,
-    "column": _column_scan,
+    "column": _late("column_scan", "column_scan"),
     "numpy": lambda boxes, codes: numpy_scan(codes),
-    DUCKDB: _duckdb_scan,
-    PROPAGATION: _propagation,
-    K_INDEX: _k_index,
-    BE_TREE: _be_tree,
+    DUCKDB: _late("duck", "duckdb_scan"),
+    PROPAGATION: _late("rivals", "propagation"),
+    K_INDEX: _late("rivals", "k_index"),
+    BE_TREE: _late("be_tree", "be_tree"),
 }
 """Scans, and behind them rivals of other papers."""
 

@@ -225,6 +225,21 @@ class Answers:
         return len(matched)
 
 
+class OrderedRun:
+    """A run that asks for calls in a given order, whatever comes out."""
+
+    def __init__(self, calls: list[int]) -> None:
+        self.left = calls
+
+    def next(self, limit: int) -> list[int]:
+        """Returns the next ones, as many as may be."""
+        now, self.left = self.left[:limit], self.left[limit:]
+        return now
+
+    def observe(self, tests: object, outcomes: object, decided: object) -> None:
+        """Does nothing: nothing changes the order."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """The events of a row that has a goal, the workloads they are shared out among, and a size."""

@@ -31,7 +31,6 @@ BENCHES = {
     "isolation": "Measure calls in worker processes, and how late a kill comes.",
     "places": "Measure spatial operators, one by one and many at once.",
     "image": "Measure detectors on photographs and films, by model.",
-    "pictures": "Measure detectors on frames of known truth.",
     "facts": "Measure reasoning: closing events over ontologies, queries.",
     "policies": "Measure delivery policies: bytes a key, microseconds an event.",
     "server": "Measure the match server: commits, deliveries, explanations.",

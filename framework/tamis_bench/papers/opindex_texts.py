@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import tamis
-from tamis import Matcher
+from tamis_bench.clauses import filled, index_seconds, matched
 from tamis_bench.papers.claims import Claim, grows, grows_less
 from tamis_bench.papers.measuring import Experiment, PaperSize, matching
 from tamis_bench.report import Row, progress
@@ -71,23 +71,12 @@ def _forms(size: PaperSize, counts: Sequence[int], clauses: Sequence[int]) -> It
 
 def _matched(texts: Sequence[str], events: Sequence[dict[str, Any]], passes: int) -> Row:
     """Returns the time that OpIndex takes, its answers compared with a scan's."""
-    entries = [{"id": str(at), "where": text} for at, text in enumerate(texts)]
-    matchers = [Matcher(index=OP, index_options={"scan_up_to": 0}), Matcher(index="scan")]
-    begun = time.perf_counter()
-    matchers[0].subscribe_many(entries)
-    built = time.perf_counter() - begun
-    matchers[1].subscribe_many(entries)
-    fastest = np.full(len(events), np.inf)
-    for at, event in enumerate(events):
-        answers = [
-            sorted(match.subscription for match in matcher.match(event).matches)
-            for matcher in matchers
-        ]
-        if answers[0] != answers[1]:
-            raise AssertionError(f"{OP} and scan differ on event {at}")
-        for _ in range(passes):
-            fastest[at] = min(fastest[at], matchers[0].match(event).account.seconds["index"])
-    return {"mean_us": 1e6 * float(fastest.mean()), "subscribe_us": 1e6 * built / len(texts)}
+    right = matched(filled("scan", texts)[0], events)
+    matcher, built = filled(OP, texts)
+    if matched(matcher, events) != right:
+        raise AssertionError(f"{OP} and scan differ")
+    mean_us = 1e6 * index_seconds(matcher, events, passes)
+    return {"mean_us": mean_us, "subscribe_us": 1e6 * built / len(texts)}
 
 
 def _prefixes(size: PaperSize, shares: Sequence[float], letters: Sequence[int]) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from examples.uav.detector import SimulatedView, numbers_on
 from examples.uav.operators import tamis_operators
 from examples.uav.shades import in_daylight
 from examples.uav.simulation import Simulation
-from tamis_bench.pictures import DetectorScores
+from tamis_bench.scores import DetectorScores
 from tamis_operators.image import Box, Detection, DetectionError
 from tests.examples.uav.scenes import (
     THINGS,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 import tamis
-from tamis_bench.pictures import scored
+from tamis_bench.image import frames_of, scored
 from tamis_operators.image import operators
 from tamis_operators.image.configuration import ConfigurationError, DetectorConfiguration
 from tamis_operators.image.detection import DetectionError
@@ -165,7 +165,7 @@ def test_detectors_that_are_not_there(text: str, reason: str) -> None:
 
 def test_yolov4_tiny_of_a_registry_finds_people_and_vehicles(tmp_path: Path) -> None:
     configuration = DetectorConfiguration.of(str(yolo()))
-    photographs = scored(configuration, written(tmp_path, video=False), tmp_path)
+    photographs = scored(configuration, list(frames_of(written(tmp_path, video=False), tmp_path)))
     assert photographs.labels["bus"].recall == 1
     assert photographs.labels["person"].recall >= 0.75
     assert photographs.labels["person"].precision >= 0.75
@@ -177,6 +177,6 @@ def test_yolov4_tiny_of_a_registry_finds_people_and_vehicles(tmp_path: Path) -> 
 
 def test_yolov4_tiny_finds_people_on_the_video(tmp_path: Path) -> None:
     configuration = DetectorConfiguration.of(str(yolo()))
-    scores = scored(configuration, written(tmp_path, video=True), tmp_path)
+    scores = scored(configuration, list(frames_of(written(tmp_path, video=True), tmp_path)))
     assert scores.labels["person"].recall >= 0.85
     assert scores.labels["person"].precision >= 0.8

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import tamis
-from tamis_bench.pictures import scored
+from tamis_bench.image import frames_of, scored
 from tamis_operators.image import operators
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detectors import detector_of
@@ -18,7 +18,7 @@ from .data import written
 
 def test_people_are_found_on_the_video(tmp_path: Path) -> None:
     lines = written(tmp_path, video=True)
-    scores = scored(DetectorConfiguration("hog"), lines, tmp_path)
+    scores = scored(DetectorConfiguration("hog"), list(frames_of(lines, tmp_path)))
     assert scores.labels["person"].recall >= 0.85
     assert scores.labels["person"].precision >= 0.85
 
