@@ -190,7 +190,7 @@ def _told(failure: SyntaxError, what: str, shift: int) -> str:
     if line == 1 and column is not None:
         column = max(1, column - shift)
     words = re.sub(
-        r"^(Parser )?error (at|on) line \d+( column \d+)?( and column \d+)?:? ?",
+        r"^(Parser )?error (at|on) line \d+( (between )?columns? \d+)?( and( column)? \d+)?:? ?",
         "",
         words,
         flags=re.I,

@@ -41,6 +41,8 @@ def rules_of(
         rules = [path for path in told.split(os.pathsep) if path]
     elif isinstance(rules, (str, os.PathLike)):
         rules = [rules]
+    elif not isinstance(rules, Iterable):
+        raise OperatorError(f"rules are a file, or several, not {rules!r:.80}")
     paths = tuple(os.path.abspath(os.fspath(each)) for each in rules)
     texts = [_text(path) for path in paths]
     names = {

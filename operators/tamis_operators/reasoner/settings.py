@@ -94,7 +94,7 @@ def settings_of(
     elif is_graph(ontology) or isinstance(ontology, (str, os.PathLike)):
         given = (ontology,)
     else:
-        given = tuple(ontology)  # type: ignore[arg-type]
+        given = tuple(ontology) if isinstance(ontology, Iterable) else (ontology,)  # type: ignore[arg-type]
         if not given:
             raise OperatorError("an ontology is at least one file, folder or graph")
     graphs = [each for each in given if is_graph(each)]

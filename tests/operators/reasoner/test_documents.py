@@ -88,6 +88,7 @@ def test_text_or_path(facts: str, path: bool) -> None:
         ("]", "the facts, line 1, column 1: "),
         (":a nope:b :c .", "the facts, line 1, column "),
         ("<a> :b :c .", "the facts, line 1, column "),
+        ("<urn:a b> :b :c .", "the facts, line 1, column 1: Invalid IRI code point ' '"),
         (":a :b <<( :c :d :e )>> .", "triples about triples are not read"),
         (":a a '\udc83' .", r"the facts: '\udc83' is half of a letter"),
         (":a :b 1 . " * 100, ""),
