@@ -223,11 +223,11 @@ def _limits(known: Specification | Resource) -> list[str]:
 
 
 def _needs(known: Specification) -> str:
-    """Names what pip has to bring, and whether it has."""
-    if not known.modules and known.extra is None:
-        return ""
+    """Names what pip has to bring, and whether it has, and the setting that is missing."""
     what = known.extra or " and ".join(known.modules)
     if known.missing is None:
-        return f"{what} (installed)"
-    _, _, install = known.missing.partition(": ")
-    return f"{what} (not installed{': ' + install if install else ''})"
+        return f"{what} (installed)" if what else ""
+    _, _, how = known.missing.partition(": ")
+    if how == known.lacking:
+        return f"{f'{what} (installed), and ' if what else ''}a setting: {how}"
+    return f"{what} (not installed{': ' + how if how else ''})"

@@ -7,6 +7,7 @@ from typing import Any
 
 from tamis import ArgumentError, Operator, Parameter, Sample, Specification
 from tamis_operators.image.configuration import VARIABLE, VERSION, DetectorConfiguration
+from tamis_operators.image.models import DETECTORS
 from tamis_operators.image.scale import INPUTS
 from tamis_operators.image.sharing import detections
 
@@ -74,10 +75,11 @@ def lacking(
         )
     else:
         return None
+    names = (name for name, each in DETECTORS.items() if not each.told.isdisjoint(labels))
+    known = next((f"{name} (tamis models fetch {name}), " for name in names), "")
     return (
-        f"{problem}: set {VARIABLE} to a model of tamis models (tamis models fetch "
-        "ssd-mobilenet-v2), to the file of a model (model.onnx, its classes one a line in "
-        f"model.names) or to {own}"
+        f"{problem}: set {VARIABLE} to {known}the file of a model (model.onnx, its classes one a "
+        f"line in model.names) or {own}"
     )
 
 

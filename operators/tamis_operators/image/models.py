@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tamis import ModelFile, ModelRecord
+from tamis_operators.image.labels import canonical
 
 _COCO = (
     "person,bicycle,car,motorcycle,airplane,bus,train,truck,boat,traffic light,fire hydrant,"
@@ -133,6 +134,11 @@ class KnownDetector(NamedTuple):
     kind: str = "model"
     only_onnxruntime: bool = False
     """True if OpenCV cannot read it."""
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The labels that it tells."""
+        return frozenset(canonical(name) for name in self.settings["names"] if name)
 
 
 DETECTORS = {

@@ -16,6 +16,7 @@ from tamis_operators.image.asking import DetectionOperator, check_told, empty_sa
 from tamis_operators.image.configuration import DetectorConfiguration
 from tamis_operators.image.detection import Detections
 from tamis_operators.image.labels import canonical, labels_of
+from tamis_operators.image.models import DETECTORS
 
 
 class ThingCount(DetectionOperator):
@@ -47,4 +48,5 @@ class ThingCount(DetectionOperator):
             yield from empty_samples(self.configuration, f'thingCount("{label}", ?n)', [0])
 
     def _labels_of(self, name: str) -> frozenset[str]:
-        return labels_of(canonical(name), self.configuration.told, 0)
+        known = self.configuration.told.union(*(each.told for each in DETECTORS.values()))
+        return labels_of(canonical(name), known, 0)

@@ -38,6 +38,20 @@ def test_a_model_that_is_not_fetched_is_said(monkeypatch: pytest.MonkeyPatch) ->
         matcher.subscribe("vehicleCount(?n)")
 
 
+@pytest.mark.parametrize(
+    ("where", "to"),
+    [
+        ("vehicleCount(?n)", "ssd-mobilenet-v2 (tamis models fetch ssd-mobilenet-v2), the file of"),
+        ("thingCount(face, ?n)", "yunet (tamis models fetch yunet), the file of a model"),
+        ("policeCarCount(?n)", "the file of a model (model.onnx"),  # no known model tells these
+    ],
+)
+def test_a_model_that_tells_the_label_is_named(where: str, to: str) -> None:
+    with pytest.raises(tamis.SubscriptionError) as refused:
+        tamis.Matcher(image.operators("hog")).subscribe(where)
+    assert f"set TAMIS_DETECTOR to {to}" in str(refused.value)
+
+
 def test_numbers_of_classes() -> None:
     names = DETECTORS["ssd-mobilenet-v2"].settings["names"]
     assert (len(COCO), len(names)) == (80, 90)

@@ -280,7 +280,7 @@ def test_arguments_are_checked(where: str, reason: str) -> None:
 )
 def test_what_needs_a_model_is_refused_without_one(where: str) -> None:
     matcher = tamis.Matcher(operators())
-    with pytest.raises(tamis.SubscriptionError, match="set TAMIS_DETECTOR to a model"):
+    with pytest.raises(tamis.SubscriptionError, match="set TAMIS_DETECTOR to "):
         matcher.subscribe(where)
     matcher.subscribe("{peopleCount(?n), pedestrianCount(?m), mobPattern(?k)}")
 
