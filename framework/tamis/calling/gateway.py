@@ -213,12 +213,12 @@ class Gateway:
         if failure is not None and failure.kind == TIMED_OUT and events[0].seconds_left == 0.0:
             return _first_prepared(_failed(Failure(DEADLINE, str(failure)), count), prepared)
         answers = [each._replace(seconds=seconds) for each in outcome.answers]
-        if failure is None or outcome.answered:
+        if failure is None or (outcome.answered and outcome.sent):
             self._breakers.note(name, failure)
         if count > 1 and failure is None:
             self._failed_together.pop(name, None)
         elif count > 1 and failure is not None and outcome.answered:
-            self._one_by_one(calls, events, answers, failure)
+            self._one_by_one(calls, events, answers, outcome)
         return _first_prepared(answers, prepared or outcome.prepared)
 
     def _one_by_one(
@@ -226,13 +226,16 @@ class Gateway:
         calls: Sequence[Call],
         events: Sequence[EventCalls],
         answers: list[Answer],
-        failure: Failure,
+        outcome: InvocationOutcome,
     ) -> None:
-        """Makes the calls alone that have failed together, if there are several."""
+        """Makes the calls alone that have failed together, if there are several; the method is not
+        to blame where it was not asked."""
+        failure = outcome.failure
         together = [at for at, each in enumerate(answers) if each.failure is failure]
         if len(together) > 1:
             method = "solve_many" if _is_one(events) else "solve_events"
-            self._note_failed_together(calls[0].specification.name, failure, method)
+            if outcome.sent and failure is not None:
+                self._note_failed_together(calls[0].specification.name, failure, method)
             for at in together:
                 alone, tried = self.call(calls[at], events[at]), answers[at].attempts
                 answers[at] = alone._replace(attempts=tried + alone.attempts)
@@ -426,7 +429,7 @@ def _counted(
             for at, each in enumerate(outcome.answers)
         ]
     spent = outcome.seconds + attempts.waited
-    return InvocationOutcome(answers, failure, outcome.prepared, spent, outcome.answered)
+    return outcome._replace(answers=answers, failure=failure, seconds=spent)
 
 
 def _first_prepared(

@@ -70,6 +70,8 @@ class InvocationOutcome(NamedTuple):
     seconds: float = 0.0
     answered: bool = False
     """True if a failure is that of the calls themselves, and not of what came before."""
+    sent: bool = True
+    """False if nobody was asked, because an event cannot be sent."""
 
     def followed_by(self, later: InvocationOutcome, again: Sequence[int]) -> InvocationOutcome:
         """Joins this outcome with that of a later attempt at some of its calls."""
@@ -77,7 +79,9 @@ class InvocationOutcome(NamedTuple):
         for at, answer in zip(again, later.answers, strict=True):
             answers[at] = answer
         prepared, seconds = self.prepared + later.prepared, self.seconds + later.seconds
-        return InvocationOutcome(answers, later.failure, prepared, seconds, later.answered)
+        return InvocationOutcome(
+            answers, later.failure, prepared, seconds, later.answered, later.sent
+        )
 
 
 class Exchange:
@@ -146,7 +150,8 @@ class Exchange:
             return self._crash(self._end(worker, killed=False))
         except _Unsendable as problem:
             is_for_several = len(self._events) > 1  # one of them may be to blame
-            return InvocationOutcome([], Failure(RAISED, str(problem)), answered=is_for_several)
+            failure = Failure(RAISED, str(problem))
+            return InvocationOutcome([], failure, answered=is_for_several, sent=False)
         try:
             return self._answered(worker)
         except DeadlineError:
