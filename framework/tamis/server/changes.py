@@ -96,6 +96,10 @@ class Publish:
             return self.request is None and all(each.id and not each.large for each in self.ready)
         return False
 
+    def prepare(self) -> None:
+        """Makes what can be made before its turn comes, however long that takes."""
+        self.is_plain  # noqa: B018
+
 
 class EventRun:
     """Plain events of changes that follow each other, column by column: nothing else is kept of

@@ -9,6 +9,10 @@ class LogError(TamisError):
     """A log that cannot be opened, written or trusted."""
 
 
+class NoRoom(LogError):
+    """A change for which the disk has no room now; nothing of it was written."""
+
+
 class Refusal(TamisError):
     """A change that the log does not take; nothing of it was written."""
 

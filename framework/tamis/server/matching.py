@@ -29,7 +29,7 @@ from tamis.result import Match, Result
 from tamis.result.account import Account
 from tamis.server import changes
 from tamis.server.changes import Decide, Due, Retain, Verdict
-from tamis.server.errors import LogError
+from tamis.server.errors import LogError, NoRoom, Overload
 from tamis.server.log import Log
 from tamis.server.open_verdicts import OpenVerdicts, open_verdicts
 from tamis.server.policies import Snapshots, decided
@@ -44,6 +44,7 @@ _TEXTS_TOGETHER = 2_048
 _LATELY_SECONDS = 2.0
 _IDLE_SECONDS = 0.5
 _TIDY_SECONDS = 10.0
+_NO_ROOM_SECONDS = 0.25
 
 
 def entry_of(id: str, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class MatchThread:
         """Entries decided lately, and the seconds that took."""
         self._deliveries = self._restored()
         self._check_rest()
-        self._open = OpenVerdicts(log, matcher)
+        self._open = OpenVerdicts(log, matcher, self._written)
         self._thread = threading.Thread(target=self._run, name="tamis matching", daemon=True)
 
     def start(self) -> None:
@@ -238,7 +239,7 @@ class MatchThread:
             else:
                 self._change(group)
         self._cursor = entries[-1].position
-        self.log.submit(Decide(verdicts, self._cursor, self._trace_bytes)).result()
+        self._written(Decide(verdicts, self._cursor, self._trace_bytes))
         self._note_pace(len(entries), time.monotonic() - began)
         self.decided(verdicts)
         if self._ending is None:
@@ -384,10 +385,25 @@ class MatchThread:
             return
         self._tidied = now
         self._open.evaluate_those_of_who_is_back()
-        self.log.submit(changes.Expire()).result()
+        self._written(changes.Expire())
         age, most = self._retention
         if age is not None or most is not None:
             self._snapshots.write_if_due(self._cursor, self._deliveries, events=1)
             retain = Retain(age, most, self._snapshots.oldest())
-            while self.log.submit(retain).result().is_more:
+            while self._written(retain).is_more:
                 pass
+
+    def _written(self, change: changes.Change) -> Any:
+        """Commits a change; where the disk or the queue has no room for it, as soon as there is
+        some."""
+        is_told = False
+        while True:
+            try:
+                return self.log.writer.submit(change).result()
+            except (NoRoom, Overload) as bad:
+                if self._ending is not None and time.monotonic() >= self._ending:
+                    raise
+                if not is_told:
+                    logger.error("matching waits: %s", bad)
+                is_told = True
+                time.sleep(_NO_ROOM_SECONDS)

@@ -10,8 +10,8 @@ failed has what it left open evaluated, so many times at most; who subscribed ma
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.server import changes
 from tamis.server.changes import Open
@@ -67,8 +67,9 @@ def open_verdicts(result: Result, born: Mapping[str, int]) -> list[Open]:
 class OpenVerdicts:
     """Holds what is open in a log, as the thread that follows it knows it."""
 
-    def __init__(self, log: Log, matcher: Matcher) -> None:
+    def __init__(self, log: Log, matcher: Matcher, write: Callable[[changes.Change], Any]) -> None:
         self._log = log
+        self._write = write
         self._matcher = matcher
         self._waiting = self._names()
         """The operators that left something open which may be tried without being asked for."""
@@ -108,7 +109,7 @@ class OpenVerdicts:
         self._back &= {name for each in wanted for name in each.operators}
         if positions:
             self._asked.update(positions)
-            self._log.submit(changes.Evaluate(positions)).result()
+            self._write(changes.Evaluate(positions))
 
     def evaluated(
         self, entry: LogEntry, born: Mapping[str, int], already: Collection[tuple[int, int]]

@@ -29,6 +29,7 @@ _FOLDER = "policies"
 _EVENTS_BETWEEN = 1_000
 _SHARE = 50
 _KEPT = 2
+_AGAIN_SECONDS = 60.0
 
 
 class _Match(NamedTuple):
@@ -104,13 +105,20 @@ class Snapshots:
             self.write(position, deliveries)
 
     def write(self, position: int, deliveries: Deliveries) -> None:
-        """Writes the state at a position that is committed, and removes old ones."""
+        """Writes the state at a position that is committed, and removes old ones; where it cannot
+        be written, older ones do."""
         began = time.monotonic()
         path = self._path(position)
-        if not path.exists():
-            deliveries.save(path)
-            sync_folder(path)
-            sync_folder(self._folder)
+        try:
+            if not path.exists():
+                deliveries.save(path)
+                sync_folder(path)
+                sync_folder(self._folder)
+        except OSError as bad:
+            shutil.rmtree(path, ignore_errors=True)
+            log.error("the state of delivery policies is not saved: %s", bad)
+            self._due = time.monotonic() + _AGAIN_SECONDS
+            return
         kept = self.positions(position)[:_KEPT]
         for other in self._folder.iterdir():
             if other.name not in map(str, kept):

@@ -22,7 +22,7 @@ from tamis.log import log
 from tamis.server.batches import CommitBatch, PendingChange
 from tamis.server.changes import Attempt, Change, Decide, EventRun, Expire, Publish, Retain
 from tamis.server.entries import EventsKnown, LogState
-from tamis.server.errors import LogError, Overload
+from tamis.server.errors import LogError, NoRoom, Overload
 from tamis.server.ledger import LogTransaction, read_state
 from tamis.server.payloads import Payloads
 from tamis.server.witness import Mark, Witness
@@ -34,6 +34,13 @@ MOST_WAITING = 10_000
 MOST_TOGETHER = 1_024
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 """Seconds of a flush that are told apart."""
+_PASSING = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EMFILE: "too many files are open",
+    errno.ENFILE: "too many files are open",
+}
+"""Failures before anything is written, which pass."""
 _OWN = (Attempt, Decide, Expire, Retain)
 """Changes of the server itself, which always find room."""
 
@@ -82,7 +89,7 @@ class LogWriter:
 
         `Overload` where too much waits already."""
         if isinstance(change, Publish):
-            change.is_plain  # noqa: B018 - made while the commit before is flushed
+            change.prepare()  # while the commit before is flushed
         with self._wakened:
             if self.broken is not None:
                 raise LogError(self.broken)
@@ -144,14 +151,14 @@ class LogWriter:
                 ledger, outcomes = self._commit(together, asks=True)
             state = ledger.state
             self._witness.write(Mark(state.commits, state.position, state.hash))
-        except (ValueError, TypeError) as failure:
+        except (ValueError, TypeError, RecursionError) as failure:
             if sum(map(_number, together)) == 1:
                 return [LogError(f"this cannot be written: {failure}")]
             # one that cannot be written is nothing to the others
             return [self._written_alone(each) for each in together]
         except Exception as failure:
-            words = self._words_of(failure)
-            return [LogError(words) for _ in together]
+            told = self._told(failure)
+            return [told for _ in together]
         self.state = self._before = state
         self.commits += 1
         self.changes += sum(map(_number, together))
@@ -194,20 +201,20 @@ class LogWriter:
         """Returns how many flushes took so many seconds at most."""
         return dict(zip(BOUNDS, accumulate(self._flushes), strict=False))
 
-    def _words_of(self, failure: Exception) -> str:
+    def _told(self, failure: Exception) -> LogError:
         """Says why nothing was written; after most failures nothing more is."""
         import apsw
 
-        is_full = isinstance(failure, OSError) and failure.errno == errno.ENOSPC
-        is_full = is_full or isinstance(failure, apsw.FullError)
+        if isinstance(failure, apsw.FullError):
+            return NoRoom("the log cannot be written: the disk is full")
+        if isinstance(failure, OSError) and failure.errno in _PASSING:
+            return NoRoom(f"the log cannot be written: {_PASSING[failure.errno]}")
         words = f"the log cannot be written: {failure}"
-        if is_full:
-            words = "the log cannot be written: the disk is full"
-        elif self.broken is None:
+        if self.broken is None:
             words += "; restart the server when that is mended"
             self.broken = words
             log.exception("the log is broken")
-        return words
+        return LogError(words)
 
 
 def _number(part: Change | EventRun) -> int:
