@@ -17,6 +17,7 @@ from tamis.server import deliveries, events, examples, operations, subscriptions
 from tamis.server.errors import LogError, Refusal
 from tamis.server.journal import RequestJournal
 from tamis.server.nearest import LiveSubscriptions
+from tamis.server.origins import OwnPages
 from tamis.server.overload import FullQueues
 from tamis.server.page import assets, sight
 from tamis.server.pages import documentation
@@ -69,6 +70,7 @@ def application(service: Service) -> FastAPI:
     app.include_router(operations.routes(service))
     app.include_router(assets.routes())
     app.add_middleware(FullQueues, service=service)
+    app.add_middleware(OwnPages)
     app.add_middleware(RequestJournal)
     for kind in (HttpProblem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer)

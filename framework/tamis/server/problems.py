@@ -19,6 +19,7 @@ TITLES = {
     "ticket-required": (401, "This needs the ticket of the subscription"),
     "key-refused": (401, "This needs a key of the server"),
     "wrong-key": (403, "This is not the key of the server"),
+    "other-site": (403, "A page of another site asked for this"),
     "wrong-ticket": (403, "This is not the ticket of the subscription"),
     "not-found": (404, "There is nothing here"),
     "method-not-allowed": (405, "This cannot be done here"),
