@@ -18,6 +18,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, repeat
 from typing import IO, Any, NamedTuple
 
 from tamis.errors import EventError, TamisError
@@ -28,6 +29,10 @@ SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _WILDCARD = re.compile(r"[*?[]")
+DEEPEST = 200
+"""Levels of arrays and objects in an event."""
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 class ReadingError(TamisError):
@@ -156,11 +161,23 @@ def _line(file: str, number: int, raw: bytes) -> FileLine:
 
 
 def read_event_line(line: str) -> Any:
-    """Returns the JSON of one line; integers beyond what Python reads are infinite."""
+    """Returns the JSON of one line; integers beyond what Python reads are infinite.
+
+    What is nested deeper than `DEEPEST` is an `EventError`: it could be read, and not written
+    again where the stack is higher."""
     try:
-        return json.loads(line, parse_int=_integer)
+        found = json.loads(line, parse_int=_integer)
     except RecursionError:
         raise EventError("the event is nested too deep") from None
+    if line.count("[") + line.count("{") > DEEPEST and _depth(line) > DEEPEST:
+        raise EventError(f"the event is nested too deep: {DEEPEST} levels at most")
+    return found
+
+
+def _depth(line: str) -> int:
+    """Returns how deep the arrays and objects of valid JSON are nested."""
+    steps = map(_STEPS.get, _STRINGS.sub("", line), repeat(0))
+    return max(accumulate(steps))
 
 
 def _integer(digits: str) -> int | float:

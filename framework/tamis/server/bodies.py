@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
 from collections.abc import Callable, Mapping
 from email.message import Message
 from email.parser import BytesHeaderParser
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from tamis.errors import EventError
-from tamis.files.reading import json_lines, read_event_line
+from tamis.files.reading import DEEPEST, json_lines, read_event_line
 from tamis.server.problems import HttpProblem
 
 _CLOUD_EVENT = "ce-"
@@ -27,9 +29,10 @@ _PARTS = "multipart/form-data"
 _EVENT_PART = "event"
 _PLACE = "the request"
 _PATIENCE_SECONDS = 30.0
-_SLOWEST = 16 * 1024
+_SLOWEST = 128 * 1024
 """Bytes a second: what has come gives the rest so much more time, and each part no more than the
 patience."""
+_MOST_PARTS = 100
 
 
 async def body_of(request: Request, most: int, hold: Callable[[int], None]) -> bytes:
@@ -38,21 +41,22 @@ async def body_of(request: Request, most: int, hold: Callable[[int], None]) -> b
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > most:
         raise _too_large(most)
-    parts, size = [], 0
+    body = bytearray()
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS) as patience:
             ends = patience.when() or 0.0
             async for part in request.stream():
-                size += len(part)
-                if size > most:
+                if len(body) + len(part) > most:
                     raise _too_large(most)
                 hold(len(part))
-                parts.append(part)
+                body += part
                 soon = asyncio.get_running_loop().time() + _PATIENCE_SECONDS
-                patience.reschedule(min(soon, ends + size / _SLOWEST))
+                patience.reschedule(min(soon, ends + len(body) / _SLOWEST))
     except TimeoutError:
-        raise _too_slow(size) from None
-    return b"".join(parts)
+        raise _too_slow(len(body)) from None
+    except ClientDisconnect:  # nobody reads the answer
+        raise HttpProblem("malformed", "the request was broken off") from None
+    return bytes(body)
 
 
 def _too_large(most: int) -> HttpProblem:
@@ -76,7 +80,7 @@ def json_of(body: bytes) -> Any:
     except UnicodeDecodeError as bad:
         raise HttpProblem("malformed", f"not UTF-8: byte {bad.start + 1}") from None
     except EventError:
-        raise HttpProblem("malformed", "nested too deep") from None
+        raise HttpProblem("malformed", f"nested too deep: {DEEPEST} levels at most") from None
     except json.JSONDecodeError as bad:
         place = f"line {bad.lineno}, column {bad.colno}"
         said = bad.msg.removesuffix(" at")
@@ -95,16 +99,24 @@ def object_of(body: bytes) -> dict[str, Any]:
     return found
 
 
-def documents_of(body: bytes, headers: Mapping[str, str]) -> list[Any]:
+def documents_of(body: bytes, headers: Mapping[str, str], most: int) -> list[Any]:
     """Returns the documents of events that a body holds: one, an array or lines of them, or
-    parts."""
+    parts; a problem where there are too many."""
+    found = _documents(body, headers, most)
+    if len(found) > most:
+        raise HttpProblem("too-large", f"a request has {most:,} events at most", most_events=most)
+    return found
+
+
+def _documents(body: bytes, headers: Mapping[str, str], most: int) -> list[Any]:
+    """Returns the documents of a body, of lines not many more than may be."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == _PARTS:
         return [_of_parts(body, headers["content-type"])]
     if headers.get("ce-specversion"):
         return [_of_headers(body, headers)]
     if kind in _LINES or _is_lines(body):
-        return _lines(body)
+        return _lines(body, most)
     found = json_of(body)
     return found if isinstance(found, list) else [found]
 
@@ -121,9 +133,9 @@ def _is_lines(body: bytes) -> bool:
     return True
 
 
-def _lines(body: bytes) -> list[Any]:
-    found = []
-    for line in json_lines(_PLACE, body.split(b"\n")):
+def _lines(body: bytes, most: int) -> list[Any]:
+    found: list[Any] = []
+    for line in islice(json_lines(_PLACE, io.BytesIO(body)), most + 1):
         if line.reason is not None:
             reason = f"line {line.number}: {line.reason}"
             raise HttpProblem("malformed", reason, line=line.number)
@@ -152,9 +164,12 @@ def _of_parts(body: bytes, content_type: str) -> dict[str, Any]:
         raise HttpProblem("malformed", "multipart/form-data without its boundary")
     event: dict[str, Any] = {}
     files: dict[str, str] = {}
-    for part in (b"\r\n" + body).split(b"\r\n--" + boundary.encode())[1:]:
+    limit = b"\r\n--" + boundary.encode()
+    for number, part in enumerate((b"\r\n" + body).split(limit, _MOST_PARTS + 2)[1:], 1):
         if part.startswith(b"--"):
             break
+        if number > _MOST_PARTS:
+            raise HttpProblem("too-large", f"a request has {_MOST_PARTS} parts at most")
         head, found, content = part.partition(b"\r\n\r\n")
         headers = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n"))
         name = headers.get_param("name", header="content-disposition")

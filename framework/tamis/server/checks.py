@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 DAY = 24 * 3600.0
 _LONGEST_ID = 200
+_MOST_BESIDE = 64 * 1024
+"""Bytes of JSON in a subscription beside its text: each match tells them."""
 _NOT_KEPT = ("id", "validity")
 _RESERVED = ("validity", "deliver", "webhook")
 _NO_ID = ""
@@ -119,6 +121,14 @@ def checked_subscription(
     except SubscriptionError as bad:
         found.append(bad)
     document = {name: value for name, value in entry.items() if name not in _NOT_KEPT}
+    beside = len(json.dumps({**document, "where": None}))
+    if beside > _MOST_BESIDE:
+        found.append(
+            SubscriptionError(
+                f"a subscription has {_MOST_BESIDE:,} bytes of JSON at most beside its text, and "
+                f"this one has {beside:,}"
+            )
+        )
     webhook = None
     try:
         if document.pop("webhook", None) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -25,6 +26,7 @@ from tamis.server.service import Service
 _TAGS: list[Any] = ["events"]
 _TOGETHER = 100
 _SHED = (429, 503)
+_POSITION = re.compile(r"[0-9]{1,100}")
 
 
 def routes(service: Service) -> APIRouter:
@@ -42,12 +44,8 @@ def routes(service: Service) -> APIRouter:
         matched. An id that is known is taken once."""
         service.check_publisher(request)
         body = await _read(service, request)
-        documents = documents_of(body, request.headers)
         most = service.settings.most_events
-        if len(documents) > most:
-            raise HttpProblem(
-                "too-large", f"a request has {most:,} events at most", most_events=most
-            )
+        documents = await service.computed(len(body), documents_of, body, request.headers, most)
         service.counts["offered"] += len(documents)
         outcome = "refused"
         try:
@@ -74,7 +72,7 @@ def routes(service: Service) -> APIRouter:
         `gap`. With the admin key."""
         service.check_admin(request)
         last = request.headers.get("last-event-id", "")
-        if last and not last.isdecimal():
+        if last and not _POSITION.fullmatch(last):
             raise HttpProblem(
                 "malformed", f"Last-Event-ID is a position of the log, not {last!r:.80}"
             )
@@ -102,18 +100,26 @@ async def _published(
     service: Service, request: Request, body: bytes, documents: list[Any]
 ) -> PublishedEvents:
     """Publishes what documents hold, or raises the problem that they are."""
-    several = len(documents) > 1
-    events = [checked_event(each, at, several=several) for at, each in enumerate(documents)]
+    size = len(body)
+    events = await service.computed(size, _checked, documents)
     problem = service.overload()
     if problem is not None:
         raise problem
     with service.holding() as hold, service.request_of(request, body) as same_request:
-        hold(len(body))
+        hold(size)
+        change = changes.Publish(events, same_request)
+        await service.computed(size, change.prepare)
         try:
-            published: PublishedEvents = await service.submit(changes.Publish(events, same_request))
+            published: PublishedEvents = await service.submit(change)
         except Refusal as refusal:
             raise problem_of(refusal) from refusal
     return published
+
+
+def _checked(documents: list[Any]) -> list[dict[str, Any]]:
+    """Returns the events that documents are; a problem says which one is none."""
+    several = len(documents) > 1
+    return [checked_event(each, at, several=several) for at, each in enumerate(documents)]
 
 
 async def _decided(service: Service, position: int) -> bool:
@@ -169,19 +175,17 @@ def _entries(service: Service, after: int) -> list[tuple[int, str, dict[str, Any
     reading, state = service.log.reading, service.log.state
     if after >= state.cursor:
         return []
-    kept = reading.entries(after, _TOGETHER)
-    first = kept[0].position if kept else max(after + 1, state.floor)
+    kept = reading.decided(after, _TOGETHER)
+    first = kept[0][0].position if kept else max(after + 1, state.floor)
     listed: list[tuple[int, str, dict[str, Any]]] = []
     if first > after + 1:
         listed.append((first - 1, GAP, {"missing": first - 1 - after}))
-    for entry in kept:
-        if entry.position > state.cursor:
-            break
+    for entry, verdict in kept:
         data: dict[str, Any] = {"id": entry.id, "at": shown_time(entry.at)}
         if entry.kind == changes.PUBLISH:
             data["event"] = entry.body["event"]
             data["payloads"] = sorted(entry.body["payloads"])
-            data |= reading.verdict(entry.position) or {}
+            data |= verdict
         else:
             data |= entry.body
         listed.append((entry.position, entry.kind, data))

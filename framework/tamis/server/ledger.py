@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
@@ -224,13 +225,13 @@ class LogTransaction:
         return subscribed
 
     def _free_id(self, kind: str, table: str) -> str:
-        number = self.state.position + 1
-        while True:
-            id = f"{kind}-{number}"
-            found = self._database.execute(f"SELECT 1 FROM {table} WHERE id=?", (id,)).get
-            if found is None and self._entries.event(id) is None:
-                return id
-            number += 1
+        id = first = f"{kind}-{self.state.position + 1}"
+        while (
+            self._entries.event(id) is not None
+            or self._database.execute(f"SELECT 1 FROM {table} WHERE id=?", (id,)).get
+        ):
+            id = f"{first}-{token_hex(8)}"  # somebody may have taken those that follow, too
+        return id
 
     def _live(self, born: int) -> tuple[str, float | None]:
         """Returns the id and the end of a subscription that is live."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _EVERY_SECONDS = 0.05
 MOST_LATE_SECONDS = 0.25
-_SMALL_BYTES = 64 * 1024
+SMALL_BYTES = 64 * 1024
 """Larger bodies are read first: who is still sending one would not read the answer."""
 
 
@@ -61,4 +61,4 @@ def _is_small_event(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["path"] != "/events" or scope["method"] != "POST":
         return False
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-    return lengths[:1] != [] and lengths[0].isdigit() and int(lengths[0]) <= _SMALL_BYTES
+    return lengths[:1] != [] and lengths[0].isdigit() and int(lengths[0]) <= SMALL_BYTES

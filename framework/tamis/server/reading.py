@@ -189,6 +189,20 @@ class LogReaders:
         )
         return [LogEntry._make([*row[:5], json.loads(row[5])]) for row in rows]
 
+    def decided(self, after: int, most: int) -> list[tuple[LogEntry, dict[str, Any]]]:
+        """Returns the decided entries after a position, each with its verdict, which only events
+        have: read at once, for retention removes both."""
+        rows = self.rows(
+            "SELECT position, kind, at, id, born, entries.body, verdicts.body "
+            "FROM entries LEFT JOIN verdicts USING(position) "
+            "WHERE position>? AND position<=(SELECT cursor FROM state) ORDER BY position LIMIT ?",
+            *(after, most),
+        )
+        return [
+            (LogEntry._make([*row[:5], json.loads(row[5])]), json.loads(row[6] or "{}"))
+            for row in rows
+        ]
+
     def event_of(self, entry: LogEntry) -> dict[str, Any]:
         """Returns the event of an entry, with what is large of it."""
         return joined(entry.body["event"], entry.body["payloads"], self._payloads)

@@ -30,7 +30,7 @@ from tamis.server.errors import LogError
 from tamis.server.files import SubscriptionFiles
 from tamis.server.log import Log
 from tamis.server.matching import MatchThread
-from tamis.server.overload import MOST_LATE_SECONDS, Lateness
+from tamis.server.overload import MOST_LATE_SECONDS, SMALL_BYTES, Lateness
 from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.pulses import Pulses
 from tamis.server.tickets import same
@@ -232,6 +232,13 @@ class Service:
         """Calls a function that reads the log, in a thread."""
         return await run_in_threadpool(function, *arguments)
 
+    async def computed(self, size: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a function over so many bytes of a request; over many of them in a thread, so that
+        other requests are answered meanwhile."""
+        if size <= SMALL_BYTES:
+            return function(*arguments)
+        return await run_in_threadpool(function, *arguments)
+
     def overload(self) -> HttpProblem | None:
         """Says why no event is taken now: too much waits to be decided, or to be read."""
         if self._matching is None or self._log is None or self.lateness is None:
@@ -261,7 +268,10 @@ class Service:
         def hold(size: int) -> None:
             nonlocal held
             others = self.waiting_bytes - held
-            if others and self.waiting_bytes + size > self.settings.most_waiting_bytes:
+            most = self.settings.most_waiting_bytes
+            if held + size > SMALL_BYTES:  # those that are long under way leave room for small ones
+                most //= 2
+            if others and self.waiting_bytes + size > most:
                 raise overloaded(f"{self.waiting_bytes:,} bytes of requests wait for their turn")
             self.waiting_bytes += size
             held += size

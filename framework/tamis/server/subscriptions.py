@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -115,8 +116,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
         if foreseen is not None:
             answer["forecast"] = foreseen.as_dict()
         answer |= _told(service, wanted, subscribed)
-        headers = {"Location": f"/subscriptions/{subscribed.id}"}
-        return JsonResponse(answer, 201, headers if subscribed.id.isascii() else None)
+        return JsonResponse(answer, 201, {"Location": f"/subscriptions/{quote(subscribed.id, '')}"})
 
 
 def _add_replace(router: APIRouter, service: Service) -> None:

@@ -12,7 +12,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tamis.log import log as logger
@@ -94,6 +94,10 @@ class Dispatch:
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
+        # a name that is resolved slowly holds up nobody else's
+        self._loop.set_default_executor(
+            ThreadPoolExecutor(self._settings.connections, "tamis names")
+        )
         self._end: asyncio.Future[float] = self._loop.create_future()
         settings = self._settings
         self._slots = asyncio.Semaphore(settings.connections)
