@@ -13,6 +13,7 @@ import pytest
 from standardwebhooks import Webhook
 
 import tamis
+from tamis.server.database import open_database
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import matcher
@@ -181,6 +182,23 @@ def test_a_request_without_an_answer_is_made_once(
         made.unsubscribe()
         with pytest.raises(tamis.ServerError, match="there is no subscription"):
             made.show()
+
+
+def test_a_request_that_is_still_under_way_is_waited_for(tmp_path: Path) -> None:
+    """The client asks again when it hears nothing; the server then says that it is at it."""
+    with (
+        Server(ServerSettings(tmp_path), matcher) as server,
+        tamis.Client(server.url, timeout_seconds=0.3) as client,
+    ):
+        server.wait_ready()
+        holding = open_database(tmp_path)
+        holding.execute("BEGIN IMMEDIATE")  # the writer waits for it
+        release = threading.Timer(1.0, lambda: holding.execute("ROLLBACK"))
+        release.start()
+        assert client.publish({"id": "e1"}) == ["e1"]
+        release.join()
+        holding.close()
+        assert server.service.log.state.position == 1
 
 
 def test_who_is_not_there_is_told() -> None:

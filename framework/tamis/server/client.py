@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import httpx
 
 _AGAIN = (429, 502, 503, 504)
+_IN_PROGRESS = "urn:tamis:problem:in-progress"
 _TRIES = 8
 _FIRST_SECONDS = 0.1
 _LONGEST_SECONDS = 10.0
@@ -135,7 +136,7 @@ class Client:
                     raise ServerError(f"{self._http.base_url} does not answer: {bad}") from bad
                 time.sleep(_pause(number))
                 continue
-            if answer.status_code in _AGAIN and not is_last:
+            if _is_passing(answer) and not is_last:
                 time.sleep(max(_after(answer), _pause(number)))
                 continue
             if method == "DELETE" and number and answer.status_code == 404:
@@ -303,6 +304,13 @@ def _pause(number: int) -> float:
     """Returns how long to wait before one tries again: twice as long each time, more or less."""
     longest = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2.0**number)
     return random.uniform(longest / 2, longest)
+
+
+def _is_passing(answer: httpx.Response) -> bool:
+    """Returns whether it may help to ask again: also where the same request is not answered yet."""
+    return answer.status_code in _AGAIN or (
+        answer.status_code == 409 and _IN_PROGRESS in answer.text
+    )
 
 
 def _after(answer: httpx.Response) -> float:

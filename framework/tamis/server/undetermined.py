@@ -22,8 +22,10 @@ def _listed(service: Service, standing: DeliveryStanding) -> list[dict[str, Any]
     reading = service.log.reading
     listed = []
     for each in reading.open_verdicts(born=standing.born):
-        [entry] = reading.entries(each.position - 1, 1)
-        listed.append({"event": entry.id, "operators": each.operators, "tries": each.tries})
+        for entry in reading.entries(each.position - 1, 1):
+            if entry.position == each.position:  # it may have been removed meanwhile
+                named = {"event": entry.id, "operators": each.operators}
+                listed.append({**named, "tries": each.tries})
     return listed
 
 
