@@ -129,6 +129,16 @@ def test_a_film_that_is_cut_off_is_said(dark: Path, tamis: Tamis) -> None:
     assert "it says that it has 200 frames, and only" in (dark / "bad.jsonl").read_text()
 
 
+def test_a_film_among_others_that_cannot_be_opened_is_a_line(dark: Path, tamis: Tamis) -> None:
+    (dark / "films").mkdir()
+    (dark / "films" / "a.avi").write_bytes(b"RIFF, and no more")
+    film(dark / "films" / "b.avi", seconds=2)
+    ended = tamis(*MATCH, "--events", "films", "--every", "1s", "--rejects", "bad.jsonl")
+    assert [each["event"] for each in ended.lines] == ["films/b.avi#0", "films/b.avi#10"]
+    assert "1 line holds no event" in ended.err
+    assert "OpenCV cannot open films/a.avi as a film" in (dark / "bad.jsonl").read_text()
+
+
 def test_how_often_is_asked_for(dark: Path, tamis: Tamis) -> None:
     ended = tamis(*MATCH, "--events", "a.avi")
     assert ended.status == 2
@@ -138,6 +148,8 @@ def test_how_often_is_asked_for(dark: Path, tamis: Tamis) -> None:
     assert "rtsp://camera.example/1 is a film" in ended.err
     assert "secret" not in ended.err
     assert tamis(*MATCH, "--events", "a.avi", "--every", "1x").status == 2
+    ended = tamis(*MATCH, "--events", "a.avi", "--every", "1s", "--starts", "yesterday")
+    assert "--starts is a time as 2026-05-01T10:00:00Z, not 'yesterday'" in ended.err
     assert tamis(*MATCH, "--events", "dark.jsonl", "--track", "t.csv").status == 2
 
 

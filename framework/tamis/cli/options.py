@@ -186,9 +186,12 @@ def frames_of(
         return None
     try:
         seconds = float(duration_seconds(every))
-        began = None if starts is None else datetime.fromisoformat(starts)
     except ValueError as bad:
-        raise MisuseError(f"--every and --starts: {bad}") from None
+        raise MisuseError(f"--every: {bad}") from None
+    try:
+        began = None if starts is None else datetime.fromisoformat(starts)
+    except ValueError:
+        raise MisuseError(f"--starts is a time as 2026-05-01T10:00:00Z, not {starts!r}") from None
     if began is not None and began.tzinfo is None:
         began = began.replace(tzinfo=UTC)
     return Frames(seconds, began, track, most)

@@ -74,6 +74,12 @@ class Films:
         """Yields the events of one film, and the reason why it ends before it should."""
         shown = shown_film(file)
         film = _opened(file, shown)
+        if not film.isOpened():
+            problem = f"OpenCV cannot open {shown} as a film or a camera"
+            if len(self.files) == 1:
+                raise ReadingError(problem)
+            yield FileLine(shown, 0, None, problem, shown)
+            return
         live, number, given = is_address(file), -1, 0
         frames = None
         try:
@@ -186,7 +192,7 @@ def _films(place: str) -> list[str]:
 
 
 def _opened(file: str, shown: str) -> Any:
-    """Returns the film, opened; `ReadingError` where it is none."""
+    """Returns the film, opened if OpenCV can; `ReadingError` where that cannot be tried."""
     try:
         import cv2
     except ImportError:
@@ -204,8 +210,6 @@ def _opened(file: str, shown: str) -> Any:
         if not stat.S_ISREG(os.stat(file).st_mode):
             raise ReadingError(f"{shown} is not a plain file")
         film = cv2.VideoCapture(file)
-    if not film.isOpened():
-        raise ReadingError(f"OpenCV cannot open {shown} as a film or a camera")
     return film
 
 
