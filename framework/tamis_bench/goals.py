@@ -180,7 +180,6 @@ _OTHERS = (
     most("forms", "numba", 0, what="first answer"),
     most("isolation", "over_inline_us", 60, what=_begins("same", "new")),
     most("isolation", "after_deadline_ms", 100),
-    most("isolation", "left", 0),
 )
 GOALS = (*_INDEX, *_PLANNERS, *_ENGINE, *_CALLS, *_SPARK, *_OTHERS)
 

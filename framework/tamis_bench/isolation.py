@@ -3,8 +3,7 @@
 Figures are medians of calls of one gateway, with both kinds in turns: about the same event, whose
 inputs the worker has, and about a new event each time, whose input of so many bytes is sent too. A
 call that hangs is measured from its deadline until its answer is there; by then its worker is
-killed, and another one makes the next call. `--abuse N` also makes workers hang, crash and exhaust
-their memory while other calls are made (`abuse`).
+killed, and another one makes the next call.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from tamis.event import Event
 from tamis.operators import FunctionOperator, record_of
 from tamis.operators.asking import Call
 from tamis.operators.specification import Parameter
-from tamis_bench.abuse import abused
 from tamis_bench.options import count
 from tamis_bench.report import Row, progress
 
@@ -49,10 +47,8 @@ def measured(
     *,
     calls: Annotated[int, count("Calls of each kind.")] = 2_000,
     kills: Annotated[int, count("Calls that hang.")] = 40,
-    abuse: Annotated[int, count("Events with workers abused beside them.", 0)] = 0,
-    workers: Annotated[int, count("Calls of such an event at once.")] = 4,
 ) -> Iterator[Row]:
-    """Yields a row for each kind of call and for kills, and for abuse where it is asked for."""
+    """Yields a row for each kind of call, and for kills."""
     few = max(20, calls // 20)
     kinds: list[tuple[str, int, Callable[[], object]]]
     kinds = [("same event, no input sent", calls, bytes)]
@@ -70,8 +66,6 @@ def measured(
     for what, late in _kills(kills).items():
         part = "An answer after the deadline of a hung call"
         yield {"part": part, "what": what, "after_deadline_ms": late}
-    if abuse:
-        yield from abused(abuse, workers)
 
 
 def _over(calls: int, content: Callable[[], object], same: bool) -> float:

@@ -14,10 +14,10 @@ import pytest
 import tamis
 from tamis import Matcher, OperatorError, SubscriptionError
 from tamis.operators import FunctionOperator, OperatorRecord
-from tamis_bench.abuse import (
+
+from .abuse import (
     above,
 )
-
 from .workers import isolated, matcher_with, reason, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")

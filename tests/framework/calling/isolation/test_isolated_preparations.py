@@ -13,9 +13,9 @@ import pytest
 import tamis
 from tamis import Limits, Preparation
 from tamis.operators import OperatorRecord
-from tamis_bench.abuse import CallsAtOnce
 from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
 
+from .abuse import CallsAtOnce
 from .workers import isolated, matcher_with, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")

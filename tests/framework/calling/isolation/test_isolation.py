@@ -18,19 +18,16 @@ import pytest
 import tamis
 from tamis import Limits, Matcher
 from tamis.operators import OperatorRecord
-from tamis_bench.abuse import (
+from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
+
+from .abuse import (
     PATIENT,
     CallsAtOnce,
     above,
-    children,
-    descriptors,
+    abuse,
     left,
     marked,
-    matcher_of,
-    run,
 )
-from tests.framework.calling.patience import PATIENCE_SECONDS, in_thread, join
-
 from .workers import isolated, matcher_with, reason, reasons, values
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
@@ -42,16 +39,11 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc: ru
 
 @LINUX
 def test_what_hangs_crashes_and_swells_changes_no_other_answer_and_leaves_nothing() -> None:
-    matcher_of(isolated=False).close()
     gc.collect()
-    before, others = descriptors(), children()
-    with marked() as mark:
-        kinds = run(60)
-        assert left(mark) == []
+    kinds = abuse(60, 4)
     assert kinds["hanging timed out"] == kinds["crashing crashed"] == 60
     assert kinds["swelling out of memory"] == 60
     assert kinds["stuck timed out"] > 20
-    assert (descriptors(), children()) == (before, others)
 
 
 # where calls run

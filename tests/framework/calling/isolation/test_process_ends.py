@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import tamis
-from tamis_bench.abuse import above, children, left, marked
 from tests.framework.calling.patience import in_thread, join
 
+from .abuse import above, children, left, marked
 from .test_isolation import LINUX, process
 from .workers import isolated, matcher_with, values
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system 
 PROGRAM = """
 import os, signal, sys, threading, time, gc, warnings
 warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)  # programs may fork beside threads
-from tamis_bench.abuse import *
+from tests.framework.calling.isolation.abuse import *
 matcher = matcher_of(isolated=True, workers=2)
 matcher.match(event_of(5))
 print("ready", flush=True)

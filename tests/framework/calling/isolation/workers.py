@@ -8,7 +8,8 @@ from typing import Any
 import tamis
 from tamis import Matcher
 from tamis.operators import FunctionOperator
-from tamis_bench.abuse import PATIENT
+
+from .abuse import PATIENT
 
 
 def isolated(**settings: Any) -> Callable[[Callable[..., Any]], FunctionOperator]:

@@ -1,12 +1,14 @@
 """Hangs, crashes and swells workers, and shows that nothing else is different for it.
 
-Each event hangs a worker, ends one (by exit, by a fault, by a signal, in turn) and makes one swell,
+`python -m tests.framework.calling.isolation.abuse --times N [--workers N]`: each event
+hangs a worker, ends one (by exit, by a fault, by a signal, in turn) and makes one swell,
 beside calls that are well. Every verdict, binding and unknown is compared with those of a matcher
 in which the bad operators just raise; at the end no process and no descriptor may be left.
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import os
 import signal
@@ -20,7 +22,7 @@ from typing import Any
 
 import tamis
 from tamis import Limits, Matcher, Preparation
-from tamis_bench.report import Row, progress
+from tamis_bench.report import progress
 from tamis_bench.workloads import OrderedRun
 
 MARK = "TAMIS_ABUSE"
@@ -241,23 +243,21 @@ def left(mark: str, seconds: float = 20.0) -> list[int]:
     return found
 
 
-def abused(calls: int, workers: int) -> Iterator[Row]:
-    """Yields how many calls failed of each kind, and what is left behind."""
+def abuse(times: int, workers: int) -> Counter[str]:
+    """Abuses workers at so many events, and looks what is left behind; which calls failed how."""
     with matcher_of(isolated=False) as matcher:
         matcher.match(event_of(0))  # what is begun once is begun
     before, others = descriptors(), children()
-    begun = time.perf_counter()
     with marked() as mark:
-        kinds = run(calls, workers)
-        seconds = time.perf_counter() - begun
-        processes = left(mark)
-    part = f"{calls:,} events with workers abused, in {seconds:.0f} s: other answers as they were"
-    for kind, count in sorted(kinds.items()):
-        yield {"part": part, "what": kind, "events": count}
-    remains = {
-        "processes left": len(processes),
-        "children left": len(children()) - len(others),
-        "descriptors left": descriptors() - before,
-    }
-    for what, count in remains.items():
-        yield {"part": part, "what": what, "left": count}
+        kinds = run(times, workers)
+        assert not left(mark)
+    assert (len(children()), descriptors()) == (len(others), before)
+    return kinds
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=100, metavar="N")
+    parser.add_argument("--workers", type=int, default=4, metavar="N")
+    for what, count in sorted(abuse(**vars(parser.parse_args())).items()):
+        print(f"{count:,} {what}")
