@@ -13,14 +13,13 @@ from tamis.cli.command import Command
 from tamis.cli.doctor import doctor
 from tamis.cli.drift import drift
 from tamis.cli.explain import explain
-from tamis.cli.indexes import indexes
 from tamis.cli.learn import learn
+from tamis.cli.listing import indexes, planners
 from tamis.cli.match import match
 from tamis.cli.models import models
 from tamis.cli.new_operator import new_operator
 from tamis.cli.operators import operators
 from tamis.cli.options import Debug
-from tamis.cli.planners import planners
 from tamis.cli.plugins import plugins
 from tamis.cli.serve import serve
 from tamis.cli.stream import stream

@@ -1,4 +1,4 @@
-"""Lists planners or indexes: names, descriptions, sources."""
+"""Lists planners and indexes, with descriptions and sources: `tamis planners`, `tamis indexes`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json as json_module
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from tamis.cli.options import Debug, Json
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table, wrapped
 from tamis.words import plural
 
 
-class Description(Protocol):
+class _Description(Protocol):
     """Something with a name and a description."""
 
     @property
@@ -23,8 +24,25 @@ class Description(Protocol):
         """The purpose of it, in a few words."""
 
 
-def show(kind: str, records: Iterable[Description], default: str, *, json: bool) -> None:
-    """Writes the list of all records of a kind, the default one marked."""
+def planners(json: Json = False, debug: Debug = False) -> None:
+    """List the planners, which order operator calls."""
+    from tamis.matcher import DEFAULT_PLANNER
+    from tamis.plugins.loader import installed
+
+    # those for small problems are yardsticks
+    chosen_from = [each for each in installed().planners.values() if not each.is_small]
+    _show("planner", chosen_from, DEFAULT_PLANNER, json=json)
+
+
+def indexes(json: Json = False, debug: Debug = False) -> None:
+    """List the indexes, which find candidates by their attributes."""
+    from tamis.matcher import DEFAULT_INDEX
+    from tamis.plugins.loader import installed
+
+    _show("index", installed().indexes.values(), DEFAULT_INDEX, json=json)
+
+
+def _show(kind: str, records: Iterable[_Description], default: str, *, json: bool) -> None:
     from tamis.plugins.loader import installed
 
     sources = installed().sources

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -96,14 +97,5 @@ def _as_dict(model: ModelRecord) -> dict[str, Any]:
         "must_accept": model.must_accept,
         "fetched": model.fetched,
         "folder": str(model.folder),
-        "files": [
-            {
-                "name": each.name,
-                "package": each.package,
-                "member": each.member,
-                "sha256": each.sha256,
-                "size": each.size,
-            }
-            for each in model.files
-        ],
+        "files": [asdict(each) for each in model.files],
     }

@@ -10,7 +10,7 @@ from tamis.words import agreed, counted
 
 def put(text: str) -> None:
     """Writes text for people; what could steer a terminal is shown, not sent."""
-    print("".join(_visible(letter) for letter in text) if _steers(text) else text)
+    print(_shown(text))
 
 
 def put_json(value: object) -> None:
@@ -24,11 +24,7 @@ def put_json(value: object) -> None:
 def say(sentence: str) -> None:
     """Tells people something, whether or not they still listen."""
     with contextlib.suppress(OSError, ValueError):
-        print(
-            "".join(_visible(letter) for letter in sentence) if _steers(sentence) else sentence,
-            file=sys.stderr,
-            flush=True,
-        )
+        print(_shown(sentence), file=sys.stderr, flush=True)
 
 
 def say_rejects(rejected: int, first: str, *, kept: bool) -> None:
@@ -39,12 +35,11 @@ def say_rejects(rejected: int, first: str, *, kept: bool) -> None:
         say(f"note: {lines}{hint}{agreed(rejected, ':', ', the first of them')} {first}")
 
 
-def _steers(text: str) -> bool:
-    return any(not letter.isprintable() and letter not in "\n\t" for letter in text)
-
-
-def _visible(letter: str) -> str:
-    """Returns the letter, or a mark for one that cannot be shown."""
-    if letter in "\n\t" or letter.isprintable():
-        return letter
-    return "\N{REPLACEMENT CHARACTER}"
+def _shown(text: str) -> str:
+    """Returns the text with a mark for each letter that cannot be shown."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter in "\n\t" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for letter in text
+    )

@@ -71,7 +71,7 @@ class OpenVerdicts:
         self._log = log
         self._write = write
         self._matcher = matcher
-        self._waiting = self._names()
+        self._waiting = {name for each in self._found() for name in each.operators}
         """The operators that left something open which may be tried without being asked for."""
         self._back: set[str] = set()
         self._asked: set[int] = set()
@@ -80,9 +80,6 @@ class OpenVerdicts:
 
     def _found(self) -> list[OpenVerdict]:
         return self._log.reading.open_verdicts(tries=MOST_TRIES - 1)
-
-    def _names(self) -> set[str]:
-        return {name for each in self._found() for name in each.operators}
 
     def note(self, account: Account, open_: Iterable[Open]) -> None:
         """Takes which operators answered about an event, and which left something open."""
