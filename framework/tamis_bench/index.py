@@ -182,13 +182,7 @@ def measured(
     wanted = list(workloads or WORKLOADS)
     for plan in plans([name for name in wanted if name != clauses.NAME], given, scale):
         progress(f"{plan.title}: drawing")
-        boxes = plan.draw(seed, events)
-        if plan.name == DICTS:
-            yield from dicts(boxes, plan.title, index, passes)
-        elif plan.name == FILLED:
-            yield from filled(boxes, plan.title, index)
-        else:
-            yield from _measured(_Run(plan, boxes, passes), index, scans)
+        yield from _measured(plan, plan.draw(seed, events), passes, index, scans)
     if clauses.NAME in wanted:
         yield from clauses.measured(
             index or _registered(), seed=seed, events=events, passes=passes, scale=scale
@@ -196,9 +190,18 @@ def measured(
 
 
 def _measured(
-    run: _Run, indexes: Sequence[str] | None, scans: Sequence[str] | None
+    plan: IndexWorkload,
+    boxes: Boxes,
+    passes: int,
+    indexes: Sequence[str] | None,
+    scans: Sequence[str] | None,
 ) -> Iterator[Row]:
     """Yields the rows of a workload: of every method, of what an index costs, and of it later."""
+    if plan.name == DICTS:
+        return (yield from dicts(boxes, plan.title, indexes, passes))
+    if plan.name == FILLED:
+        return (yield from filled(boxes, plan.title, indexes))
+    run = _Run(plan, boxes, passes)
     _check_by_hand(run)
     scan_names, no_scans = chosen_scans(run.boxes, scans)
     index_names, left_out = chosen_indexes(run.boxes, indexes)

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.SubscriptionWarning")
 
 
-@pytest.mark.long
-def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path: Path) -> None:
-    pytest.importorskip("grpc_status", reason="pip install 'pyspark[connect]' brings it")
-    alike.prepare(tmp_path)
+def connected_answers(place: Path) -> dict[str, Any]:
+    """Returns what a session of Spark Connect answers, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.spark.alike", str(tmp_path)],
+        [sys.executable, "-W", "ignore", "-m", "tests.spark.alike", str(place)],
         env={
             **os.environ,
             "JAVA_HOME": home_for_spark(java_found()),
@@ -41,7 +39,15 @@ def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    connected = json.loads(done.stdout.splitlines()[-1])
+    answers: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answers
+
+
+@pytest.mark.long
+def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path: Path) -> None:
+    pytest.importorskip("grpc_status", reason="pip install 'pyspark[connect]' brings it")
+    alike.prepare(tmp_path)
+    connected = connected_answers(tmp_path)
     done, parts = connected.pop("progress")
     assert 0 <= done <= parts == 3
     classic = alike.answers(spark, tmp_path)
