@@ -108,15 +108,21 @@ def test_commands_run(line: str, example: Path) -> None:
     assert done.stdout
 
 
-def test_the_demo_runs() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples" / "surveillance" / "demo.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert '"frame-7", "matches": [{"subscription": "S5"' in done.stdout
-    assert "S5 does not match frame-8" in done.stdout
+def test_the_frames_of_the_example_match_as_the_paper_says(example: Path) -> None:
+    options = ("--subscriptions", "subscriptions.jsonl", "--operators", "operators.py")
+    frame = (example / "events.jsonl").read_text(encoding="utf-8").splitlines()[7]
+    for asked, wanted in (
+        (("match", "--events", "events.jsonl"), '"frame-7", "matches": [{"subscription": "S5"'),
+        (("explain", "--event", frame, "--subscription", "S5"), "S5 does not match frame-8"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "tamis", *asked, *options],
+            cwd=example,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert wanted in done.stdout
 
 
 def test_the_frames_of_the_example_are_what_its_script_makes() -> None:
