@@ -39,7 +39,6 @@ _BULK = "building is in bulk and compiled for all; what a subscription costs fal
 _TREE = "this BE-Tree is compiled, its layout flat, and so faster than the one that was measured"
 _SMALL = "at a small scale most of the figure is what an index costs whatever it holds"
 _FEW = "at a small scale very many attributes have a few subscriptions each"
-_CLUSTERS = "the clusters of an access predicate are as good here as a scan in a kernel: few values"
 _PAIRED = "psthash pairs only where pairs pay, and is pstbloom elsewhere: the two are nearly equal"
 _OUTPUT = "most of the time is writing down what matches, for all alike"
 _ROWS = "rows lie with their predicates in their buckets; a longer row is a longer record"
