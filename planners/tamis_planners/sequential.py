@@ -23,14 +23,35 @@ class Sequential:
         return _SequentialRun(problem)
 
 
-class _SequentialRun:
+class OpenAlternatives:
+    """Keeps which alternatives are open, and which calls were made or are known without."""
+
+    def __init__(
+        self, alternatives: int, calls: int, test_call: list[int], tests_of_call: list[int]
+    ) -> None:
+        self._open = bytearray(b"\1") * alternatives
+        self._asked = bytearray(calls)
+        self._test_call, self._unknown = test_call, tests_of_call
+
+    def observe(
+        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
+    ) -> None:
+        for test in tests:
+            call = self._test_call[test]
+            self._unknown[call] -= 1
+            if not self._unknown[call]:
+                self._asked[call] = True
+        for alternative in decided:
+            self._open[alternative] = 0
+
+
+class _SequentialRun(OpenAlternatives):
     def __init__(self, problem: Problem) -> None:
+        tests_of_call = np.bincount(problem.test_call, minlength=problem.calls).tolist()
+        test_call = problem.test_call.tolist()
+        super().__init__(problem.alternatives, problem.calls, test_call, tests_of_call)
         self._alternative_calls = problem.alternative_calls
         self._call_alternatives = problem.call_alternatives
-        self._open = bytearray(b"\1") * problem.alternatives
-        self._asked = bytearray(problem.calls)
-        self._test_call: list[int] = problem.test_call.tolist()
-        self._unknown = np.bincount(problem.test_call, minlength=problem.calls).tolist()
         self._checked = [0] * problem.calls
         self._marked = 0
         self._left: list[int] = []
@@ -68,14 +89,3 @@ class _SequentialRun:
             at += 1
         self._checked[call] = at
         return at < len(alternatives)
-
-    def observe(
-        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
-    ) -> None:
-        for test in tests:
-            call = self._test_call[test]
-            self._unknown[call] -= 1
-            if not self._unknown[call]:
-                self._asked[call] = True
-        for alternative in decided:
-            self._open[alternative] = 0

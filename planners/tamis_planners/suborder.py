@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.planning import Problem, Run, Standing
+from tamis_planners.sequential import OpenAlternatives
 from tamis_planners.suborder_order import ChainOrder
 
 
@@ -68,14 +69,12 @@ class _ChainedProblem:
         self.chains: list[list[int]] = [sorted_calls[start:end] for start, end in pairwise(starts)]
 
 
-class _SubOrderRun:
+class _SubOrderRun(OpenAlternatives):
     def __init__(self, prepared: _ChainedProblem) -> None:
+        tests_of_call = prepared.tests_of_call.copy()
+        super().__init__(prepared.alternatives, prepared.calls, prepared.test_call, tests_of_call)
         self._order = prepared.order
         self._chains = prepared.chains
-        self._open = bytearray(b"\1") * prepared.alternatives
-        self._asked = bytearray(prepared.calls)
-        self._test_call = prepared.test_call
-        self._unknown = prepared.tests_of_call.copy()
         self._at = 0
 
     def next(self, limit: int) -> Sequence[int]:
@@ -99,14 +98,3 @@ class _SubOrderRun:
                 self._asked[call] = True
                 return call
         return None
-
-    def observe(
-        self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
-    ) -> None:
-        for test in tests:
-            call = self._test_call[test]
-            self._unknown[call] -= 1
-            if not self._unknown[call]:
-                self._asked[call] = True
-        for alternative in decided:
-            self._open[alternative] = 0
