@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+from tamis.plugins.loader import installed
 from tamis.testing import hypothesis_profile
 
 _OURS = ("TAMIS_", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "PYTHONWARNINGS")
@@ -19,4 +20,5 @@ for _name in [name for name in os.environ if name.startswith(_OURS)]:
 os.environ["TAMIS_MODELS"] = (
     os.devnull
 )  # what a machine has fetched changes no answer but where asked
+installed()  # once a process, before a test sets what plugins read
 hypothesis_profile()
