@@ -97,10 +97,11 @@ class SeenEvents:
                 curves.append(before)
                 continue
             cuts, counts = found
-            total = float(counts.sum())
+            ends = np.cumsum(counts)  # whose last one, other than a sum, is rounded as they are
+            total = float(ends[-1])
             presence.append(max(total, 0.5) / self.events)
             is_coarse = number < len(store.dimensions) and store.dimensions[number, COARSE]
             if len(cuts) and total and not (is_coarse and before is not None):
-                before = Curve(cuts, np.cumsum(counts)[:-1] / total)
+                before = Curve(cuts, ends[:-1] / total)
             curves.append(before)
         return DimensionKnowledge.of(presence, curves)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
 import tamis
 from tamis import Matcher, Statistics
 from tamis.index.buckets import index as bucket_index
 from tamis.index.buckets import seen
+from tamis.index.buckets.seen import FEWEST_EVENTS
 from tamis.index.lanes import LanesIndex
 from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
 from tamis.index.psthash import PSTHash
+from tamis.language.comparison import Comparison
+from tamis.language.predicate import AttributePredicate
 from tamis.testing.index_law import index_machine
 from tests.borders import borders
 
@@ -119,6 +124,20 @@ def test_answers_stay_what_they_are_while_rows_move(factory: Any) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=12))
+@example([0, 1.369e-07, 2.647e-23, 2.282e-08, 2, 2.282e-08, 5.294e-23, 38.99999981746604, 0])
+def test_shares_of_what_was_seen_end_at_1_however_they_are_rounded(counts: list[float]) -> None:
+    index = PSTBloom()
+    index.build([(0, [AttributePredicate("a", Comparison("<", 1))])])
+    index._seen.events = FEWEST_EVENTS
+    cuts = np.arange(len(counts) - 1.0)
+    index._seen._cells = dict.fromkeys(index._dimensions.keys, (cuts, np.array(counts)))
+    known = index._seen.knowledge(index._store, index._dimensions, None)
+    assert known is not None
+    assert len(known.before) == len(cuts) * (sum(counts) > 0)
+    assert (np.diff([0, *known.before, 1]) >= 0).all()
 
 
 @pytest.mark.usefixtures("hasty")
