@@ -92,11 +92,14 @@ def hypothesis_profile() -> str:
     >>> hypothesis_profile() in ("glance", "quick", "long")
     True
     """
+    # what explains a failure traces every line: a law would run out of time before it is told
+    phases = [each for each in hypothesis.Phase if each != hypothesis.Phase.explain]
     for name, examples in _EXAMPLES.items():
         hypothesis.settings.register_profile(
             name,
             max_examples=examples,
             deadline=None,
+            phases=phases,
             print_blob=False,
             suppress_health_check=list(hypothesis.HealthCheck),
         )
