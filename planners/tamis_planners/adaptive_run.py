@@ -98,7 +98,7 @@ def opened(
         **{name: getattr(shape, name) for name in FIXED},
         alternatives=np.zeros((alternatives, 9), np.int32),
         calls=np.zeros((calls, 8), np.int32),
-        units=np.zeros((units, 3), np.int32),
+        units=np.zeros((units, 4), np.int32),
         siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(tests, np.int8),

@@ -9,7 +9,6 @@ is needed at all is counted in whole numbers. Cost: O(needs of the alternative) 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from tamis.kit import Floats, Ints, SmallInts, TinyInts, portable
@@ -27,8 +26,9 @@ BASE, TRUE, ALONE, WEIGHT, PUSH = range(5)
 COST, OWN, SCORE, PEAK, FAILURE, SURVIVAL = range(6)
 # prices of units
 PRICE, JOINT = range(2)
-# units; the last column is a list of those whose keys are not what they were
-DIRTY, PAID, IN_CHANGED = range(3)
+# units; a list of those whose keys are not what they were; and by block of units, whether the
+# highest key may have sunk
+DIRTY, PAID, IN_CHANGED, MAY_BE_LESS = range(4)
 # numbers of the run
 CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING = range(6)
 # sums of the run
@@ -79,7 +79,7 @@ class WorthState(NamedTuple):
     key: Floats
     """By unit: benefit for cost, below zero when nobody needs it."""
     best: Floats
-    """The highest key of each block of units."""
+    """The highest key of each block of units, or more."""
     sums: Floats
     ordered: Floats
     ended: Floats
@@ -430,37 +430,54 @@ def key_of(state: WorthState, unit: int) -> float:
 
 
 @portable
+def rate(state: WorthState, unit: int) -> None:
+    """Computes the key of a unit anew; the highest one of its block then is known, or too high."""
+    block, before, now = unit // BLOCK, state.key[unit], key_of(state, unit)
+    state.key[unit] = now
+    if now >= state.best[block]:
+        state.best[block] = now
+        state.units[block, MAY_BE_LESS] = 0
+    elif before >= state.best[block]:
+        state.units[block, MAY_BE_LESS] = 1
+
+
+@portable
+def look_through(state: WorthState, block: int) -> None:
+    """Finds the highest key of a block."""
+    highest = NEVER
+    for unit in range(block * BLOCK, min(len(state.units), (block + 1) * BLOCK)):
+        highest = max(highest, state.key[unit])
+    state.best[block] = highest
+    state.units[block, MAY_BE_LESS] = 0
+
+
+@portable
 def best_unit(state: WorthState) -> int:
-    """Returns the unit of the highest key, -1 if none is needed: two levels, only changes."""
-    units = len(state.units)
+    """Returns the unit of the highest key, the first of several, -1 if none is needed.
+
+    Keys mostly sink: a block is looked through only where it might have the highest one."""
     for at in range(state.numbers[CHANGED]):
         unit = state.units[at, IN_CHANGED]
-        state.key[unit] = key_of(state, unit)
-        state.best[unit // BLOCK] = math.inf
+        rate(state, unit)
         state.units[unit, DIRTY] = 0
     state.numbers[CHANGED] = 0
     while True:
         top, found = NEVER, -1
         for block in range(len(state.best)):
-            if state.best[block] == math.inf:
-                highest = NEVER
-                for unit in range(block * BLOCK, min(units, (block + 1) * BLOCK)):
-                    highest = max(highest, state.key[unit])
-                state.best[block] = highest
             if state.best[block] > top:
                 top, found = state.best[block], block
-        if top < 0.0:
+        if found < 0:
             return -1
+        if state.units[found, MAY_BE_LESS]:
+            look_through(state, found)
+            continue
         unit = found * BLOCK
         while state.key[unit] != top:
             unit += 1
-        if not state.numbers[IMPLYING]:
-            return unit
-        # what others imply may have sunk since: the highest key counts once it is fresh
-        state.key[unit] = key_of(state, unit)
+        if state.numbers[IMPLYING]:
+            rate(state, unit)  # what others imply may have sunk since
         if state.key[unit] >= top:
             return unit
-        state.best[found] = math.inf
 
 
 @portable
