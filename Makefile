@@ -11,7 +11,7 @@ QUICK := $(addprefix tests/framework/,language event catalog statistics index en
 CONSTRAINTS := $(abspath framework/constraints.txt)
 KERNELS := $(shell grep -rlE '^@kernel|numeric.kernels import|import .*portable|numba.extending' framework planners \
 	--include='*.py')
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 KNOWN = PIP_CONSTRAINT=$(CONSTRAINTS) PIP_BUILD_CONSTRAINT=$(CONSTRAINTS) $(INSTALL)
 PYTEST = $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal
 

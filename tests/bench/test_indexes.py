@@ -160,6 +160,7 @@ def test_a_wrong_answer_ends_it_with_its_circumstances(
         measured("matching", ["scan"], [])
 
 
+@pytest.mark.slow
 def test_an_index_that_goes_wrong_while_subscriptions_are_replaced_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

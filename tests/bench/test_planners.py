@@ -82,6 +82,7 @@ def test_large_workloads_have_fewer_events_and_bounds(monkeypatch: pytest.Monkey
     assert (about["events"], about["workloads"], about["bounded_events"]) == (8, 1, 3)
 
 
+@pytest.mark.slow
 def test_fewer_events_get_bounds_where_that_is_said() -> None:
     rows = measure(SMALL, ["naive"], Effort(events=6, workloads=2, bounded=3))
     about = rows[0]["about"]

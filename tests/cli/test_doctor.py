@@ -149,6 +149,7 @@ def test_a_plugin_that_cannot_be_loaded_is_broken(process: Process, folder: Path
     assert ended.err == ""
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_costs_its_operators_alone(process: Process) -> None:
     listed = process("operators", "locIn", TAMIS_DETECTOR="nonsense")
     assert listed.status == 0

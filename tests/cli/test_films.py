@@ -198,6 +198,7 @@ def test_a_camera_by_rtsp(dark: Path, tamis: Tamis) -> None:
     assert "guess" not in other.err
 
 
+@pytest.mark.slow
 def test_matching_that_takes_longer_than_a_camera_sees_what_it_sees_now() -> None:
     late = []
     with camera(lambda seconds: None if seconds > 6 else int(40 * seconds)) as address:

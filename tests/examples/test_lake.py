@@ -26,6 +26,7 @@ shutil.rmtree(folder)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_the_cells_of_the_notebook_run(tmp_path: Path) -> None:
     for module, extra in (("pyspark", "spark"), ("scipy", "bench")):

@@ -5,20 +5,26 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("framework", "operators", "planners", "examples")
-MODULES = {
-    path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
-    for part in PARTS
-    for path in sorted((ROOT / part).rglob("*.py"))
-}
+
+
+@cache
+def modules(*parts: str) -> dict[Path, ast.Module]:
+    """The modules of some parts of the tree, of those outside tests by default."""
+    return {
+        path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+        for part in parts or PARTS
+        for path in sorted((ROOT / part).rglob("*.py"))
+    }
 
 
 def test_no_class_stands_in_two_modules() -> None:
     found: dict[str, list[str]] = defaultdict(list)
-    for path, module in MODULES.items():
+    for path, module in modules().items():
         for node in ast.walk(module):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(str(path))
@@ -42,7 +48,7 @@ def test_no_class_is_a_participle_alone() -> None:
     }
     found = [
         f"{path}: {node.name}"
-        for path, module in MODULES.items()
+        for path, module in modules().items()
         for node in ast.walk(module)
         if isinstance(node, ast.ClassDef)
         if alone.fullmatch(node.name) and node.name not in nouns
@@ -51,13 +57,10 @@ def test_no_class_is_a_participle_alone() -> None:
 
 
 def test_modules_open_with_what_they_do() -> None:
-    tests = {
-        path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-    }
+    tests = modules("tests")
     assert len(tests) > 250
     heads = {
-        str(path): ast.get_docstring(module) or "" for path, module in (MODULES | tests).items()
+        str(path): ast.get_docstring(module) or "" for path, module in (modules() | tests).items()
     }
     asking = ("What ", "Which ", "How ", "Where ", "When ", "Who ", "Whether ")
     assert [path for path, head in heads.items() if head.startswith(asking)] == []
@@ -67,7 +70,7 @@ def test_docstrings_open_with_no_question() -> None:
     asking = ("What ", "Which ", "How ", "Where ", "Who ", "Whether ")
     found = [
         f"{path}:{node.lineno}"
-        for path, module in MODULES.items()
+        for path, module in modules().items()
         if "examples" not in path.parts
         for node in ast.walk(module)
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
@@ -79,7 +82,7 @@ def test_docstrings_open_with_no_question() -> None:
 def test_docstrings_of_functions_open_with_no_article() -> None:
     found = [
         f"{path}:{node.lineno}"
-        for path, module in MODULES.items()
+        for path, module in modules().items()
         if "examples" not in path.parts
         for node in ast.walk(module)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))

@@ -104,12 +104,14 @@ def test_a_failure_is_a_sentence(project: Path) -> None:
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_items_are_chosen_by_name(project: Path) -> None:
     status, text = run(project, "-q", "-k", "loud and answers", "--tamis-operators=ops.py")
     assert status == 0
     assert "1 passed, 60 deselected" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["nowhere", "test_other.py"])
 def test_what_holds_no_operator_is_wrong_usage(project: Path, target: str) -> None:
     status, text = run(project, "-q", f"--tamis-operators={target}")
@@ -133,6 +135,7 @@ def test_a_plugin_that_cannot_be_loaded_is_a_failure(project: Path) -> None:
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_the_class_shows_each_law_by_its_name(project: Path) -> None:
     (project / "test_quiet.py").write_text(
         "from tamis.testing import OperatorConformance\n"

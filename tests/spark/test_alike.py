@@ -43,6 +43,7 @@ def connected_answers(place: Path) -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path: Path) -> None:
     pytest.importorskip("grpc_status", reason="pip install 'pyspark[connect]' brings it")

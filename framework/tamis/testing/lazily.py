@@ -24,7 +24,7 @@ __all__ = [
 
 T = TypeVar("T")
 PROFILE = "HYPOTHESIS_PROFILE"
-_EXAMPLES = {"glance": 8, "quick": 30, "long": 2_000}
+_EXAMPLES = {"glance": 8, "quick": 20, "long": 2_000}
 
 
 class Lazy:

@@ -219,6 +219,7 @@ def halves(events: Iterator[dict[str, Any]]) -> tuple[Statistics, Statistics]:
     return learned[0], learned[1]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_halves_of_stationary_months_raise_no_alarm() -> None:
     alarms = [drift(*halves(month(random.Random(seed)))).moved for seed in range(100)]

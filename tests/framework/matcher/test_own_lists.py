@@ -62,7 +62,7 @@ def word(chance: random.Random) -> str:
     return "".join(chance.choice("bdlmr" if at % 2 == 0 else "aeiou") for at in range(5))
 
 
-@pytest.mark.parametrize("rows", [0, 2_000])
+@pytest.mark.parametrize("rows", [0, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("index", INDEXES)
 def test_every_index_finds_the_predicates_of_an_operator_by_its_list(
     index: str, rows: int, asked: list[str], tmp_path: Path

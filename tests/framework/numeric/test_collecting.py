@@ -37,6 +37,7 @@ def test_who_looks_more_seldom_is_left_alone(first: int) -> None:
     assert gc.get_threshold() == (first, 10, 10)
 
 
+@pytest.mark.slow
 def test_who_makes_very_much_looks_through_it() -> None:
     gc.set_threshold(700, 10, 10)
     gc.collect()
@@ -91,6 +92,7 @@ def test_who_makes_little_does_not_look() -> None:
     assert gc.get_stats() == before
 
 
+@pytest.mark.slow
 def test_all_is_looked_through_whenever_it_has_grown_by_a_quarter() -> None:
     gc.set_threshold(700, 10, 10)
     kept: list[object] = []

@@ -109,7 +109,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(lambda: SignedPSTBloom(signature="block"), marks=pytest.mark.slow),
         LanesIndex,
         pytest.param(lambda: PSTHash(look_up_rows=0), marks=pytest.mark.slow),
-        lambda: PSTHash(accesses=3, look_up_rows=0),
+        pytest.param(lambda: PSTHash(accesses=3, look_up_rows=0), marks=pytest.mark.slow),
     ],
     ids=["pstbloom", "row", "block", "lanes", "pairs", "three"],
 )
