@@ -63,50 +63,41 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
 
         @rule(place=st.integers(0, _LAST_ROW), asked=asking)
         def insert(self, place: int, asked: list[Clause]) -> None:
-            """Inserts a row with any predicates."""
             self.trial.insert(place, asked, [])
 
         @rule(place=st.integers(0, _LAST_ROW), asked=asking, others=st.lists(several, max_size=3))
         def insert_clauses(
             self, place: int, asked: list[Clause], others: list[list[Clause]]
         ) -> None:
-            """Inserts a row with any predicates, and of each of some lists at least one."""
             self.trial.insert(place, asked, others)
 
         @rule(attribute=st.sampled_from(_EDGES), value=values)
         def match_at_the_edge(self, attribute: str, value: Any) -> None:
-            """Matches an event with one value, and rows about that very value and its neighbors."""
             self.trial.match_at_the_edge({attribute: value}, attribute, value)
             self.trial.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
 
         @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES), own=values)
         def match_at_a_time(self, time: str, attribute: str, own: Any) -> None:
-            """Does the same for what is derived from the time, by name, and itself beside a key."""
             self.trial.match_derived({"time": time}, attribute, own)
 
         @rule(many=st.lists(asking, max_size=12))
         def build(self, many: list[list[Clause]]) -> None:
-            """Builds many rows at once, beside those that are there."""
             self.trial.build(many)
 
         @rule(place=st.integers(0, _LAST_ROW))
         def delete(self, place: int) -> None:
-            """Deletes a row that is there."""
             self.trial.delete(place)
 
         @rule(several=st.lists(documents, max_size=4))
         def match(self, several: list[dict[str, Any]]) -> None:
-            """Matches several events, at once and one by one."""
             self.trial.match_many(several)
 
         @rule()
         def save_and_load(self) -> None:
-            """Saves the index and goes on with the one that is loaded, which has to be the same."""
             self.trial.save_and_load()
 
         @stateful.invariant()
         def size(self) -> None:
-            """Checks that it knows how many rows it has, and what it holds."""
             self.trial.check_size()
 
     return IndexMachine

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tamis import (
     OperatorError,
@@ -61,59 +61,76 @@ def operators(
     endpoint = Endpoint(url or _NOWHERE, name, Key(key), **settings)
     told = f"{attribute} {version} {endpoint.digest}"
     seen = ("image", attribute)
-    preparation = Preparation(
+    shared = Preparation(
         "picture and text",
         partial(prepared_content, endpoint, attribute),
         inputs=(),
         optional_inputs=seen,
         cost_seconds=0.002,
     )
-
-    def record(
-        name: str, form: AnswerForm, description: str, outputs: tuple[str, ...], sample: str
-    ) -> OperatorRecord:
-        specification = Specification(
-            name=name,
-            version=f"1-{hashlib.sha256(told.encode()).hexdigest()[:12]}",
-            description=description,
-            parameters=tuple(
-                Parameter(each, frozenset({STRING})) for each in ("question", *outputs)
-            ),
-            outputs=outputs,
-            inputs=(),
-            optional_inputs=seen,
-            cost_seconds=cost_seconds,
-            marginal_cost_seconds=cost_seconds / 20,
-            cost=endpoint.cost(prompt_tokens + _QUESTION_TOKENS, form.expected_tokens),
-            marginal_cost=endpoint.cost(_QUESTION_TOKENS, form.expected_tokens),
-            timeout=timeout,
-            deterministic=deterministic,
-            isolation="thread",
-            resource=Resource("model", concurrency, calls_per_second),
-            retries=retries,
-            preparation=preparation,
-            lacking=None if url else f"there is no model yet: {HOW}",
-        )
-        tried = Sample(sample, {attribute: _BURNING})
-        factory = partial(Question, specification, endpoint, form, tried) if url else no_model
-        return OperatorRecord(specification, factory)
-
+    common: dict[str, Any] = {
+        "preparation": shared,
+        "optional_inputs": seen,
+        "version": f"1-{hashlib.sha256(told.encode()).hexdigest()[:12]}",
+        "cost_seconds": cost_seconds,
+        "marginal_cost_seconds": cost_seconds / 20,
+        "timeout": timeout,
+        "deterministic": deterministic,
+        "resource": Resource("model", concurrency, calls_per_second),
+        "retries": retries,
+        "lacking": None if url else f"there is no model yet: {HOW}",
+    }
     return [
-        record(
-            "asks",
-            YES_OR_NO,
-            "whether a model says yes to a question about the picture and the text",
-            (),
-            'asks("is there a fire?")',
-        ),
-        record(
-            "describes",
-            IN_WORDS,
-            "what a model answers to a question about the picture and the text",
-            ("text",),
-            'describes("what burns?", ?text)',
-        ),
+        _record(each, endpoint, attribute, prompt_tokens + _QUESTION_TOKENS, common)
+        for each in _OPERATORS
     ]
+
+
+class _ModelOperator(NamedTuple):
+    name: str
+    form: AnswerForm
+    description: str
+    outputs: tuple[str, ...]
+    sample: str
+
+
+_OPERATORS = (
+    _ModelOperator(
+        "asks",
+        YES_OR_NO,
+        "whether a model says yes to a question about the picture and the text",
+        (),
+        'asks("is there a fire?")',
+    ),
+    _ModelOperator(
+        "describes",
+        IN_WORDS,
+        "what a model answers to a question about the picture and the text",
+        ("text",),
+        'describes("what burns?", ?text)',
+    ),
+)
+
+
+def _record(
+    asked: _ModelOperator, endpoint: Endpoint, attribute: str, tokens: int, common: dict[str, Any]
+) -> OperatorRecord:
+    specification = Specification(
+        name=asked.name,
+        description=asked.description,
+        parameters=tuple(
+            Parameter(each, frozenset({STRING})) for each in ("question", *asked.outputs)
+        ),
+        outputs=asked.outputs,
+        inputs=(),
+        cost=endpoint.cost(tokens, asked.form.expected_tokens),
+        marginal_cost=endpoint.cost(_QUESTION_TOKENS, asked.form.expected_tokens),
+        isolation="thread",
+        **common,
+    )
+    tried = Sample(asked.sample, {attribute: _BURNING})
+    made = partial(Question, specification, endpoint, asked.form, tried)
+    return OperatorRecord(specification, no_model if specification.lacking else made)
 
 
 @hookimpl
