@@ -74,6 +74,10 @@ def make():
     return eager
 """
 LAZY = """\
+import importlib.util
+
+assert importlib.util.find_spec("wave") is not None  # looked for, not imported
+
 def make():
     import eager_operators
     return eager_operators.eager

@@ -49,17 +49,25 @@ class _Watch(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         if name in self._modules and name not in self.seen:
-            self.seen[name] = f"{name} is imported by {_importer()}"
+            importer = _importer()
+            if importer is not None:
+                self.seen[name] = f"{name} is imported by {importer}"
 
     def taken(self) -> dict[str, str]:
         seen, self.seen = self.seen, {}
         return seen
 
 
-def _importer() -> str:
+def _importer() -> str | None:
+    """Returns who imports a module; `None` where it is only looked for, by
+    `importlib.util.find_spec`."""
     frame: Any = sys._getframe(2)
+    is_imported = False
     while frame is not None and "importlib" in frame.f_code.co_filename:
+        is_imported |= frame.f_code.co_name == "_find_and_load"
         frame = frame.f_back
+    if not is_imported:
+        return None
     return "Python" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
