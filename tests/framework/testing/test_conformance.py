@@ -76,7 +76,7 @@ def make():
 LAZY = """\
 import importlib.util
 
-assert importlib.util.find_spec("wave") is not None  # looked for, not imported
+assert importlib.util.find_spec("colorsys") is not None  # looked for, not imported
 
 def make():
     import eager_operators
