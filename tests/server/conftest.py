@@ -42,6 +42,10 @@ class Client(httpx.Client):
         assert answer.status_code == 200, answer.text
         return [",".join(each["matches"]) for each in answer.json()["events"]]
 
+    def sample(self, name: str) -> float:
+        """Returns a metric of the server that has no labels."""
+        return float(self.get("/metrics").text.partition(f"\n{name} ")[2].partition("\n")[0])
+
 
 Serving = Callable[..., contextlib.AbstractContextManager[Client]]
 

@@ -376,3 +376,19 @@ def _violations(page: Any) -> dict[str, list[str]]:
         each["id"]: [node["html"][:120] for node in each["nodes"][:3]]
         for each in result["violations"]
     }
+
+
+def test_a_page_of_another_site_changes_nothing(browser: Any, client: Client) -> None:
+    """By a request that a browser sends without asking the server first."""
+    own = str(client.base_url).rstrip("/")
+    other = own.replace("127.0.0.1", "localhost")
+    send = """url => fetch(url, {method: "POST", mode: "no-cors", body: '{"a": 1}'})
+        .then(answer => answer.type)"""
+    before = client.sample("tamis_position")
+    page = browser.new_page()
+    page.goto(f"{other}/healthz")
+    assert page.evaluate(send, f"{own}/events") == "opaque"
+    assert client.sample("tamis_position") == before
+    assert page.evaluate(send, f"{other}/events") == "basic"
+    assert client.sample("tamis_position") == before + 1
+    page.close()
