@@ -41,6 +41,7 @@ def built(columns: Columns, **more: Any) -> tamis.index.AttributeIndex:
         ((500, 10, 100), "scan", "scan: 2,000 rows at most"),
         ((5_000, 10, 100), "lanes", "lanes: 5,000 rows, 10,000 at most"),
         ((20_000, 10_000, 100), "lanes", "share their rarest attribute, few of 20,000"),
+        ((30_000, 130, 100), "lanes", "share their rarest attribute, few of 30,000"),
         ((20_000, 40, 100), "pstbloom", "pstbloom: 20,000 rows, 1,9"),
         ((60_000, 2, 3, 2), "psthash", "psthash: 20,000 rows share a value"),
     ],

@@ -52,7 +52,7 @@ portable_parts()
 BLOOM, HASH, LANES = range(3)
 MOST_REPLICAS = 16
 _FEW_MEMBERS = 4
-_SHORT_LIST, _SHORT_AMONG_MANY, _LONG_LIST = 500, 2_000, 2_000
+SHORT_LIST, SHORT_AMONG_MANY, _LONG_LIST = 500, 2_000, 2_000
 """Rows that are tested sooner than pairs are looked up, where few or many are looked up in vain."""
 _LOOK = 3.0
 """The cost of looking into a pair's list, in times of testing its rows if it is short."""
@@ -225,7 +225,7 @@ def _pick_lanes(
     terms = batch.terms
     best = rarest(store, terms, first, last)
     picked[0], whole[0] = best, True
-    short = _SHORT_AMONG_MANY if store.tops[WIDE] else _SHORT_LIST
+    short = SHORT_AMONG_MANY if store.tops[WIDE] else SHORT_LIST
     if store.dimensions[terms.dimension[best], ALONE] < short:
         return 1
     least = np.inf
