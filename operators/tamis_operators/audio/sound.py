@@ -58,11 +58,14 @@ def sound_of(sound: object, rate: int | None = None) -> Sound:
             channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
             if rate not in _RATES or file.getnframes() > _MOST_SECONDS * rate:
                 raise SoundError(f"a sound has at most {_MOST_SECONDS:,} s, and a rate of speech")
-            frames = file.readframes(file.getnframes())
+            count = file.getnframes()
+            frames = file.readframes(count)
     except (wave.Error, EOFError, RuntimeError) as problem:
-        raise SoundError(f"the sound is not a WAV of plain samples: {problem}") from None
-    whole = len(frames) - len(frames) % (channels * width)
-    samples = _numbers(frames[:whole], width)
+        why = str(problem) or "it ends early"
+        raise SoundError(f"the sound is not a WAV of plain samples: {why}") from None
+    if len(frames) < count * channels * width:
+        raise SoundError("the sound ends early: the file is truncated")
+    samples = _numbers(frames, width)
     return Sound(samples.reshape(-1, channels).mean(axis=1, dtype=np.float32), rate)
 
 

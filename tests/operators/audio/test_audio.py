@@ -67,7 +67,9 @@ def test_ways_to_give_a_sound(tmp_path: Path) -> None:
     ("sound", "reason"),
     [
         (b"nonsense", "is not a WAV of plain samples"),
-        (wav(TONE)[:20], "is not a WAV of plain samples"),
+        (wav(TONE)[:20], "is not a WAV of plain samples: it ends early"),
+        (wav(TONE)[:44], "the sound ends early: the file is truncated"),
+        (wav(TONE)[:-1], "the sound ends early: the file is truncated"),
         ("bark", "a sound is the path of a .wav file"),
         ("http://example.org/a.wav", "nothing is fetched"),
         ("nowhere.wav", "cannot be read"),
