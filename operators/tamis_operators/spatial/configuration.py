@@ -62,6 +62,7 @@ class PlaceSource:
 
 
 GazetteerSource = str | os.PathLike[str] | PlaceSource
+_SOURCES = (str, os.PathLike, PlaceSource)
 
 
 @dataclass(frozen=True)
@@ -101,14 +102,20 @@ def configured(
     """Returns the configuration of these settings; without sources, of the environment."""
     if gazetteer is None:
         gazetteer = [each for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
-    elif isinstance(gazetteer, (str, os.PathLike, PlaceSource)):
+    elif isinstance(gazetteer, _SOURCES) or not isinstance(gazetteer, Iterable):
         gazetteer = [gazetteer]
+    given = tuple(gazetteer)
+    for each in given:
+        if not isinstance(each, _SOURCES):
+            raise OperatorError(f"places are in files, folders or a PlaceSource, not {each!r:.80}")
     if isinstance(max_vertices, bool) or not isinstance(max_vertices, int) or max_vertices < 1:
         raise OperatorError(f"max_vertices is a whole number above 0, not {max_vertices!r}")
     crs = crs_of_pairs() if crs is None else crs
+    if not isinstance(crs, str):
+        raise OperatorError(f"crs is a name as EPSG:2263, not {crs!r:.80}")
     sources = tuple(
         each if isinstance(each, PlaceSource) else os.path.abspath(os.path.expanduser(each))
-        for each in gazetteer
+        for each in given
     )
     whole = Configuration(sources, built_in, max_vertices, "", crs)
     return replace(whole, digest=digest_of(whole))

@@ -286,6 +286,12 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, ending: str) -> None:
             loaded(base)
 
 
+@pytest.mark.parametrize("said", [{"gazetteer": 5}, {"gazetteer": [None]}, {"crs": 5}])
+def test_settings_of_other_kinds_are_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(OperatorError, match=r"files, folders or a PlaceSource, not|crs is a name"):
+        spatial.operators(**said)
+
+
 def test_layers_are_named(tmp_path: Path) -> None:
     file = layer(tmp_path / "city.gpkg", [0], layer="blocks")
     layer(file, [1, 2, 3], layer="streets", append=True)
