@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
+import threading
 import time
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,6 +14,7 @@ import httpx
 import pytest
 
 from tamis.server.changes import Publish, Retain
+from tamis.server.database import open_database
 from tamis.server.log import Log
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
@@ -114,6 +117,38 @@ def test_bodies_that_are_long_under_way_leave_room_for_small_ones(serving: Servi
             assert client.post("/events", json={"text": "x" * 60_000}).status_code == 202
         for each in slow:
             each.close()
+
+
+def test_bytes_count_from_their_coming_until_they_are_on_disk(
+    serving: Serving, tmp_path: Path
+) -> None:
+    """Also while they are read and checked, which large ones wait for."""
+    statuses: list[int] = []
+    body = json.dumps({"text": "x" * 120_000})
+    with serving(most_waiting_bytes=600_000) as client:
+        holding = open_database(tmp_path / "data")
+        holding.execute("BEGIN IMMEDIATE")  # the writer waits for it
+
+        def publish() -> None:
+            with Client(base_url=client.base_url, timeout=30) as other:
+                statuses.append(other.post("/events", content=body).status_code)
+
+        threads = [threading.Thread(target=publish) for _ in range(2)]
+        ends = time.monotonic() + 8  # the writer is patient for ten seconds
+        for number, thread in enumerate(threads, 1):
+            thread.start()
+            while client.sample("tamis_queue_bytes") != number * len(body):
+                assert time.monotonic() < ends
+                time.sleep(0.01)
+        publish()
+        assert statuses == [429]
+        assert client.sample("tamis_queue_bytes") == 2 * len(body)
+        holding.execute("ROLLBACK")
+        holding.close()
+        for thread in threads:
+            thread.join()
+        assert statuses == [429, 202, 202]
+        assert client.sample("tamis_queue_bytes") == 0
 
 
 def test_a_request_that_is_broken_off_leaves_no_error(

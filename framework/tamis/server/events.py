@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tamis.server import changes, examples
-from tamis.server.bodies import documents_of
+from tamis.server.bodies import body_of, documents_of
 from tamis.server.changes import PublishedEvents
 from tamis.server.checks import checked_event
 from tamis.server.errors import Refusal
@@ -43,19 +43,10 @@ def routes(service: Service) -> APIRouter:
         """Publish one event, an array or lines of them; with `wait=true` the answer says what
         matched. An id that is known is taken once."""
         service.check_publisher(request)
-        body = await _read(service, request)
-        most = service.settings.most_events
-        documents = await service.computed(len(body), documents_of, body, request.headers, most)
-        service.counts["offered"] += len(documents)
-        outcome = "refused"
-        try:
-            published = await _published(service, request, body, documents)
-            outcome = "accepted"
-        except HttpProblem as problem:
-            outcome = "shed" if problem.status in _SHED else outcome
-            raise
-        finally:
-            service.counts[outcome] += len(documents)
+        with service.holding() as hold:
+            body = await _read(service, request, hold)
+            async with service.turn(len(body)):
+                published = await _offered(service, request, body)
         if wait and published.positions and await _decided(service, max(published.positions)):
             verdicts = await service.read(_verdicts, service, published, service.is_admin(request))
             return JsonResponse({"ids": published.ids, "events": verdicts}, 200)
@@ -86,14 +77,31 @@ def routes(service: Service) -> APIRouter:
     return router
 
 
-async def _read(service: Service, request: Request) -> bytes:
+async def _read(service: Service, request: Request, hold: Callable[[int], None]) -> bytes:
     """Returns the body of a request; one that is shed before it is read counts as one event."""
     try:
-        return await service.body_of(request)
+        return await body_of(request, service.settings.most_bytes, hold)
     except HttpProblem as problem:
         if problem.status in _SHED:
             service.counts.update(("offered", "shed"))
         raise
+
+
+async def _offered(service: Service, request: Request, body: bytes) -> PublishedEvents:
+    """Publishes what a body holds, and counts it."""
+    most = service.settings.most_events
+    documents = await service.computed(len(body), documents_of, body, request.headers, most)
+    service.counts["offered"] += len(documents)
+    outcome = "refused"
+    try:
+        published = await _published(service, request, body, documents)
+        outcome = "accepted"
+    except HttpProblem as problem:
+        outcome = "shed" if problem.status in _SHED else outcome
+        raise
+    finally:
+        service.counts[outcome] += len(documents)
+    return published
 
 
 async def _published(
@@ -105,8 +113,7 @@ async def _published(
     problem = service.overload()
     if problem is not None:
         raise problem
-    with service.holding() as hold, service.request_of(request, body) as same_request:
-        hold(size)
+    with service.request_of(request, body) as same_request:
         change = changes.Publish(events, same_request)
         await service.computed(size, change.prepare)
         try:

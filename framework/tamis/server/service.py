@@ -6,13 +6,14 @@ refused with a word. Closing finishes what was accepted.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ ADMIN_HEADER = "tamis-admin-key"
 _SENDING_SECONDS = 5.0
 """At the end, for what is being sent to webhooks."""
 _FEW_BEHIND = 100
+_LARGE_TOGETHER = 4
 _LONGEST_SECONDS = 60.0
 """That who is refused is asked to wait."""
 BACKUP = "backup-"
@@ -97,6 +99,7 @@ class Service:
         self._webhooks: Dispatch | None = None
         self._following = ExitStack()
         self.waiting_bytes = 0
+        self._large = asyncio.Semaphore(_LARGE_TOGETHER)
         self.flush_floor: float | None = None
         self._in_progress: set[bytes] = set()
         self._opened = threading.Event()
@@ -238,6 +241,13 @@ class Service:
         if size <= SMALL_BYTES:
             return function(*arguments)
         return await run_in_threadpool(function, *arguments)
+
+    @asynccontextmanager
+    async def turn(self, size: int) -> AsyncIterator[None]:
+        """Waits until a request of so many bytes may be taken apart: what it holds is many times
+        as large, so that few large ones are at once."""
+        async with self._large if size > SMALL_BYTES else nullcontext():
+            yield
 
     def overload(self) -> HttpProblem | None:
         """Says why no event is taken now: too much waits to be decided, or to be read."""
