@@ -1,4 +1,4 @@
-"""How deep JSON may be nested: levels are counted, not guessed, and whatever else there is."""
+"""Levels of JSON are counted, not guessed, whatever else a text holds."""
 
 from __future__ import annotations
 
