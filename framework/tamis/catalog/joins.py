@@ -79,13 +79,18 @@ class Join:
         slots = {AttributeReference("?", name): at for at, name in enumerate(self.variables)}
         slots |= attribute_slots(self._attributes, len(self.variables))
         self._constraints = [(set(each.variables), each.compiled(slots)) for each in covered]
+        self._is_relation = not covered and [self.variables] == [each.names for each in self.atoms]
+        """True if its assignments are the rows of its only atom."""
 
     def search(
         self, relations: Sequence[Relation], event: Event, steps: int, tables: JoinTables
     ) -> Search:
         """Enumerates the assignments, as values of `variables` in order."""
-        search = Search(steps)
-        search.more = self._assignments(relations, event, search, tables)
+        search, rows = Search(steps), relations[0][1]
+        if self._is_relation and len(rows) <= steps:
+            search.more = iter(rows)
+        else:
+            search.more = self._assignments(relations, event, search, tables)
         return search
 
     def _assignments(

@@ -213,6 +213,8 @@ class _Reach:
     def __init__(self, decision: Decision) -> None:
         problem = decision.skeleton.problem
         self._together: dict[int, list[int]] = {}
+        if not len(problem.implications):
+            return
         calls = problem.test_call[problem.implications[:, [0, 2]]]
         for pair in np.unique(calls[:, 0] * problem.calls + calls[:, 1]).tolist():
             one, other = divmod(pair, problem.calls)
