@@ -97,6 +97,7 @@ def test_what_programs_see_is_measured_and_every_answer_compared() -> None:
     assert judged("index", rows) == []
 
 
+@pytest.mark.slow
 def test_conditions_of_many_clauses_are_compared_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     def clauses(chosen: list[str]) -> list[Row]:
         return list(
@@ -135,7 +136,7 @@ def _another(found: Any) -> Any:
 @pytest.mark.parametrize(
     ("method", "wrong"),
     [
-        ("kernel", _less),
+        pytest.param("kernel", _less, marks=pytest.mark.slow),
         pytest.param("kernel", _another, marks=pytest.mark.slow),
         pytest.param("match", _less, marks=pytest.mark.slow),
         ("match", _another),

@@ -88,6 +88,7 @@ def test_every_operator_and_law_is_an_item(project: Path) -> None:
     assert "1 failed, 40 passed, 20 skipped" in text
 
 
+@pytest.mark.slow
 def test_a_failure_is_a_sentence(project: Path) -> None:
     status, text = run(project, "-q", "-m", "tamis_operator", "--tamis-operators=ops.py")
     assert status == 1
@@ -120,6 +121,7 @@ def test_what_holds_no_operator_is_wrong_usage(project: Path, target: str) -> No
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_a_plugin_that_cannot_be_loaded_is_a_failure(project: Path) -> None:
     site = project / "site"
     (site / "wreck-1.5.dist-info").mkdir(parents=True)

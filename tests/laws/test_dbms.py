@@ -11,7 +11,7 @@ OPTIONS = [
     pytest.param(
         {"database": database, "method": method},
         id=f"{database}-{method}",
-        marks=[pytest.mark.slow] if (database, method) == ("duckdb", "grouping") else [],
+        marks=[pytest.mark.slow] if database == "duckdb" else [],
     )
     for database in ("sqlite", "duckdb")
     for method in ("grouping", "sequential")

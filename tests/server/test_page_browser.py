@@ -277,6 +277,7 @@ def test_operators_and_health_add_up(tab: Tab) -> None:
     _has_text(page, "[aria-labelledby=flush-title]", "99% within")
 
 
+@pytest.mark.slow
 def test_ten_thousand_points_at_four_updates_a_second(tab: Tab) -> None:
     page = tab("now")
     told = page.evaluate(
@@ -352,7 +353,9 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         return member.read().decode()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1366, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param(1366, "light", marks=pytest.mark.slow), (390, "dark")]
+)
 def test_labels_and_contrast_by_axe(tab: Tab, axe: str, width: int, scheme: str) -> None:
     page = tab("now", width=width, scheme=scheme)
     page.evaluate(axe)

@@ -135,7 +135,11 @@ def test_a_look_at_events_reads_no_rows_back_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("few", "short", "pair"),
-    [(0, 0, 1e-3), (3, 0, 10**9), (2, 1, 0.5)],
+    [
+        pytest.param(0, 0, 1e-3, marks=pytest.mark.slow),
+        pytest.param(3, 0, 10**9, marks=pytest.mark.slow),
+        (2, 1, 0.5),
+    ],
     ids=["hash", "bloom", "all"],
 )
 def test_it_obeys_the_law_whatever_it_becomes(few: int, short: int, pair: float) -> None:

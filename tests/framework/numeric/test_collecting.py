@@ -64,6 +64,7 @@ def test_who_looks_for_no_garbage_is_given_no_look() -> None:
     assert gc.get_stats() == before
 
 
+@pytest.mark.slow
 def test_what_is_given_up_may_ask_for_it_too() -> None:
     class Last:
         def __init__(self) -> None:
@@ -82,6 +83,7 @@ def test_what_is_given_up_may_ask_for_it_too() -> None:
     assert ended == [True]
 
 
+@pytest.mark.slow
 def test_who_makes_little_does_not_look() -> None:
     gc.set_threshold(700, 10, 10)
     gc.collect()

@@ -36,7 +36,7 @@ class Seen:
         self.prepared = features_of(gray_of(frame))
 
 
-@pytest.mark.parametrize("name", ["astronaut", "coffee"])
+@pytest.mark.parametrize("name", ["astronaut", pytest.param("coffee", marks=pytest.mark.slow)])
 def test_a_scene_is_recognized_however_it_is_seen_and_no_other_is(
     looks: LooksLike, name: str
 ) -> None:

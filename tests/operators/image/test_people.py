@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tamis
 from tamis_bench.image import frames_of, scored
@@ -16,6 +17,7 @@ from tamis_operators.image.frames import frame_of
 from .data import written
 
 
+@pytest.mark.slow
 def test_people_are_found_on_the_video(tmp_path: Path) -> None:
     lines = written(tmp_path, video=True)
     scores = scored(DetectorConfiguration("hog"), list(frames_of(lines, tmp_path)))
