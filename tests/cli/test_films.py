@@ -263,6 +263,7 @@ def test_a_camera_that_hangs_at_its_end_is_let_go_of_later(monkeypatch: pytest.M
     assert camera.released.wait(20)
 
 
+@pytest.mark.slow
 def test_a_camera_that_falls_silent_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(films, "_PATIENCE_MILLISECONDS", 700)
     silent = threading.Event()

@@ -22,7 +22,7 @@ def test_installed_index_obeys_the_law(name: str) -> None:
     check_index(name)
 
 
-@pytest.mark.parametrize("scanned", [0, 5])
+@pytest.mark.parametrize("scanned", [pytest.param(0, marks=pytest.mark.slow), 5])
 @pytest.mark.parametrize("name", ["lanes", "opindex", "pstbloom", "psthash"])
 def test_an_index_obeys_the_law_compiled_and_while_it_grows(name: str, scanned: int) -> None:
     record = installed().index(name)

@@ -377,6 +377,7 @@ def test_who_is_shed_is_told_when_there_is_room(serving: Serving) -> None:
         assert "lag_seconds" in client.get("/metrics").text
 
 
+@pytest.mark.slow
 def test_what_waits_for_longer_than_it_may_is_shed_unread(serving: Serving) -> None:
     """A hundred may wait however long; one that is not read counts as one event."""
 

@@ -61,6 +61,7 @@ def test_without_the_index_the_answers_are_the_same_and_the_calls_more() -> None
     assert calls[0] < calls[1]
 
 
+@pytest.mark.slow
 def test_planners_are_compared_beside_a_bound() -> None:
     pytest.importorskip("scipy", reason="bounds need scipy")
     events = list(comparison.frames(2, 50))

@@ -40,6 +40,7 @@ def test_clauses_are_taken(asked: list[list[Any]], event: dict[str, Any]) -> Non
     assert found == {at for at, each in enumerate(asked) if satisfies(event, each)}
 
 
+@pytest.mark.slow
 def test_everything_comes_up() -> None:
     seen: Counter[str] = Counter()
 

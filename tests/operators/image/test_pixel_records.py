@@ -103,6 +103,7 @@ def test_answers_do_not_depend_on_threads_or_on_what_came_before() -> None:
         assert list(pool.map(ask, range(5))) == [expected[place % 2] for place in range(5)]
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_another_process_with_other_threads() -> None:
     code = [sys.executable, "-c", ANSWERS_OF_A_FRAME, "3"]
     done = subprocess.run(code, capture_output=True, text=True, check=True)

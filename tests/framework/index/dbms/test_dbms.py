@@ -150,6 +150,7 @@ def test_a_change_that_is_refused_changes_nothing(opened: Open) -> None:
         assert list(matcher) == ["s1"]
 
 
+@pytest.mark.slow
 def test_a_database_that_somebody_writes_into_is_locked(tmp_path: Path) -> None:
     path = tmp_path / "subscriptions.db"
     with tamis.Matcher([], index="dbms", index_options={"path": path}) as matcher:

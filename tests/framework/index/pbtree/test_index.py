@@ -59,6 +59,7 @@ def test_trees_stay_in_order_whatever_is_inserted_and_deleted(run: int) -> None:
     index.close()
 
 
+@pytest.mark.slow
 def test_the_law_holds_with_nodes_that_split() -> None:
     check_index(lambda: PBTree(pool_bytes=0, sizes=SMALL), examples=15)
 
