@@ -14,10 +14,15 @@ from tamis_planners.adaptive_state import (
     ASKED,
     AWAITED,
     BATCH,
+    BLOCK,
     CERTAIN,
+    CHANGED,
     COST,
+    DIRTY,
     GROUP,
+    IMPLYING,
     IN_CERTAIN,
+    IN_CHANGED,
     IN_LISTED,
     IN_SEEN,
     IN_UNSEEN,
@@ -27,6 +32,7 @@ from tamis_planners.adaptive_state import (
     LEFT,
     LISTED,
     MARKED,
+    MAY_BE_LESS,
     NEVER,
     OPEN,
     OWN,
@@ -42,10 +48,10 @@ from tamis_planners.adaptive_state import (
     affect,
     await_answer,
     benefit,
-    best_unit,
     close,
     give,
     is_wanted,
+    key_of,
     learn,
     share,
     split_up,
@@ -76,6 +82,57 @@ def certain_call(state: WorthState) -> int:
             if state.stage[need] == IS_OPEN and not state.calls[call, ASKED]:
                 return int(call)
     return -1
+
+
+@portable
+def rate(state: WorthState, unit: int) -> None:
+    """Computes the key of a unit anew; the highest one of its block then is known, or too high."""
+    block, before, now = unit // BLOCK, state.key[unit], key_of(state, unit)
+    state.key[unit] = now
+    if now >= state.best[block]:
+        state.best[block] = now
+        state.units[block, MAY_BE_LESS] = 0
+    elif before >= state.best[block]:
+        state.units[block, MAY_BE_LESS] = 1
+
+
+@portable
+def look_through(state: WorthState, block: int) -> None:
+    """Finds the highest key of a block."""
+    highest = NEVER
+    for unit in range(block * BLOCK, min(len(state.units), (block + 1) * BLOCK)):
+        highest = max(highest, state.key[unit])
+    state.best[block] = highest
+    state.units[block, MAY_BE_LESS] = 0
+
+
+@portable
+def best_unit(state: WorthState) -> int:
+    """Returns the unit of the highest key, the first of several, -1 if none is needed.
+
+    Keys mostly sink: a block is looked through only where it might have the highest one."""
+    for at in range(state.numbers[CHANGED]):
+        unit = state.units[at, IN_CHANGED]
+        rate(state, unit)
+        state.units[unit, DIRTY] = 0
+    state.numbers[CHANGED] = 0
+    while True:
+        top, found = NEVER, -1
+        for block in range(len(state.best)):
+            if state.best[block] > top:
+                top, found = state.best[block], block
+        if found < 0:
+            return -1
+        if state.units[found, MAY_BE_LESS]:
+            look_through(state, found)
+            continue
+        unit = found * BLOCK
+        while state.key[unit] != top:
+            unit += 1
+        if state.numbers[IMPLYING]:
+            rate(state, unit)  # what others imply may have sunk since
+        if state.key[unit] >= top:
+            return unit
 
 
 @portable

@@ -25,9 +25,6 @@ from tamis.numeric.types import Flags, Floats
 
 FEW_ROWS = 10_000
 """Up to so many rows looking few places up is what counts: `lanes`."""
-SHORT_LISTS, SHORT_LISTS_AMONG_MANY = SHORT_LIST, SHORT_AMONG_MANY
-"""Up to so many rows under the rarest attribute of a row `lanes` finds them at once, where there
-are few attributes or many."""
 PAIR_ROWS = 4_096
 """So many rows take as long as looking a pair up, and what comes with it."""
 _SOME_ROWS = 1 << 14
@@ -89,7 +86,8 @@ def chosen(asked: AskedTerms, rows: int, presence: Floats) -> Choice:
     if rows <= FEW_ROWS:
         return Choice(LANES, f"{rows:,} rows, {FEW_ROWS:,} at most")
     length = _list_length(asked, presence) * rows / max(1, asked.rows)
-    if length <= (SHORT_LISTS_AMONG_MANY if len(presence) > SLOTS else SHORT_LISTS):
+    # what `lanes` itself takes for short, by how many attributes there are
+    if length <= (SHORT_AMONG_MANY if len(presence) > SLOTS else SHORT_LIST):
         return Choice(LANES, f"{length:,.0f} rows share their rarest attribute, few of {rows:,}")
     pairs = float(np.nansum(presence[asked.uses > 0]))
     looks = PAIR_ROWS * pairs * (pairs - 1) / 2

@@ -74,7 +74,7 @@ def test_statistics_say_which_attributes_are_rare() -> None:
     events = [{f"a{number}": 1 for number in range(20) if number % 4} for _ in range(100)]
     index = built(columns)
     assert name_of(index) == "pstbloom"
-    with patch("tamis.index.auto.SHORT_LISTS", 3_000):
+    with patch("tamis.index.auto.SHORT_LIST", 3_000):
         index.inform(tamis.Statistics.from_events(events))
         assert name_of(index) == "lanes"
     index.inform(tamis.Statistics())
@@ -82,7 +82,7 @@ def test_statistics_say_which_attributes_are_rare() -> None:
 
 
 def test_a_matcher_says_which_it_is_and_follows_its_events() -> None:
-    with patch("tamis.index.auto.FEW_ROWS", 10), patch("tamis.index.auto.SHORT_LISTS", 60):
+    with patch("tamis.index.auto.FEW_ROWS", 10), patch("tamis.index.auto.SHORT_LIST", 60):
         matcher = tamis.Matcher([], index="auto", index_options={"scan_up_to": 0})
         matcher.subscribe_many(
             {"id": f"s{n}", "where": f"a = {n} and b = {n % 7} and c = 1"} for n in range(120)
@@ -145,7 +145,7 @@ def test_a_look_at_events_reads_no_rows_back_twice(tmp_path: Path) -> None:
 def test_it_obeys_the_law_whatever_it_becomes(few: int, short: int, pair: float) -> None:
     with (
         patch("tamis.index.auto.FEW_ROWS", few),
-        patch("tamis.index.auto.SHORT_LISTS", short),
+        patch("tamis.index.auto.SHORT_LIST", short),
         patch("tamis.index.auto.PAIR_ROWS", pair),
     ):
         check_index(lambda: installed().index("auto").made({"scan_up_to": 0}), examples=15)

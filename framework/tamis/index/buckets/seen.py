@@ -97,7 +97,7 @@ class SeenEvents:
                 curves.append(before)
                 continue
             cuts, counts = found
-            ends = np.cumsum(counts)  # whose last one, other than a sum, is rounded as they are
+            ends = np.cumsum(counts)  # with a total that is rounded as they are
             total = float(ends[-1])
             presence.append(max(total, 0.5) / self.events)
             is_coarse = number < len(store.dimensions) and store.dimensions[number, COARSE]
