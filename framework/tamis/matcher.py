@@ -54,6 +54,7 @@ from tamis.language.condition import Language
 from tamis.limits import DEFAULT_LIMITS, Budget, Limits, checked_limits
 from tamis.log import log
 from tamis.numeric.collecting import seldom_collected
+from tamis.numeric.lists import distinct
 from tamis.numeric.locks import ReaderWriterLock
 from tamis.operators.asking import Operators
 from tamis.planning import Planner, PlannerRecord
@@ -447,7 +448,7 @@ class Matcher:
             skeleton = self._problems.of(np.sort(asking), known) if len(asking) else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
-        plain = np.unique(owners[~asks]) if len(asking) < len(rows) else owners[:0]
+        plain = distinct(owners[~asks]) if len(asking) < len(rows) else owners[:0]
         seen = ResultParts(
             event=taken,
             catalog=catalog,
@@ -461,7 +462,7 @@ class Matcher:
         underway = None
         if skeleton is not None:
             decision = Decision(skeleton, taken, self.limits, stages)
-            needless = skeleton.needless(plain) if len(plain) else ()
+            needless = seen.needless = skeleton.needless(plain)
             stages.begin_deciding(searched)
             event_calls = EventCalls(taken, seconds)
             underway = self._decider.begin(planner, decision, event_calls, needless, budget=budget)

@@ -9,7 +9,7 @@ Cost: the solutions of the atoms once, and the steps of each search, at most `Li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from tamis.catalog.joins import JoinPlan, JoinTables, Search
@@ -61,6 +61,8 @@ class Joins:
             found = search.first_of(limit + 1)
             truncated |= len(found) > limit or self._is_incomplete(plan, group, search)
             parts.append([dict(zip(names, values, strict=True)) for values in found[:limit]])
+        if len(parts) == 1:
+            return parts[0], truncated
         result: list[dict[str, Scalar]] = []
         for choice in product(*parts):
             if len(result) == limit:
@@ -84,8 +86,10 @@ class Joins:
         return search.cut or any(self._is_cut(self._number_of(plan.atoms[at].test)) for at in group)
 
 
-def distinct_assignments(assignments: Iterable[dict[str, Scalar]]) -> list[dict[str, Scalar]]:
+def distinct_assignments(assignments: list[dict[str, Scalar]]) -> list[dict[str, Scalar]]:
     """Yields each assignment once."""
+    if len(assignments) < 2:
+        return assignments
     found: dict[object, dict[str, Scalar]] = {}
     for assignment in assignments:
         names = tuple(sorted(assignment))

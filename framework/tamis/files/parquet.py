@@ -5,12 +5,11 @@ pyarrow is imported when the first such file is read. Cost: one batch of rows in
 
 from __future__ import annotations
 
-import datetime
-import decimal
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tamis.errors import TamisError
+from tamis.files.columns import values_of
 
 _BATCH = 1024
 
@@ -83,48 +82,5 @@ def dicts(batch: Any) -> list[dict[str, Any]]:
     if not batch.num_columns:
         return [{} for _ in range(batch.num_rows)]
     arrow, names = require_arrow(), batch.schema.names
-    columns = (_values(arrow, column) for column in batch.columns)
+    columns = (values_of(arrow, column) for column in batch.columns)
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _values(arrow: Any, column: Any) -> list[Any]:
-    """Returns the values of a column; those of plain types are what they are."""
-    types, kind = arrow.types, column.type
-    shorter = _microseconds(arrow, kind)
-    if shorter is not None:
-        column = column.cast(shorter, safe=False)
-    try:
-        values: list[Any] = column.to_pylist(maps_as_pydicts="lossy")
-    except TypeError:  # a pyarrow that does not know the setting gives maps as pairs
-        values = column.to_pylist()
-    if any(is_(kind) for is_ in (types.is_integer, types.is_floating, types.is_string)):
-        return values
-    return list(map(plain, values))
-
-
-def _microseconds(arrow: Any, kind: Any) -> Any:
-    types = arrow.types
-    if types.is_timestamp(kind) and kind.unit == "ns":
-        return arrow.timestamp("us", kind.tz)
-    if types.is_time64(kind) and kind.unit == "ns":
-        return arrow.time64("us")
-    if types.is_duration(kind) and kind.unit == "ns":
-        return arrow.duration("us")
-    return None
-
-
-def plain(value: Any) -> Any:
-    """Returns a value as JSON would have it: text for times, numbers for decimals."""
-    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC)
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, decimal.Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    return value

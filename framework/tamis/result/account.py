@@ -153,7 +153,10 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
     accounts: dict[str, OperatorAccount] = {}
     made = set(decision.made)
     for at, call in enumerate(skeleton.calls):
-        account = accounts.setdefault(call.specification.name, OperatorAccount())
+        name = call.specification.name
+        account = accounts.get(name)
+        if account is None:
+            account = accounts[name] = OperatorAccount()
         if at not in made:
             account.spared += 1
         else:
@@ -187,13 +190,15 @@ def needed_at_least(decision: Decision) -> int:
     free = _only_excluded(decision)
     spent |= free
     reach = _Reach(decision)
+    needless = _Needless(decision)
     count = 0
     for alternative, held in enumerate(problem.alternative_calls):
-        if not held or _could_be_needless(decision, alternative, held):
+        if not held or needless.may_be(alternative, held):
             continue
         calls = reach.of(held)
-        touched = spent.intersection(calls)
-        if not touched or _left_open_by(decision, alternative, touched, free):
+        if spent.isdisjoint(calls) or _left_open_by(
+            decision, alternative, spent.intersection(calls), free
+        ):
             count += 1
             spent.update(calls)
     return count
@@ -201,6 +206,8 @@ def needed_at_least(decision: Decision) -> int:
 
 def _only_excluded(decision: Decision) -> set[int]:
     """Returns the calls that may imply others, and of which it is known that they are excluded."""
+    if not decision.excluded:
+        return set()
     call_of, tests = decision.problem.test_call, decision.skeleton.tests
     return {int(call_of[test]) for test in decision.excluded if not tests[test].call.width}
 
@@ -235,16 +242,23 @@ class _Reach:
         return found
 
 
-def _could_be_needless(decision: Decision, alternative: int, calls: Sequence[int]) -> bool:
-    skeleton = decision.skeleton
-    if decision.verdict[alternative] == SPARED or alternative in decision.failed_conditions:
-        return True
-    if any(call in decision.missing for call in calls):
-        return True
-    owner = skeleton.owners[alternative]
-    return (
-        owner in decision.matched and owner in skeleton.siblings and not skeleton.binds[alternative]
-    )
+class _Needless:
+    """The alternatives that others may have made needless, or that needed no call."""
+
+    def __init__(self, decision: Decision) -> None:
+        skeleton = decision.skeleton
+        self._verdict, self._failed = decision.verdict, decision.failed_conditions
+        self._missing = decision.missing.keys()
+        self._owners, self._binds = skeleton.owners, skeleton.binds
+        self._matched = decision.matched & skeleton.siblings
+
+    def may_be(self, alternative: int, calls: Sequence[int]) -> bool:
+        """Returns whether an alternative may be one of them."""
+        if self._verdict[alternative] == SPARED or alternative in self._failed:
+            return True
+        if self._missing and not self._missing.isdisjoint(calls):
+            return True
+        return self._owners[alternative] in self._matched and not self._binds[alternative]
 
 
 def _left_open_by(decision: Decision, alternative: int, touched: set[int], free: set[int]) -> bool:

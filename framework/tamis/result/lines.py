@@ -21,6 +21,7 @@ from tamis.numeric.growing import GrowingArray
 from tamis.result.result import Result
 
 _NONE: Mapping[str, Any] = {}
+_DETERMINED = json_text({"undetermined": []})[1:]
 
 
 class MatchText(NamedTuple):
@@ -53,8 +54,10 @@ class ResultText:
     def line(self, extra: Mapping[str, Any] = _NONE) -> bytes:
         """Returns the line of a file; `extra` are more keys."""
         matches = ", ".join(map(attrgetter("line"), self.matches))
-        more = {"kept": self.kept} if self.kept else {}
-        tail = json_text({"undetermined": self.undetermined, **more, **extra})[1:]
+        tail = _DETERMINED
+        if self.undetermined or self.kept or extra:
+            more = {"kept": self.kept} if self.kept else {}
+            tail = json_text({"undetermined": self.undetermined, **more, **extra})[1:]
         text = f'{{"event": {json_text(self.event)}, "matches": [{matches}], {tail}\n'
         return text.encode(errors="backslashreplace")
 
@@ -72,9 +75,8 @@ class ResultTexts:
         rows = result.matches.rows
         known = self._known(seen.catalog, rows)
         found = list(map(known.__getitem__, rows.tolist()))
-        for row in result.binding_rows:
-            at = int(np.searchsorted(rows, row))
-            found[at] = self._bound(result, row, found[at])
+        for at in result.binding_places:
+            found[at] = self._bound(result, int(rows[at]), found[at])
         found.sort(key=itemgetter(0))
         undetermined = [each._asdict() for each in result.undetermined]
         return ResultText(result.event, found, undetermined, kept_of(seen.event, keep))
@@ -108,11 +110,24 @@ def _text(
     incomplete: bool = False,
     truncated: bool = False,
 ) -> MatchText:
-    bound = json_text(bindings)
+    bound = _bindings_text(bindings)
     line = f'{{"subscription": {json_text(subscription)}, "bindings": {bound}'
     line += ', "incomplete": true' * incomplete + ', "truncated": true' * truncated
     line += f', "data": {data}' * (data != "{}") + "}"
     return MatchText(subscription, line, bound, data, incomplete, truncated)
+
+
+def _bindings_text(bindings: list[dict[str, Any]]) -> str:
+    """Returns the JSON of assignments, which is soon made by hand."""
+    each = (
+        ", ".join([f"{json_text(name)}: {_scalar_text(value)}" for name, value in one.items()])
+        for one in bindings
+    )
+    return "[{" + "}, {".join(each) + "}]" if bindings else "[]"
+
+
+def _scalar_text(value: Any) -> str:
+    return repr(value) if type(value) is int else json_text(value)
 
 
 _EMPTY = _text("", [], "{}")

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from tamis.engine.decision import EXCLUDED, MEMO, Decision
 from tamis.engine.rehearsal import Step
 from tamis.engine.state import OPEN
+from tamis.numeric.lists import distinct
 from tamis.result.pending import PendingResult
 from tamis.words import counted, duration
 
@@ -55,7 +54,7 @@ def plan_of(begun: PendingResult, planner: str, most: int) -> Plan:
         "planner": planner,
         "subscriptions": seen.subscriptions,
         "checked": seen.checked,
-        "candidates": len(np.unique(seen.owners)),
+        "candidates": len(distinct(seen.owners)),
         "matched": len(seen.plain),
         "free": {},
         "open": 0,

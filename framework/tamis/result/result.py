@@ -22,6 +22,7 @@ from tamis.engine.joining import distinct_assignments
 from tamis.engine.reasons import chance_of, false_reason, unknown_reasons
 from tamis.event import Event
 from tamis.language.values import Scalar
+from tamis.numeric.lists import distinct
 from tamis.planning import FALSE, TRUE
 from tamis.result.account import Account, account_operators, naive_expected, needed_at_least
 from tamis.statistics import Statistics
@@ -94,6 +95,8 @@ class ResultParts:
     explain: Callable[[Result, str], Explanation]
     statistics: Statistics
     """Those of history."""
+    needless: Sequence[int] = ()
+    """The alternatives that cannot change the result: their subscriptions match already."""
 
 
 class Match:
@@ -201,7 +204,7 @@ class Result:
         rows = self._seen.plain
         if decision is not None and decision.matched:
             owners = np.fromiter(decision.matched, np.int64, len(decision.matched))
-            rows = np.union1d(rows, decision.skeleton.subscriptions[owners])
+            rows = distinct(np.concatenate([rows, decision.skeleton.subscriptions[owners]]))
         return Matches(self, rows)
 
     @cached_property
@@ -240,13 +243,11 @@ class Result:
         decision = self._seen.decision
         if decision is None:
             return []
-        owners = decision.skeleton.owners
-        kept = {owners[alternative] for alternative in decision.unknown}
-        false = [
-            alternative
-            for alternative, verdict in enumerate(decision.verdict)
-            if verdict == FALSE and owners[alternative] not in kept
-        ]
+        false = [at for at, verdict in enumerate(decision.verdict) if verdict == FALSE]
+        if decision.unknown:
+            owners = decision.skeleton.owners
+            kept = {owners[alternative] for alternative in decision.unknown}
+            false = [at for at in false if owners[at] not in kept]
         return [
             Rejection(id, tuple(reasons))
             for id, reasons in self._reasons(
@@ -255,16 +256,18 @@ class Result:
         ]
 
     def _reasons(
-        self, decision: Decision, alternatives: Iterable[int], said: Callable[[int], Iterable[str]]
+        self, decision: Decision, alternatives: Sequence[int], said: Callable[[int], Iterable[str]]
     ) -> list[tuple[str, list[str]]]:
         """Collects reasons by the ids of the subscriptions that did not match, each reason once."""
+        if not alternatives:
+            return []
         reasons: dict[int, dict[str, None]] = {}
-        plain = set(self._seen.plain.tolist())
+        owners, matched = decision.skeleton.owners, decision.matched
+        rows, plain = decision.skeleton.subscriptions.tolist(), set(self._seen.plain.tolist())
         for alternative in alternatives:
-            owner = decision.skeleton.owners[alternative]
-            row = int(decision.skeleton.subscriptions[owner])
-            if owner not in decision.matched and row not in plain:
-                reasons.setdefault(row, {}).update(dict.fromkeys(said(alternative)))
+            owner = owners[alternative]
+            if owner not in matched and rows[owner] not in plain:
+                reasons.setdefault(rows[owner], {}).update(dict.fromkeys(said(alternative)))
         name = self._seen.catalog.id_of
         return sorted((name(row), list(each)) for row, each in reasons.items())
 
@@ -300,19 +303,18 @@ class Result:
             chosen_index=seen.index,
             checked=seen.checked,
             page_reads=seen.page_reads,
-            candidates=len(np.unique(seen.owners)),
+            candidates=len(distinct(seen.owners)),
             matches=len(self.matches),
             undetermined=len(self.undetermined),
             seconds=dict(seen.seconds),
         )
         if decision is not None:
-            needless = self.needless
+            needless = seen.needless
             account.undecided = len(decision.skeleton.subscriptions)
             if needless:
                 owners = np.delete(decision.problem.alternative_subscription, needless)
-                account.undecided = len(np.unique(owners))
+                account.undecided = len(distinct(owners))
             account.calls = len(decision.made)
-            account.attempts = sum(decision.answers[at].attempts for at in decision.made)
             account.evaluations = len(decision.outcomes)
             account.spared = len(decision.skeleton.calls) - len(decision.made)
             hows = Counter(decision.outcomes.values())
@@ -320,8 +322,11 @@ class Result:
             account.implied, account.memoized = hows[IMPLIED], hows[MEMO]
             account.needed_at_least = needed_at_least(decision)
             account.operators = account_operators(decision)
-            for what in ("invocations", "batches", "batched"):
-                setattr(account, what, sum(each[what] for each in account.operators.values()))
+            for each in account.operators.values():
+                account.attempts += each.attempts
+                account.invocations += each.invocations
+                account.batches += each.batches
+                account.batched += each.batched
         if seen.statistics:
             account.naive_expected = 0.0 if decision is None else naive_expected(decision)
         return account
@@ -338,8 +343,7 @@ class Result:
     @property
     def needless(self) -> Sequence[int]:
         """The alternatives that cannot change the result: their subscriptions match already."""
-        decision, plain = self._seen.decision, self._seen.plain
-        return decision.skeleton.needless(plain) if decision is not None and len(plain) else ()
+        return self._seen.needless
 
     def decided_as(self, decision: Decision) -> Result:
         """Returns the result if the same event had been decided so."""
@@ -377,16 +381,16 @@ class Result:
         return result_html(self)
 
     @property
-    def binding_rows(self) -> list[int]:
-        """The subscription rows that match and may have bindings."""
-        decision = self._seen.decision
-        if decision is None:
+    def binding_places(self) -> list[int]:
+        """The places among the rows that match of those that may have bindings."""
+        decision, rows = self._seen.decision, self.matches.rows
+        if decision is None or not len(rows):
             return []
-        problem, rows = decision.skeleton.problem, self.matches.rows
+        problem = decision.skeleton.problem
         binding = problem.alternative_subscription[problem.alternative_binds]
-        mine = np.unique(decision.skeleton.subscriptions[binding])
+        mine = decision.skeleton.subscriptions[distinct(binding)]
         at = np.searchsorted(rows, mine)
-        found: list[int] = mine[rows.take(at, mode="clip") == mine].tolist() if len(rows) else []
+        found: list[int] = at[rows.take(at, mode="clip") == mine].tolist()
         return found
 
     def _owner(self, row: int) -> int | None:
@@ -411,12 +415,9 @@ class Result:
         decision, owner = self._seen.decision, self._owner(row)
         if decision is None or owner is None:
             return [{}], False
-        skeleton = decision.skeleton
-        true = [
-            at
-            for at in skeleton.alternatives_of(owner)
-            if decision.verdict[at] == TRUE and skeleton.binds[at]
-        ]
+        verdict, binds = decision.verdict, decision.skeleton.binds
+        mine = decision.skeleton.alternatives_of(owner)
+        true = [at for at in mine if verdict[at] == TRUE and binds[at]]
         if not true:
             return [{}], False
         found: list[dict[str, Scalar]] = []
@@ -430,8 +431,9 @@ class Result:
         return unique[:limit], truncated or len(unique) > limit
 
     def _is_incomplete(self, row: int) -> bool:
-        decision, owner = self._seen.decision, self._owner(row)
-        if decision is None or owner is None:
+        decision = self._seen.decision
+        if decision is None or not decision.unknown:
             return False
-        skeleton = decision.skeleton
-        return any(skeleton.binds[at] and skeleton.owners[at] == owner for at in decision.unknown)
+        owner = self._owner(row)
+        binds, owners = decision.skeleton.binds, decision.skeleton.owners
+        return any(binds[at] and owners[at] == owner for at in decision.unknown)

@@ -46,6 +46,8 @@ _DONE = "done"
 _PARTS_A_CORE = 4
 _LEAST_BYTES, _MOST_BYTES = 1 << 16, 1 << 25
 _ROWS = 1_024
+_BUFFER_BYTES = 1 << 18
+"""Of a file of parts, of which a line may have some ten thousand."""
 
 
 def match(
@@ -312,7 +314,7 @@ def on_disk(path: str) -> None:
 
 
 def _file(path: str) -> Any:
-    return open(path, "wb")
+    return open(path, "wb", _BUFFER_BYTES)
 
 
 def _writer(open_files: ExitStack, path: str, job: Job) -> Callable[[MatchedLine], None]:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import tempfile
 import uuid
 import weakref
@@ -157,11 +158,17 @@ def _in_sentences(told: Iterable[Told]) -> Iterator[Told]:
 
 
 def _batch(kind: str, content: bytes) -> Any:
+    """Packs a row for Spark, from its bytes: `pyarrow.array` imports pandas, which takes a second
+    of every worker."""
     import pyarrow
 
-    return pyarrow.RecordBatch.from_pydict(
-        {"kind": [kind], "content": pyarrow.array([content], pyarrow.binary())}
-    )
+    def cell(type_: Any, value: bytes) -> Any:
+        ends = struct.pack("=ii", 0, len(value))
+        buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(value)]
+        return pyarrow.Array.from_buffers(type_, 1, buffers)
+
+    cells = [cell(pyarrow.string(), kind.encode()), cell(pyarrow.binary(), content)]
+    return pyarrow.RecordBatch.from_arrays(cells, ["kind", "content"])
 
 
 def _gathered(job: Any) -> list[Told]:
