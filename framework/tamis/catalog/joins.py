@@ -79,7 +79,7 @@ class Join:
         slots = {AttributeReference("?", name): at for at, name in enumerate(self.variables)}
         slots |= attribute_slots(self._attributes, len(self.variables))
         self._constraints = [(set(each.variables), each.compiled(slots)) for each in covered]
-        self._is_relation = not covered and [self.variables] == [each.names for each in self.atoms]
+        self.is_relation = not covered and [self.variables] == [each.names for each in self.atoms]
         """True if its assignments are the rows of its only atom."""
 
     def search(
@@ -87,7 +87,7 @@ class Join:
     ) -> Search:
         """Enumerates the assignments, as values of `variables` in order."""
         search, rows = Search(steps), relations[0][1]
-        if self._is_relation and len(rows) <= steps:
+        if self.is_relation and len(rows) <= steps:
             search.more = iter(rows)
         else:
             search.more = self._assignments(relations, event, search, tables)
@@ -216,6 +216,8 @@ class JoinPlan:
         self.constraints = tuple(constraints)
         self._joins: dict[tuple[int, ...], Join] = {}
         self.components = self._connected()
+        self.is_relation = len(self.atoms) == 1 and self.join(self.components[0]).is_relation
+        """True if the assignments are the rows of the only atom."""
         self.checks = self._worth_checking()
         self.checks_of: list[list[tuple[int, ...]]] = [[] for _ in self.atoms]
         for check in self.checks:

@@ -53,14 +53,21 @@ class Joins:
     def assignments(self, alternative: int, plan: JoinPlan) -> Assignments:
         """Returns assignments of a true alternative up to the limit, and whether more were cut."""
         limit = self._limits.assignments
+        if plan.is_relation:
+            [atom] = plan.atoms
+            test = self._number_of(atom.test)
+            rows = self._rows[test]
+            if len(rows) <= self._limits.join_steps:
+                found = [dict(zip(atom.names, row, strict=True)) for row in rows[:limit]]
+                return found, len(rows) > limit or self._is_cut(test)
         truncated = False
         parts: list[list[dict[str, Scalar]]] = []
         for group in plan.components:
             search = self._search(alternative, plan, group)
             names = plan.join(group).variables
-            found = search.first_of(limit + 1)
-            truncated |= len(found) > limit or self._is_incomplete(plan, group, search)
-            parts.append([dict(zip(names, values, strict=True)) for values in found[:limit]])
+            rows = search.first_of(limit + 1)
+            truncated |= len(rows) > limit or self._is_incomplete(plan, group, search)
+            parts.append([dict(zip(names, values, strict=True)) for values in rows[:limit]])
         if len(parts) == 1:
             return parts[0], truncated
         result: list[dict[str, Scalar]] = []

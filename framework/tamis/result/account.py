@@ -147,11 +147,10 @@ _COUNTS = tuple(
 )
 
 
-def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
-    """Returns the account of each operator that the candidates hold."""
-    skeleton = decision.skeleton
-    accounts: dict[str, OperatorAccount] = {}
-    made = set(decision.made)
+def add_calls(total: Account, decision: Decision) -> None:
+    """Adds the calls of an event and its evaluations, in all and of each operator it asks."""
+    skeleton, accounts = decision.skeleton, total.operators
+    made, hows = set(decision.made), decision.outcomes
     for at, call in enumerate(skeleton.calls):
         name = call.specification.name
         account = accounts.get(name)
@@ -159,23 +158,35 @@ def account_operators(decision: Decision) -> dict[str, OperatorAccount]:
             account = accounts[name] = OperatorAccount()
         if at not in made:
             account.spared += 1
-        else:
-            answer = decision.answers[at]
-            account.calls += 1
-            account.attempts += answer.attempts
-            account.invocations += answer.leads
-            if answer.together > 1:
-                account.batched += 1
-                account.batches += answer.leads
-            account.seconds += answer.whole_seconds
-            account.failed += answer.failure is not None
-    for test, how in decision.outcomes.items():
+            continue
+        answer = decision.answers[at]
+        account.calls += 1
+        account.attempts += answer.attempts
+        total.attempts += answer.attempts
+        account.invocations += answer.leads
+        total.invocations += answer.leads
+        if answer.together > 1:
+            account.batched += 1
+            total.batched += 1
+            account.batches += answer.leads
+            total.batches += answer.leads
+        account.seconds += answer.whole_seconds
+        account.failed += answer.failure is not None
+    for test, how in hows.items():
         account = accounts[skeleton.tests[test].call.specification.name]
         account.evaluations += 1
-        account.excluded += how == EXCLUDED
-        account.implied += how == IMPLIED
-        account.memoized += how == MEMO
-    return accounts
+        if how in _FREE:
+            what = _FREE[how]
+            setattr(account, what, getattr(account, what) + 1)
+            setattr(total, what, getattr(total, what) + 1)
+    total.calls += len(decision.made)
+    total.spared += len(skeleton.calls) - len(decision.made)
+    total.evaluations += len(hows)
+    total.needed_at_least += needed_at_least(decision)
+
+
+_FREE = {EXCLUDED: "excluded", IMPLIED: "implied", MEMO: "memoized"}
+"""The ways in which a test is decided without a call, and where they are counted."""
 
 
 def needed_at_least(decision: Decision) -> int:

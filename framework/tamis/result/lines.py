@@ -75,8 +75,8 @@ class ResultTexts:
         rows = result.matches.rows
         known = self._known(seen.catalog, rows)
         found = list(map(known.__getitem__, rows.tolist()))
-        for at in result.binding_places:
-            found[at] = self._bound(result, int(rows[at]), found[at])
+        for at, owner in result.binding_places:
+            found[at] = _bound(result, owner, found[at])
         found.sort(key=itemgetter(0))
         undetermined = [each._asdict() for each in result.undetermined]
         return ResultText(result.event, found, undetermined, kept_of(seen.event, keep))
@@ -95,12 +95,13 @@ class ResultTexts:
             self._versions[row] = versions[at]
         return self._texts
 
-    def _bound(self, result: Result, row: int, plain: MatchText) -> MatchText:
-        bindings, truncated = result._bindings(row)
-        incomplete = result._is_incomplete(row)
-        if bindings == [{}] and not truncated and not incomplete:
-            return plain
-        return _text(plain.subscription, bindings, plain.data, incomplete, truncated)
+
+def _bound(result: Result, owner: int, plain: MatchText) -> MatchText:
+    bindings, truncated = result.bindings_of(owner)
+    incomplete = result.is_incomplete_of(owner)
+    if bindings == [{}] and not truncated and not incomplete:
+        return plain
+    return _text(plain.subscription, bindings, plain.data, incomplete, truncated)
 
 
 def _text(

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from tamis.catalog.catalog import Catalog
 from tamis.catalog.epochs import Lease
-from tamis.engine.decision import EXCLUDED, IMPLIED, MEMO, Decision
+from tamis.engine.decision import Decision
 from tamis.engine.joining import distinct_assignments
 from tamis.engine.reasons import chance_of, false_reason, unknown_reasons
 from tamis.event import Event
 from tamis.language.values import Scalar
 from tamis.numeric.lists import distinct
 from tamis.planning import FALSE, TRUE
-from tamis.result.account import Account, account_operators, naive_expected, needed_at_least
+from tamis.result.account import Account, add_calls, naive_expected
 from tamis.statistics import Statistics
 from tamis.words import counted
 
@@ -296,40 +296,32 @@ class Result:
     @cached_property
     def account(self) -> Account:
         """The account of the event: what it took."""
-        seen, decision = self._seen, self._seen.decision
-        account = Account(
-            events=1,
-            subscriptions=seen.subscriptions,
-            chosen_index=seen.index,
-            checked=seen.checked,
-            page_reads=seen.page_reads,
-            candidates=len(distinct(seen.owners)),
-            matches=len(self.matches),
-            undetermined=len(self.undetermined),
-            seconds=dict(seen.seconds),
-        )
-        if decision is not None:
-            needless = seen.needless
-            account.undecided = len(decision.skeleton.subscriptions)
-            if needless:
-                owners = np.delete(decision.problem.alternative_subscription, needless)
-                account.undecided = len(distinct(owners))
-            account.calls = len(decision.made)
-            account.evaluations = len(decision.outcomes)
-            account.spared = len(decision.skeleton.calls) - len(decision.made)
-            hows = Counter(decision.outcomes.values())
-            account.excluded = hows[EXCLUDED]
-            account.implied, account.memoized = hows[IMPLIED], hows[MEMO]
-            account.needed_at_least = needed_at_least(decision)
-            account.operators = account_operators(decision)
-            for each in account.operators.values():
-                account.attempts += each.attempts
-                account.invocations += each.invocations
-                account.batches += each.batches
-                account.batched += each.batched
-        if seen.statistics:
-            account.naive_expected = 0.0 if decision is None else naive_expected(decision)
+        account = Account()
+        self.add_to(account)
         return account
+
+    def add_to(self, account: Account) -> None:
+        """Adds what the event took to an account, which is sooner done than adding its own."""
+        seen, decision = self._seen, self._seen.decision
+        account.events += 1
+        account.subscriptions, account.chosen_index = seen.subscriptions, seen.index
+        account.checked += seen.checked
+        account.page_reads += seen.page_reads
+        account.candidates += len(distinct(seen.owners))
+        account.matches += len(self.matches)
+        account.undetermined += len(self.undetermined)
+        for stage, seconds in seen.seconds.items():
+            account.seconds[stage] = account.seconds.get(stage, 0.0) + seconds
+        if decision is not None:
+            undecided = len(decision.skeleton.subscriptions)
+            if seen.needless:
+                owners = np.delete(decision.problem.alternative_subscription, seen.needless)
+                undecided = len(distinct(owners))
+            account.undecided += undecided
+            add_calls(account, decision)
+        if seen.statistics:
+            expected = 0.0 if decision is None else naive_expected(decision)
+            account.naive_expected = (account.naive_expected or 0.0) + expected
 
     def explain(self, subscription: str) -> Explanation:
         """Explains why a subscription did or did not match; `KeyError` if it was not there."""
@@ -381,17 +373,18 @@ class Result:
         return result_html(self)
 
     @property
-    def binding_places(self) -> list[int]:
-        """The places among the rows that match of those that may have bindings."""
+    def binding_places(self) -> list[tuple[int, int]]:
+        """The places among the rows that match of those that may have bindings, and the number of
+        each in the decision."""
         decision, rows = self._seen.decision, self.matches.rows
         if decision is None or not len(rows):
             return []
         problem = decision.skeleton.problem
-        binding = problem.alternative_subscription[problem.alternative_binds]
-        mine = decision.skeleton.subscriptions[distinct(binding)]
+        binding = distinct(problem.alternative_subscription[problem.alternative_binds])
+        mine = decision.skeleton.subscriptions[binding]
         at = np.searchsorted(rows, mine)
-        found: list[int] = at[rows.take(at, mode="clip") == mine].tolist()
-        return found
+        is_there = rows.take(at, mode="clip") == mine
+        return list(zip(at[is_there].tolist(), binding[is_there].tolist(), strict=True))
 
     def _owner(self, row: int) -> int | None:
         """Returns the number of a subscription row in the decision, if any alternative is there."""
@@ -404,17 +397,18 @@ class Result:
 
     def _bindings(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
         """Returns the assignments of a matched subscription, and whether some were cut."""
-        if self._seen.decision is None:
-            return [{}], False
-        known = self._bound.get(row)
+        owner = self._owner(row)
+        return ([{}], False) if owner is None else self.bindings_of(owner)
+
+    def bindings_of(self, owner: int) -> tuple[list[dict[str, Scalar]], bool]:
+        """Returns the same of a subscription by its number in the decision."""
+        known = self._bound.get(owner)
         if known is None:
-            known = self._bound[row] = self._bind(row)
+            assert self._seen.decision is not None
+            known = self._bound[owner] = self._bind(self._seen.decision, owner)
         return known
 
-    def _bind(self, row: int) -> tuple[list[dict[str, Scalar]], bool]:
-        decision, owner = self._seen.decision, self._owner(row)
-        if decision is None or owner is None:
-            return [{}], False
+    def _bind(self, decision: Decision, owner: int) -> tuple[list[dict[str, Scalar]], bool]:
         verdict, binds = decision.verdict, decision.skeleton.binds
         mine = decision.skeleton.alternatives_of(owner)
         true = [at for at in mine if verdict[at] == TRUE and binds[at]]
@@ -431,9 +425,13 @@ class Result:
         return unique[:limit], truncated or len(unique) > limit
 
     def _is_incomplete(self, row: int) -> bool:
+        owner = self._owner(row)
+        return owner is not None and self.is_incomplete_of(owner)
+
+    def is_incomplete_of(self, owner: int) -> bool:
+        """Returns whether assignments may lack, of a subscription by its number in the decision."""
         decision = self._seen.decision
         if decision is None or not decision.unknown:
             return False
-        owner = self._owner(row)
         binds, owners = decision.skeleton.binds, decision.skeleton.owners
         return any(binds[at] and owners[at] == owner for at in decision.unknown)

@@ -120,7 +120,7 @@ class Totals:
         """Counts a result, of an event that is counted."""
         began = time.perf_counter()
         if self.is_accounted:
-            self.account.add(result.account)
+            result.add_to(self.account)
             self.rejected_by.update(reason for each in result.rejections for reason in each.because)
         unread = unread_time(result._seen.event)
         if unread is not None:
