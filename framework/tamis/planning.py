@@ -119,6 +119,8 @@ class Problem:
     def alternative_calls(self) -> tuple[tuple[int, ...], ...]:
         """The calls of each alternative, as written, each once."""
         calls = self.test_call[self.edge_test].tolist()
+        if len(calls) == self.alternatives and np.all(self.alternative_size == 1):
+            return tuple(zip(calls, strict=True))
         starts = self.alternative_start.tolist()
         return tuple(
             tuple(dict.fromkeys(calls[start:end])) for start, end in itertools.pairwise(starts)

@@ -34,6 +34,8 @@ T = TypeVar("T")
 _SPARSE = 32
 """So many numbers there may be for each that is used, for a table of them all to be made."""
 _FIRST = np.zeros(1, np.int64)
+_FEW = 32
+"""Numbers that are sooner sorted one by one than as arrays."""
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
@@ -392,6 +394,11 @@ def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
         return numbers[:1], np.zeros(count, np.int64)
     if np.count_nonzero(numbers[1:] > numbers[:-1]) >= count - 1:  # of one alternative each
         return numbers, np.arange(count)
+    if count <= _FEW:
+        listed = numbers.tolist()
+        known = sorted(set(listed))
+        place_of = {number: at for at, number in enumerate(known)}
+        return np.array(known, np.int64), np.array([place_of[each] for each in listed], np.int64)
     if most > _SPARSE * count:
         return np.unique(numbers, return_inverse=True)
     is_used = np.zeros(most, np.bool_)
@@ -410,6 +417,12 @@ def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
         return (numbers, _FIRST) if numbers[0] >= 0 else (numbers[:0], numbers)
     if count and np.count_nonzero(numbers == numbers[0]) == count:  # as of what prepares nothing
         return (numbers[:1], numbers - numbers[0]) if numbers[0] >= 0 else (numbers[:0], numbers)
+    if count <= _FEW:
+        listed = numbers.tolist()
+        known = [number for number in dict.fromkeys(listed) if number >= 0]
+        place_of = {number: at for at, number in enumerate(known)}
+        places = [place_of.get(number, -1) for number in listed]
+        return np.array(known, np.int64), np.array(places, np.int64)
     distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
     if len(distinct) and distinct[0] < 0:
         distinct, first, place = distinct[1:], first[1:], place - 1

@@ -204,7 +204,7 @@ def needed_at_least(decision: Decision) -> int:
     needless = _Needless(decision)
     count = 0
     for alternative, held in enumerate(problem.alternative_calls):
-        if not held or needless.may_be(alternative, held):
+        if spent.issuperset(held) or needless.may_be(alternative, held):
             continue
         calls = reach.of(held)
         if spent.isdisjoint(calls) or _left_open_by(
