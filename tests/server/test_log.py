@@ -21,9 +21,12 @@ from tamis.server.changes import (
     Expire,
     Publish,
     PublishedEvents,
+    Renew,
+    Replace,
     Request,
     Retain,
     Subscribe,
+    Unsubscribe,
 )
 from tamis.server.errors import LogError, OtherContent, OtherRequest, Overload
 from tamis.server.log import Log
@@ -208,6 +211,46 @@ def test_a_log_that_was_replaced_is_refused(folder: Path, tmp_path: Path) -> Non
         Log(folder)
 
 
+def test_the_hash_of_entries_stays_as_it_is(tmp_path: Path) -> None:
+    with Log(tmp_path, clock=lambda: 1000.0) as log:
+        log.submit(Publish([event(number) for number in range(40)])).result()
+        with log.writer.gathering():
+            log.submit(Subscribe({"where": "3"}, TICKET, "s"))
+            last = log.submit(Publish([{"id": "é", "level": 1}]))
+        last.result()
+        found = log.state.hash.hex()
+    assert found == "ff8cbc8fa43b75fe38c6271127bcc7d5d0c682877a28e9c650345d9d351a50e1"
+
+
+def test_expiry_is_noticed_whatever_was_changed_before(tmp_path: Path) -> None:
+    now = [0.0]
+    with Log(tmp_path, clock=lambda: now[0]) as log:
+        long, short, never = (
+            log.submit(Subscribe({"where": "1"}, TICKET, name, validity)).result().born
+            for name, validity in (("a", 50.0), ("b", 10.0), ("c", None))
+        )
+        log.submit(Unsubscribe(short)).result()
+        log.submit(Renew(long, 100)).result()
+        log.submit(Replace(never, {"where": "2"}, 20)).result()
+        for at, number in ((15.0, 0), (20.0, 1)):
+            now[0] = at
+            log.submit(Publish([event(number)])).result()
+    now[0] = 99.0
+    with Log(tmp_path, clock=lambda: now[0]) as log:
+        log.submit(Publish([event(2)])).result()
+        now[0] = 100.0
+        log.submit(Publish([event(3)])).result()
+        found = [(each.kind, each.id) for each in log.reading.entries(6, 100)]
+    assert found == [
+        ("publish", "e0"),
+        ("expire", "c"),
+        ("publish", "e1"),
+        ("publish", "e2"),
+        ("expire", "a"),
+        ("publish", "e3"),
+    ]
+
+
 def test_an_entry_that_was_changed_does_not_fit_its_hash(folder: Path) -> None:
     connection = databases.open_database(folder)
     connection.execute("UPDATE entries SET body=replace(body, '7', '8') WHERE position=9")
@@ -310,6 +353,7 @@ def test_whoever_hands_in_a_change_is_told_of_that_one(tmp_path: Path) -> None:
                 others[0] = log.submit(Publish([event(2)]))
 
     with Log(tmp_path) as log, log.writer._followers:  # the writer stops behind its next commit
+        log.writer._following = 1
         log.submit(Publish([event(0)])).result()
         log.writer._wakened = Interrupted()
         mine = log.submit(Publish([event(1)]))

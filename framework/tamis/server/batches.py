@@ -24,7 +24,9 @@ class CommitBatch:
         self.changes = 0
         """How many there are, those of runs among them."""
         self._outcomes: Sequence[object] = ()
-        self._ended = threading.Event()
+        self._is_ended = False
+        self._ended: threading.Event | None = None
+        """Made for the first thread that waits."""
         self._lock = threading.Lock()
         self._awaited: list[tuple[asyncio.Future[Any], int, int]] = []
 
@@ -45,8 +47,12 @@ class CommitBatch:
         or what became of each of its changes."""
         with self._lock:
             self._outcomes = outcomes
-            self._ended.set()
+            self._is_ended = True
             awaited, self._awaited = self._awaited, []
+        if self._ended is not None:
+            self._ended.set()
+        if not awaited:
+            return
         loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], int, int]]] = {}
         for each in awaited:
             loops.setdefault(each[0].get_loop(), []).append(each)
@@ -68,6 +74,11 @@ class CommitBatch:
 
     def wait(self, seconds: float | None) -> None:
         """Waits until its changes are written or refused; `TimeoutError` when that takes longer."""
+        with self._lock:
+            if self._is_ended:
+                return
+            if self._ended is None:
+                self._ended = threading.Event()
         if not self._ended.wait(seconds):
             raise TimeoutError("the log has not written this yet")
 
@@ -75,7 +86,7 @@ class CommitBatch:
         """Returns what becomes of a change, in the running event loop."""
         future = asyncio.get_running_loop().create_future()
         with self._lock:
-            if not self._ended.is_set():
+            if not self._is_ended:
                 self._awaited.append((future, at, number))
                 return future
         self._tell([(future, at, number)])

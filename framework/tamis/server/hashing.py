@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
@@ -19,12 +19,10 @@ def hash_of(
     first: int,
     at: float,
     kinds: Iterable[str],
+    births: Iterable[str],
     ids: Iterable[str],
-    born: Sequence[int],
     bodies: Iterable[str],
 ) -> bytes:
     """Returns the hash of the entries of one commit, which holds that of all before it."""
-    births = map(str, born) if any(born) else ["0"] * len(born)  # events alone have none
-    columns = map("\n".join, (kinds, births, ids, bodies))
-    text = "\n".join((f"{first} {at.hex()}", *columns))
+    text = "\n".join([f"{first} {at.hex()}", *kinds, *births, *ids, *bodies])
     return hashlib.sha256(before + text.encode()).digest()

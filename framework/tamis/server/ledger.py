@@ -9,6 +9,7 @@ Events are first taken as new, which is found out at the end, unless each is ask
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -48,11 +49,20 @@ if TYPE_CHECKING:
 
 def read_state(database: apsw.Connection) -> LogState:
     """Reads how far the log has come."""
-    row = database.execute(
+    rows = database.execute(
         "SELECT commits, position, hash, cursor, floor, total, clock FROM state"
-    ).fetchone()
-    assert row is not None
-    return LogState(*row)
+    ).fetchall()
+    values: list[Any] = [*rows[0], _next_end(database)]
+    return LogState(*values)
+
+
+def _next_end(database: apsw.Connection) -> float:
+    """Returns when the first of the live subscriptions ends."""
+    found: float | None = database.execute(
+        "SELECT expires FROM subscriptions WHERE ended IS NULL AND expires IS NOT NULL "
+        "ORDER BY expires LIMIT 1"
+    ).get
+    return math.inf if found is None else found
 
 
 class LogTransaction:
@@ -73,7 +83,7 @@ class LogTransaction:
         self._asks = asks
         """Whether each id of an event is asked for before it is written."""
         self._now = max(before.clock, now)
-        self.state = LogState(**vars(before))
+        self.state = LogState(*vars(before).values())
         self.state.clock = self._now
         self._entries = CommitEntries(self.state, self._now)
         self.removed_payloads: list[str] = []
@@ -129,18 +139,9 @@ class LogTransaction:
         return None
 
     def end(self) -> LogState:
-        """Writes how far the log has come, last of all."""
-        state = self.state
+        """Writes the entries and how far the log has come, last of all."""
         self._entries.write(self._database)
-        state.commits += 1
-        self._database.execute(
-            "UPDATE state SET commits=?, position=?, hash=?, cursor=?, floor=?, total=?, clock=?",
-            (
-                *(state.commits, state.position, state.hash, state.cursor),
-                *(state.floor, state.total, state.clock),
-            ),
-        )
-        return state
+        return self.state
 
     # entries
 
@@ -184,6 +185,8 @@ class LogTransaction:
 
     def expire(self) -> int:
         """Ends what is over; how many."""
+        if self._now < self.state.expires:
+            return 0
         over: list[Any] = self._database.execute(
             "SELECT born, id FROM subscriptions WHERE ended IS NULL AND expires<=? "
             "ORDER BY expires, born",
@@ -195,7 +198,16 @@ class LogTransaction:
             self._database.execute(
                 "UPDATE subscriptions SET ended=? WHERE born=?", (position, born)
             )
+        self.state.expires = _next_end(self._database)
         return len(over)
+
+    def _end_of(self, validity: float | None) -> float | None:
+        """Returns when a subscription ends that is valid for so long from now."""
+        if validity is None:
+            return None
+        expires = self._now + validity
+        self.state.expires = min(self.state.expires, expires)
+        return expires
 
     def _subscribe(self, change: changes.Subscribe) -> LoggedSubscription:
         answered = self._answered(change.request)
@@ -210,7 +222,7 @@ class LogTransaction:
         if held is not None:
             self._forget(held[0])
         born = self._append(changes.SUBSCRIBE, id, change.document)
-        expires = None if change.validity is None else self._now + change.validity
+        expires = self._end_of(change.validity)
         document = canonical(change.document)
         self._database.execute(
             "INSERT INTO subscriptions(born, id, document, ticket, expires) VALUES(?, ?, ?, ?, ?)",
@@ -246,7 +258,7 @@ class LogTransaction:
         id, expires = self._live(change.born)
         position = self._append(changes.REPLACE, id, change.document, born=change.born)
         if change.validity is not None:
-            expires = self._now + change.validity
+            expires = self._end_of(change.validity)
         document = canonical(change.document)
         self._end_text(change.born, position, change.document["where"])
         self._database.execute(
@@ -264,7 +276,7 @@ class LogTransaction:
         if answered is not None:
             return LoggedSubscription(*answered)
         id, _ = self._live(change.born)
-        expires = None if change.validity is None else self._now + change.validity
+        expires = self._end_of(change.validity)
         self._append(changes.RENEW, id, {"expires": expires}, born=change.born)
         self._database.execute(
             "UPDATE subscriptions SET expires=? WHERE born=?", (expires, change.born)

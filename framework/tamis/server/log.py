@@ -223,8 +223,8 @@ def check_hashes(database: apsw.Connection, first: int) -> None:
     elif first > 1:
         before = None  # what begins a commit is kept no longer
     rows = database.execute(
-        "SELECT at, kind, id, born, body, position, hash FROM entries WHERE position>=? "
-        "ORDER BY position",
+        "SELECT at, kind, CAST(born AS TEXT), id, body, position, hash FROM entries "
+        "WHERE position>=? ORDER BY position",
         (first,),
     )
     together: list[Any] = []

@@ -22,7 +22,8 @@ from tamis.server.errors import LogError
 
 NAME = "witness"
 FORMAT_VERSION = 1
-_SLOT = struct.Struct("<8sIQQ32sI")
+_FIELDS = struct.Struct("<8sIQQ32s")
+_CHECKSUM = struct.Struct("<I")
 _MAGIC = b"tamislog"
 _SLOT_BYTES = 512
 """A sector each, so that writing one never harms the other."""
@@ -67,9 +68,9 @@ class Witness:
 
     def write(self, mark: Mark) -> None:
         """Takes the mark of a commit that is on disk."""
-        fields = _MAGIC, FORMAT_VERSION, mark.commits, mark.position, mark.hash
-        checksum = zlib.crc32(_SLOT.pack(*fields, 0))
-        os.pwrite(self._file, _SLOT.pack(*fields, checksum), mark.commits % 2 * _SLOT_BYTES)
+        fields = _FIELDS.pack(_MAGIC, FORMAT_VERSION, *mark)
+        slot = fields + _CHECKSUM.pack(_checksum(fields))
+        os.pwrite(self._file, slot, mark.commits % 2 * _SLOT_BYTES)
         now = time.monotonic()
         if now - self._synced >= _SYNC_SECONDS:
             self.sync()
@@ -87,16 +88,20 @@ class Witness:
 
 def _mark(slot: bytes) -> Mark | None:
     """Returns what a slot holds, if it is whole."""
-    if len(slot) < _SLOT.size:
+    if len(slot) < _FIELDS.size + _CHECKSUM.size:
         return None
-    magic, version, commits, position, hash, checksum = _SLOT.unpack_from(slot)
-    if magic != _MAGIC or checksum != zlib.crc32(
-        _SLOT.pack(magic, version, commits, position, hash, 0)
-    ):
+    magic, version, *mark = _FIELDS.unpack_from(slot)
+    (checksum,) = _CHECKSUM.unpack_from(slot, _FIELDS.size)
+    if magic != _MAGIC or checksum != _checksum(slot[: _FIELDS.size]):
         return None
     if version > FORMAT_VERSION:
         raise LogError(
             f"the witness of the log is of format {version}, and this tamis reads format "
             f"{FORMAT_VERSION}: use the tamis that wrote it"
         )
-    return Mark(commits, position, hash)
+    return Mark(*mark)
+
+
+def _checksum(fields: bytes) -> int:
+    """Returns the checksum of a slot, for which it is itself zero."""
+    return zlib.crc32(bytes(_CHECKSUM.size), zlib.crc32(fields))

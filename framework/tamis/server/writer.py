@@ -76,6 +76,8 @@ class LogWriter:
         self._waiting = 0
         self._wakened = threading.Condition()
         self._followers = threading.Condition()
+        self._following = 0
+        """How many wait, or are about to: then they see what is new."""
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="tamis log writer", daemon=True)
         self._thread.start()
@@ -112,8 +114,12 @@ class LogWriter:
     def wait_beyond(self, position: int, seconds: float) -> None:
         """Waits until the log goes beyond a position, for so long at most."""
         with self._followers:
-            if self.state.position <= position:
-                self._followers.wait(seconds)
+            self._following += 1
+            try:
+                if self.state.position <= position:
+                    self._followers.wait(seconds)
+            finally:
+                self._following -= 1
 
     def waken_followers(self) -> None:
         """Ends the waiting of who follows the log."""
@@ -137,11 +143,12 @@ class LogWriter:
                     return
                 batch = self._queue.popleft()
                 self._waiting -= batch.changes
-            batch.end(self._written(batch.parts))
-            self.waken_followers()
+            batch.end(self._written(batch.parts, batch.changes))
+            if self._following:
+                self.waken_followers()
 
-    def _written(self, together: list[Change | EventRun]) -> Sequence[object]:
-        """Commits changes; what became of each."""
+    def _written(self, together: list[Change | EventRun], number: int) -> Sequence[object]:
+        """Commits parts of so many changes; what became of each."""
         try:
             if self.broken is not None:
                 raise LogError(self.broken)
@@ -152,7 +159,7 @@ class LogWriter:
             state = ledger.state
             self._witness.write(Mark(state.commits, state.position, state.hash))
         except (ValueError, TypeError, RecursionError) as failure:
-            if sum(map(_number, together)) == 1:
+            if number == 1:
                 return [LogError(f"this cannot be written: {failure}")]
             # one that cannot be written is nothing to the others
             return [self._written_alone(each) for each in together]
@@ -161,7 +168,7 @@ class LogWriter:
             return [told for _ in together]
         self.state = self._before = state
         self.commits += 1
-        self.changes += sum(map(_number, together))
+        self.changes += number
         if ledger.removed_payloads:
             self._payloads.remove(ledger.removed_payloads)
         return outcomes
@@ -169,8 +176,8 @@ class LogWriter:
     def _written_alone(self, part: Change | EventRun) -> object:
         """Commits a change by itself, or each one of a run."""
         if isinstance(part, EventRun):
-            return [self._written([each])[0] for each in part.changes()]
-        return self._written([part])[0]
+            return [self._written([each], 1)[0] for each in part.changes()]
+        return self._written([part], 1)[0]
 
     def _commit(
         self, together: list[Change | EventRun], *, asks: bool
@@ -215,8 +222,3 @@ class LogWriter:
             self.broken = words
             log.exception("the log is broken")
         return LogError(words)
-
-
-def _number(part: Change | EventRun) -> int:
-    """Returns how many changes a part of a commit has."""
-    return len(part) if isinstance(part, EventRun) else 1
