@@ -59,6 +59,25 @@ def test_pages_go_on_from_a_cursor(client: Client) -> None:
     assert counts == [5, 3, 2, 0, 0]
 
 
+def test_an_open_digest_is_delivered_when_its_subscription_expires(client: Client) -> None:
+    digest = {"digest": "1h", "per": ["camera"]}
+    address, ticket = client.subscribed("digest = 1", validity=1, deliver=digest)
+    other, others = client.subscribed("digest = 1", deliver=digest)
+    client.published(*({"id": f"d{n}", "digest": 1, "camera": n % 2} for n in range(3)))
+    assert page(client, address, ticket) == []
+    time.sleep(1.1)
+    client.published({"id": "d3", "digest": 1, "camera": 0})
+    found = page(client, address, ticket)
+    assert [(each["type"], each["key"], each["events"]) for each in found] == [
+        ("digest", [0], ["d0", "d2"]),
+        ("digest", [1], ["d1"]),
+    ]
+    assert {each["event"] for each in found} == {None}
+    shown = client.get(address, headers=ticket).json()
+    assert (shown["matched"], shown["due"], shown["pending"]) == (3, 2, 2)
+    assert page(client, other, others) == []
+
+
 def test_what_is_no_delivery_is_refused(client: Client) -> None:
     address, ticket = client.subscribed("a = 1")
     other, foreign = client.subscribed("foreign = 1")

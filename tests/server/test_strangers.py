@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
+import resource
 import socket
 import threading
 import time
@@ -13,9 +16,11 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from tamis.server.changes import Publish, Retain
+from tamis.server.changes import Publish, Retain, Subscribe
 from tamis.server.database import open_database
 from tamis.server.log import Log
+from tamis.server.matching import MatchThread
+from tamis.server.payloads import LARGE_LETTERS
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client, Serving, matcher
@@ -235,3 +240,33 @@ def test_a_server_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) 
         assert (shown["matched"], shown["due"]) == (taken + 1, taken + 1)
     with Log(tmp_path / "data") as log:
         assert log.reading.state().cursor == log.reading.state().position
+
+
+def test_a_server_with_too_many_open_files_goes_on_when_some_are_closed(tmp_path: Path) -> None:
+    with Log(tmp_path / "log") as log:
+        log.submit(Subscribe({"where": "a > 1"}, bytes(32), "s")).result()
+        log.submit(Publish([{"id": "e", "a": 2, "text": "x" * LARGE_LETTERS + "x"}])).result()
+        matching = MatchThread(log, matcher())
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[0], 512), limits[1]))
+        opened = []
+        try:
+            with contextlib.suppress(OSError), log.reading.database():
+                while True:
+                    opened.append(os.open(os.devnull, os.O_RDONLY))
+            assert len(opened) > 10
+            matching.start()
+            time.sleep(0.6)
+            assert matching.broken is None
+            assert log.state.cursor == 0
+        finally:
+            for each in opened:
+                os.close(each)
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        deadline = time.monotonic() + 20
+        while log.state.cursor < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        matching.close(5)
+        assert matching.broken is None
+        (standing,) = log.reading.standings()
+        assert (standing.matched, standing.due) == (1, 1)

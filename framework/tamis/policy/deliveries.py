@@ -113,15 +113,21 @@ class Deliveries:
 
     def finish(self) -> list[Delivery]:
         """Returns the digests that are still open, as of the time of the last event."""
+        return self._drained()
+
+    def _drained(self, among: Iterable[str] | None = None) -> list[Delivery]:
+        """Returns the digests that are still open, of all subscriptions or of some."""
         with self._lock:
             self._follow(self._matcher._catalog.version)
             now = Now(self._turn, self._latest, "", None)
+            ids = self._courses if among is None else self._courses.keys() & among
+            courses = [self._courses[id] for id in sorted(ids)]
             due = [
-                (id, item)
-                for id, course in sorted(self._courses.items())
+                (course.id, item)
+                for course in courses
                 for item in course.drained(now, self._counted)
             ]
-            for course in self._courses.values():
+            for course in courses:
                 self._set_alarm(course)
             return self._deliveries(due, now)
 

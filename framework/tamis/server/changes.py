@@ -261,6 +261,8 @@ class Decide:
     cursor: int
     trace_bytes: int = MOST_BYTES
     """So much is kept of what operators said."""
+    last: Sequence[tuple[int, Due]] = ()
+    """What is due to subscriptions that end, with the positions at which they do."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tamis.log import log
-from tamis.server.errors import LogError
+from tamis.server.errors import LogError, NoRoom
 
 if TYPE_CHECKING:
     import apsw
@@ -81,6 +81,8 @@ def open_database(
         database.pragma("journal_mode", "wal")
         database.pragma("synchronous", synchronous)
         database.pragma("foreign_keys", False)
+    except apsw.CantOpenError as bad:
+        raise NoRoom(f"cannot open {path}: {bad}, or too many files are open") from bad
     except (apsw.Error, OSError) as bad:
         raise LogError(f"cannot open {path}: {bad}") from bad
     return database

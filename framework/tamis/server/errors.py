@@ -10,7 +10,8 @@ class LogError(TamisError):
 
 
 class NoRoom(LogError):
-    """A change for which the disk has no room now; nothing of it was written."""
+    """What the disk has no room for now, or what would be one open file too many; nothing of it was
+    done."""
 
 
 class Refusal(TamisError):

@@ -397,7 +397,8 @@ class LogTransaction:
             "UPDATE subscriptions SET matched=matched+? WHERE born=?",
             [(number, born) for born, number in matched.items()],
         )
-        self._deliver([(each.position, due) for each in verdicts for due in each.due])
+        due = [(each.position, due) for each in verdicts for due in each.due]
+        self._deliver([*due, *change.last])
         for verdict in verdicts:
             if verdict.open or verdict.evaluated:
                 self._keep_open(verdict)

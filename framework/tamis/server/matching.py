@@ -12,10 +12,10 @@ import json
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
@@ -24,7 +24,7 @@ from tamis.event import Event
 from tamis.language.condition import Language
 from tamis.log import log as logger
 from tamis.matcher import Matcher
-from tamis.policy import Deliveries
+from tamis.policy import Deliveries, Delivery
 from tamis.result import Match, Result
 from tamis.result.account import Account
 from tamis.server import changes
@@ -45,6 +45,7 @@ _LATELY_SECONDS = 2.0
 _IDLE_SECONDS = 0.5
 _TIDY_SECONDS = 10.0
 _NO_ROOM_SECONDS = 0.25
+Done = TypeVar("Done")
 
 
 def entry_of(id: str, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,6 +59,17 @@ def shown_time(seconds: float) -> str:
         return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):  # a year that calendars do not reach
         return str(seconds)
+
+
+def _shown(delivery: Delivery, event: str | None, bindings: object) -> dict[str, Any]:
+    """Returns a delivery as subscribers read it."""
+    data = {
+        "event": event,
+        "events": list(delivery.events),
+        "bindings": bindings,
+        "time": shown_time(delivery.time),
+    }
+    return {**data, "key": list(delivery.key)} if delivery.key else data
 
 
 def _not_taken(bad: SubscriptionError, among: int) -> LogError:
@@ -85,7 +97,7 @@ class MatchThread:
         self.account = Account()
         self.failures = 0
         self.broken: str | None = None
-        self.decided: Callable[[Sequence[Verdict]], None] = lambda verdicts: None
+        self.decided: Callable[[Decide], None] = lambda decided: None
         """Is told what was committed, by the thread."""
         self._retention = most_age, most_bytes
         self._trace_bytes = MOST_BYTES if trace_bytes is None else trace_bytes
@@ -173,7 +185,7 @@ class MatchThread:
             position = entries[-1].position
             for is_decided, group in groupby(entries, lambda entry: entry.kind in _DECIDED):
                 if not is_decided:
-                    self._change(group)
+                    self._change(group, deliveries)
                 for entry in group if is_decided else ():
                     self._take_verdict(deliveries, entry)
 
@@ -194,7 +206,7 @@ class MatchThread:
     def _run(self) -> None:
         try:
             while self._goes_on():
-                entries = self._upcoming()
+                entries = self._patiently(self._upcoming)
                 if entries:
                     self._decide(entries)
                 else:
@@ -230,6 +242,7 @@ class MatchThread:
     def _decide(self, entries: list[LogEntry]) -> None:
         began = time.monotonic()
         verdicts: list[Verdict] = []
+        last: list[tuple[int, Due]] = []
         for kind, group in groupby(entries, lambda entry: entry.kind in _DECIDED and entry.kind):
             if kind == changes.PUBLISH:
                 verdicts += self._matched(list(group))
@@ -237,19 +250,22 @@ class MatchThread:
                 for entry in group:
                     verdicts.append(self._evaluated(entry, verdicts))
             else:
-                self._change(group)
+                last += self._change(group, self._deliveries)
         self._cursor = entries[-1].position
-        self._written(Decide(verdicts, self._cursor, self._trace_bytes))
+        decided = Decide(verdicts, self._cursor, self._trace_bytes, last)
+        self._written(decided)
         self._note_pace(len(entries), time.monotonic() - began)
-        self.decided(verdicts)
+        self.decided(decided)
         if self._ending is None:
-            self._open.evaluate_those_of_who_is_back()
+            self._patiently(self._open.evaluate_those_of_who_is_back)
         self._snapshots.write_if_due(self._cursor, self._deliveries)
         self._tidy()
 
-    def _change(self, entries: Iterable[LogEntry]) -> None:
-        """Subscribes and ends what entries say; texts that follow each other come together."""
+    def _change(self, entries: Iterable[LogEntry], deliveries: Deliveries) -> list[tuple[int, Due]]:
+        """Subscribes and ends what entries say; texts that follow each other come together. What
+        is due to those that expire: their open digests."""
         texts: dict[str, LogEntry] = {}
+        last: list[tuple[int, Due]] = []
         for entry in entries:
             if entry.kind in _TEXTS:
                 if entry.id in texts:
@@ -258,9 +274,18 @@ class MatchThread:
             elif entry.kind in (changes.UNSUBSCRIBE, changes.EXPIRE):
                 self._subscribe(texts)
                 if self._born.get(entry.id) == entry.born:
+                    if entry.kind == changes.EXPIRE:
+                        last += self._digests(entry, deliveries)
                     del self._born[entry.id]
                     self.matcher.unsubscribe(entry.id)
         self._subscribe(texts)
+        return last
+
+    def _digests(self, entry: LogEntry, deliveries: Deliveries) -> Iterator[tuple[int, Due]]:
+        """Yields the open digests of a subscription that expires."""
+        for delivery in deliveries._drained((entry.id,)):
+            due = Due(entry.born, delivery.kind, json.dumps(_shown(delivery, None, [])))
+            yield entry.position, due
 
     def _subscribe(self, texts: dict[str, LogEntry]) -> None:
         """Subscribes texts by id, of which none is left then."""
@@ -274,7 +299,7 @@ class MatchThread:
 
     def _matched(self, entries: list[LogEntry]) -> list[Verdict]:
         """Returns the verdicts of events that stand together."""
-        events = [self.log.reading.event_of(entry) for entry in entries]
+        events = self._patiently(lambda: [self.log.reading.event_of(each) for each in entries])
         verdicts: list[Verdict] = []
         try:
             for entry, result in zip(entries, self.matcher.match_many(events), strict=True):
@@ -315,7 +340,7 @@ class MatchThread:
         self._arrival = entry.at
         already = {(each.of or 0, born) for each in before for born in each.evaluated}
         try:
-            again = self._open.evaluated(entry, self._born, already)
+            again = self._patiently(lambda: self._open.evaluated(entry, self._born, already))
         except LogError:
             raise
         except Exception as failure:
@@ -357,14 +382,7 @@ class MatchThread:
         due = []
         for delivery in self._deliveries._take(result, among):
             match = matched.get(delivery.subscription)
-            data: dict[str, Any] = {
-                "event": entry.id,
-                "events": list(delivery.events),
-                "bindings": [] if match is None else match.bindings,
-                "time": shown_time(delivery.time),
-            }
-            if delivery.key:
-                data["key"] = list(delivery.key)
+            data = _shown(delivery, entry.id, [] if match is None else match.bindings)
             for name in ("incomplete", "truncated"):
                 if match is not None and getattr(match, name):
                     data[name] = True
@@ -384,7 +402,7 @@ class MatchThread:
         if now - self._tidied < _TIDY_SECONDS:
             return
         self._tidied = now
-        self._open.evaluate_those_of_who_is_back()
+        self._patiently(self._open.evaluate_those_of_who_is_back)
         self._written(changes.Expire())
         age, most = self._retention
         if age is not None or most is not None:
@@ -394,12 +412,16 @@ class MatchThread:
                 pass
 
     def _written(self, change: changes.Change) -> Any:
-        """Commits a change; where the disk or the queue has no room for it, as soon as there is
-        some."""
+        """Commits a change."""
+        return self._patiently(lambda: self.log.writer.submit(change).result())
+
+    def _patiently(self, do: Callable[[], Done]) -> Done:
+        """Does something; where the disk, the queue or the table of open files has no room for it,
+        as soon as there is some."""
         is_told = False
         while True:
             try:
-                return self.log.writer.submit(change).result()
+                return do()
             except (NoRoom, Overload) as bad:
                 if self._ending is not None and time.monotonic() >= self._ending:
                     raise

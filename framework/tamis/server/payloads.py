@@ -7,6 +7,7 @@ longer does. What a crash left unnamed is removed at the next start. Equal conte
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import threading
 from collections.abc import Container, Iterable, Mapping
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.files.disk import sync_folder, write_synced
-from tamis.server.errors import LogError
+from tamis.server.errors import LogError, NoRoom
 
 LARGE_LETTERS = 16 * 1024
 """Texts at the top of an event that are longer are files."""
@@ -52,6 +53,8 @@ class Payloads:
         try:
             content = self.path(digest).read_bytes()
         except OSError as bad:
+            if bad.errno in (errno.EMFILE, errno.ENFILE):
+                raise NoRoom("a payload cannot be read: too many files are open") from bad
             raise LogError(f"a payload of the log is gone: {bad}") from bad
         if digest_of(content) != digest:
             raise LogError(f"{self.path(digest)} is damaged: its content is not its name")

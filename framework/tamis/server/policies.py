@@ -8,6 +8,7 @@ Cost: writing takes at most a fiftieth of the time.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -119,10 +120,11 @@ class Snapshots:
             log.error("the state of delivery policies is not saved: %s", bad)
             self._due = time.monotonic() + _AGAIN_SECONDS
             return
-        kept = self.positions(position)[:_KEPT]
-        for other in self._folder.iterdir():
-            if other.name not in map(str, kept):
-                shutil.rmtree(other)
+        with contextlib.suppress(OSError):  # the next time, then
+            kept = self.positions(position)[:_KEPT]
+            for other in list(self._folder.iterdir()):
+                if other.name not in map(str, kept):
+                    shutil.rmtree(other)
         self._last = position
         ended = time.monotonic()
         self._due = ended + _SHARE * (ended - began)

@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ from tamis.log import log as logger
 from tamis.matcher import Matcher
 from tamis.server import changes
 from tamis.server.bodies import body_of
-from tamis.server.changes import Change, Verdict
+from tamis.server.changes import Change, Decide
 from tamis.server.errors import LogError
 from tamis.server.files import SubscriptionFiles
 from tamis.server.log import Log
@@ -291,8 +291,9 @@ class Service:
         finally:
             self.waiting_bytes -= held
 
-    def _decided(self, verdicts: Sequence[Verdict]) -> None:
-        born = {due.born for verdict in verdicts for due in verdict.due}
+    def _decided(self, decided: Decide) -> None:
+        born = {due.born for verdict in decided.verdicts for due in verdict.due}
+        born.update(due.born for _, due in decided.last)
         assert self._webhooks is not None
         self._webhooks.notify(born)
         if self.pulses is not None:

@@ -163,7 +163,7 @@ async function follow(address, id, list, signal, soon, fail) {
 }
 
 function delivery(each) {
-  const words = each.kind === "gap" ? [`${counted(each.missing, "delivery").replace("deliverys", "deliveries")} were removed by retention`] : [" by ", eventLink(each.event)];
+  const words = each.kind === "gap" ? [`${counted(each.missing, "delivery").replace("deliverys", "deliveries")} were removed by retention`] : each.event ? [" by ", eventLink(each.event)] : [" at its end"];
   return h("li", { "data-delivery": each.id }, h("span", { class: "when" }, clock(each.time)), ` ${each.kind}`, words,
     h("span", { class: "bindings" }, bindingsText(each.bindings), each.reason ? ` ${each.reason}` : ""));
 }
