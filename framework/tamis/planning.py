@@ -12,11 +12,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tamis.numeric.types import Flags, Floats, Ints, TinyInts
+from tamis.numeric.types import Flags, Floats, Ints, SmallInts, TinyInts
 
 __all__ = [
     "FALSE",
@@ -27,6 +27,8 @@ __all__ = [
     "Planner",
     "PlannerRecord",
     "Problem",
+    "Progress",
+    "ReadingRun",
     "Run",
     "Scenes",
     "Standing",
@@ -184,6 +186,30 @@ class Run(Protocol):
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
         """Takes outcomes (`FALSE`, `TRUE`, `UNKNOWN`) of tests, and the decided alternatives."""
+
+
+class Progress(NamedTuple):
+    """What is known of an event by now: lists in arrays that are long enough from the beginning."""
+
+    known: SmallInts
+    """The tests that have an outcome, in the order in which they got it."""
+    outcome: SmallInts
+    """By test, once it is known."""
+    decided: SmallInts
+    """The alternatives that are decided, in that order."""
+    counts: Ints
+    """How many tests are known and alternatives decided (`KNOWN`, `DECIDED`)."""
+
+
+KNOWN, DECIDED = range(2)
+"""Places of `Progress.counts`."""
+
+
+class ReadingRun(Run, Protocol):
+    """A run that looks itself at what is known when it is asked, and is not told of it then."""
+
+    def read(self, progress: Progress) -> None:
+        """Takes what is known of the event; the arrays change until it is decided."""
 
 
 class Planner(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.kit import Ints, bare, bare_at, bare_table_at, inlined, kernel, portable_parts
+from tamis.kit import Ints, bare_at, bare_table_at, inlined, kernel, portable_parts
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_state import WorthState, weigh_all
 
@@ -40,6 +40,11 @@ def _views(places: Ints) -> WorthState:
         bare_at(places, 23, np.float64),  # sums
         bare_table_at(places, 24, np.float64),  # ordered
         bare_at(places, 25, np.float64),  # ended
+        bare_at(places, 26, np.int64),  # picks
+        bare_at(places, 27, np.int32),  # progress
+        bare_at(places, 28, np.int32),
+        bare_at(places, 29, np.int32),
+        bare_at(places, 30, np.int64),
     )
 
 
@@ -50,6 +55,6 @@ def weigh_all_compiled(places: Ints) -> None:
 
 
 @kernel
-def advance_compiled(places: Ints, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
+def advance_compiled(places: Ints, limit: int) -> int:
     """Does what `advance` does."""
-    return advance(_views(places), bare(told), outcomes, limit, bare(picks))
+    return advance(_views(places), limit)

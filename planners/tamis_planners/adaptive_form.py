@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamis.kit import compiled, view_of
+from tamis.kit import Ints, compiled, view_of
+from tamis.planning import Progress
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_scenes import learn_scene
 from tamis_planners.adaptive_shape import FIXED, needs_and_edges
@@ -26,6 +27,8 @@ class PlannerForm(NamedTuple):
     """Makes what the functions take of an array; both share the memory."""
     handle: Callable[[WorthState], Any]
     """Makes what they take of a state."""
+    reading: Callable[[Any, Progress], Any]
+    """Makes of that what reads this progress."""
     needs_and_edges: Callable[..., Any]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
@@ -49,9 +52,15 @@ def views_again(views: WorthState, state: WorthState) -> WorthState:
     return WorthState._make(found)
 
 
+def _reading(views: WorthState, progress: Progress) -> WorthState:
+    read = (view_of(each) for each in progress)
+    return WorthState._make([*views[: -len(progress)], *read])
+
+
 INTERPRETED = PlannerForm(
     view_of,
     _views,
+    _reading,
     needs_and_edges,
     weigh_all,
     learn_scene,
@@ -65,9 +74,14 @@ def compiled_form() -> PlannerForm:
     from tamis.kit import places_of
     from tamis_planners.adaptive_compiled import advance_compiled, weigh_all_compiled
 
+    def reading(places: Ints, progress: Progress) -> Ints:
+        places[-len(progress) :] = places_of(progress)
+        return places
+
     return PlannerForm(
         np.asarray,
         places_of,
+        reading,
         compiled(needs_and_edges),
         weigh_all_compiled,
         compiled(learn_scene),

@@ -8,7 +8,8 @@ blocks of units.
 
 from __future__ import annotations
 
-from tamis.kit import Ints, portable
+from tamis.kit import portable
+from tamis.planning import DECIDED, KNOWN
 from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED
 from tamis_planners.adaptive_state import (
     ASKED,
@@ -18,6 +19,7 @@ from tamis_planners.adaptive_state import (
     CERTAIN,
     CHANGED,
     COST,
+    DECIDED_HEARD,
     DIRTY,
     GROUP,
     IMPLYING,
@@ -41,6 +43,7 @@ from tamis_planners.adaptive_state import (
     QUEUED,
     SPENT,
     SURVIVAL,
+    TESTS_HEARD,
     UNIT,
     UNSEEN,
     WASTED,
@@ -221,7 +224,7 @@ def full_cost(state: WorthState, call: int) -> float:
 
 
 @portable
-def ask(state: WorthState, call: int, cost: float, picks: Ints, asked: int) -> int:
+def ask(state: WorthState, call: int, cost: float, asked: int) -> int:
     """Puts a call on the list of what is asked for."""
     state.calls[call, ASKED] = 1
     touch(state, state.calls[call, UNIT])
@@ -232,21 +235,21 @@ def ask(state: WorthState, call: int, cost: float, picks: Ints, asked: int) -> i
     state.sums[SPENT] += cost
     state.calls[state.numbers[UNSEEN], IN_UNSEEN] = call
     state.numbers[UNSEEN] += 1
-    picks[asked] = call
+    state.picks[asked] = call
     return asked + 1
 
 
 @portable
-def list_affected(state: WorthState, told: Ints, outcomes: int, end: int) -> None:
-    """Lists the alternatives that what was told and what was asked is going to change."""
-    for at in range(outcomes):
-        test = told[at]
+def list_affected(state: WorthState, tests: int, decided: int) -> None:
+    """Lists the alternatives that what is known and what was asked is going to change."""
+    for at in range(state.numbers[TESTS_HEARD], tests):
+        test = state.progress_known[at]
         if not state.known[test]:
             for place in range(state.test_edges[test], state.test_edges[test + 1]):
                 need = state.edges[state.test_edges[place], NEED]
                 affect(state, state.needs[need, ALTERNATIVE])
-    for at in range(2 * outcomes, end):
-        affect(state, told[at])
+    for at in range(state.numbers[DECIDED_HEARD], decided):
+        affect(state, state.progress_decided[at])
     listed = -1
     for at in range(state.numbers[UNSEEN]):
         call = state.calls[at, IN_UNSEEN]
@@ -267,16 +270,19 @@ def list_affected(state: WorthState, told: Ints, outcomes: int, end: int) -> Non
 
 
 @portable
-def update(state: WorthState, told: Ints, outcomes: int, end: int) -> None:
-    """Takes in what was told, and that calls are asked; weights and scores follow."""
-    list_affected(state, told, outcomes, end)
+def update(state: WorthState) -> None:
+    """Takes in what is known by now, and that calls are asked; weights and scores follow."""
+    tests, decided = state.progress_counts[KNOWN], state.progress_counts[DECIDED]
+    list_affected(state, tests, decided)
     for at in range(state.numbers[LISTED]):
         share(state, state.alternatives[at, IN_LISTED], -1.0)
-    for at in range(outcomes):
-        learn(state, told[at], told[outcomes + at])
-    for at in range(2 * outcomes, end):
-        if state.alternatives[told[at], OPEN]:
-            close(state, told[at])
+    for at in range(state.numbers[TESTS_HEARD], tests):
+        test = state.progress_known[at]
+        learn(state, test, state.progress_outcome[test])
+    for at in range(state.numbers[DECIDED_HEARD], decided):
+        if state.alternatives[state.progress_decided[at], OPEN]:
+            close(state, state.progress_decided[at])
+    state.numbers[TESTS_HEARD], state.numbers[DECIDED_HEARD] = tests, decided
     for at in range(state.numbers[UNSEEN]):
         call = state.calls[at, IN_UNSEEN]
         await_answer(state, call)
@@ -295,12 +301,11 @@ def update(state: WorthState, told: Ints, outcomes: int, end: int) -> None:
 
 
 @portable
-def advance(state: WorthState, told: Ints, outcomes: int, limit: int, picks: Ints) -> int:
-    """Takes in what was observed and picks the next calls; how many they are."""
-    end, asked, first = len(told), 0, NEVER
+def advance(state: WorthState, limit: int) -> int:
+    """Takes in what is known by now and picks the next calls; how many they are."""
+    asked, first = 0, NEVER
     for made in range(limit):
-        update(state, told, outcomes, end)
-        outcomes = end = 0
+        update(state)
         call = certain_call(state)
         if call < 0:
             call = best_call(state)
@@ -317,12 +322,12 @@ def advance(state: WorthState, told: Ints, outcomes: int, limit: int, picks: Int
                 ):
                     break
                 state.sums[WASTED] += waste
-        asked = ask(state, call, state.worth[call, COST], picks, asked)
+        asked = ask(state, call, state.worth[call, COST], asked)
         batch = state.calls[call, BATCH]
         if batch >= 0:
             unit = len(state.calls) + batch
             for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
                 other = state.unit_calls[at]
                 if is_wanted(state, other) and is_worth_adding(state, other):
-                    asked = ask(state, other, state.worth[other, OWN], picks, asked)
+                    asked = ask(state, other, state.worth[other, OWN], asked)
     return asked

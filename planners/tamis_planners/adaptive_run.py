@@ -1,7 +1,7 @@
 """Prepares a problem for an adaptive planner, and leads it through one event.
 
-Every run but the first copies what outcomes change. Told outcomes wait until the next question, so
-that a call takes one kernel. Invariant: no two runs write the same arrays.
+Every run but the first copies what outcomes change. What is known is read with the next question,
+so that a call takes one kernel. Invariant: no two runs write the same arrays.
 Cost: O(edges) to prepare a problem, a copy to begin an event.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tamis.kit import Floats
-from tamis.planning import Problem, Scenes
+from tamis.planning import DECIDED, KNOWN, Problem, Progress, Scenes
 from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm, views_again
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, ProblemShape, has_same_shape, shape_of
@@ -102,7 +102,7 @@ def opened(
         siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(tests, np.int8),
-        numbers=np.zeros(6, np.int64),
+        numbers=np.zeros(8, np.int64),
         selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
         weights=np.zeros((alternatives, 5)),
@@ -113,6 +113,8 @@ def opened(
         sums=np.zeros(2),
         ordered=np.zeros((shape.widest + 1, 3)),
         ended=np.zeros(2 * tests),
+        picks=np.empty(calls, np.int64),
+        **_named(_nothing_known(0, 0)),
     )
     state.numbers[WEIGHTED] = weighted
     state.numbers[IMPLYING] = len(problem.implications) > 0
@@ -124,6 +126,17 @@ def opened(
     state.calls[:, NEEDED] = np.diff(shape.call_needs[: calls + 1])
     _set_costs(problem, shape, state)
     return state
+
+
+def _nothing_known(tests: int, alternatives: int) -> Progress:
+    """Returns the progress of an event of which nothing is known."""
+    known, outcome = np.empty((2, tests), np.int32)
+    return Progress(known, outcome, np.empty(alternatives, np.int32), np.zeros(2, np.int64))
+
+
+def _named(progress: Progress) -> dict[str, Any]:
+    """Returns progress as the fields of a state."""
+    return {f"progress_{name}": array for name, array in progress._asdict().items()}
 
 
 def _set_costs(problem: Problem, shape: ProblemShape, state: WorthState) -> None:
@@ -164,33 +177,54 @@ class AdaptiveRun:
         self._form = form
         self._state = state
         self._handle = handle
-        picks = np.empty(len(state.calls), np.int64)
-        self._picks, self._picks_view = picks.data, form.view(picks)
+        self._picks = state.picks.data
         self._belief = None if likelihood is None else Belief(likelihood, form)
-        self._tests: list[int] = []
-        self._outcomes: list[int] = []
-        self._decided: list[int] = []
+        self._told: Told | None = None
 
     def next(self, limit: int) -> Sequence[int]:
-        tests = len(self._tests)
-        told = self._form.view(np.array(self._tests + self._outcomes + self._decided, np.int64))
-        self._tests, self._outcomes, self._decided = [], [], []
         if self._belief is not None:
-            self._belief.hear(self._state, self._handle, told, tests)
-        picked = self._form.advance(self._handle, told, tests, limit, self._picks_view)
+            self._belief.hear(self._state, self._handle)
+        picked = self._form.advance(self._handle, limit)
         return self._picks[:picked].tolist()
+
+    def read(self, progress: Progress) -> None:
+        self._state = self._state._replace(**_named(progress))
+        self._handle = self._form.reading(self._handle, progress)
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
-        self._tests += tests
-        self._outcomes += outcomes
-        self._decided += decided
+        if self._told is None:
+            self._told = Told(len(self._state.known), len(self._state.alternatives))
+            self.read(self._told.progress)
+        self._told.take(tests, outcomes, decided)
 
     def score(self, call: int) -> float:
         """Returns the benefit of a call for its cost, as it is now."""
         state = INTERPRETED.handle(self._state)
         return benefit(state, call) / float(state.worth[call, COST])
+
+
+class Told:
+    """Lists what a run is told by who has no lists for it to read."""
+
+    def __init__(self, tests: int, alternatives: int) -> None:
+        self.progress = _nothing_known(tests, alternatives)
+        self._tests: set[int] = set()
+        self._alternatives: set[int] = set()
+
+    def take(self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]) -> None:
+        """Takes what is new; of a test the first outcome counts."""
+        known, outcome_of, ended, counts = self.progress
+        for test, outcome in zip(tests, outcomes, strict=True):
+            if test not in self._tests:
+                known[len(self._tests)], outcome_of[test] = test, outcome
+                self._tests.add(test)
+        for alternative in decided:
+            if alternative not in self._alternatives:
+                ended[len(self._alternatives)] = alternative
+                self._alternatives.add(alternative)
+        counts[KNOWN], counts[DECIDED] = len(self._tests), len(self._alternatives)
 
 
 def exercise(form: PlannerForm) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamis.kit import Floats, Ints, TinyInts, portable
-from tamis.planning import Scenes
-from tamis_planners.adaptive_state import WorthState
+from tamis.kit import Floats, SmallInts, TinyInts, portable
+from tamis.planning import KNOWN, Scenes
+from tamis_planners.adaptive_state import TESTS_HEARD, WorthState
 
 if TYPE_CHECKING:
     from tamis_planners.adaptive_form import PlannerForm
@@ -46,10 +46,11 @@ class Belief:
         self._used = likelihood.prior.copy()
         self._views = [*map(form.view, (self._selectivity, log, self._used))]
 
-    def hear(self, state: WorthState, handle: Any, told: Ints, outcomes: int) -> None:
+    def hear(self, state: WorthState, handle: Any) -> None:
         """Learns from outcomes that the state has not taken in; tells it when much has changed."""
-        known = self._form.view(state.known)
-        if self._form.learn_scene(*self._views, known, told, outcomes):
+        known = slice(int(state.numbers[TESTS_HEARD]), int(state.progress_counts[KNOWN]))
+        new = (state.known, state.progress_known[known], state.progress_outcome)
+        if self._form.learn_scene(*self._views, *map(self._form.view, new)):
             np.matmul(self._used, self._selectivity, out=state.selectivity)
             self._form.weigh_all(handle)
 
@@ -60,13 +61,13 @@ def learn_scene(
     log: Floats,
     used: Floats,
     known: TinyInts,
-    told: Ints,
-    outcomes: int,
+    tests: SmallInts,
+    outcomes: SmallInts,
 ) -> bool:
     """Moves the posterior; whether it is now far from the one in use, which it then replaces."""
     scenes = len(log)
-    for at in range(outcomes):
-        test, outcome = told[at], told[outcomes + at]
+    for test in tests:
+        outcome = outcomes[test]
         if outcome > 1 or known[test]:
             continue
         for scene in range(scenes):

@@ -29,8 +29,8 @@ PRICE, JOINT = range(2)
 # units; a list of those whose keys are not what they were; and by block of units, whether the
 # highest key may have sunk
 DIRTY, PAID, IN_CHANGED, MAY_BE_LESS = range(4)
-# numbers of the run
-CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING = range(6)
+# numbers of the run; how many known tests and decided alternatives were taken in
+CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING, TESTS_HEARD, DECIDED_HEARD = range(8)
 # sums of the run
 SPENT, WASTED = range(2)
 # stages of a need
@@ -84,6 +84,13 @@ class WorthState(NamedTuple):
     ordered: Floats
     ended: Floats
     """The weight of open alternatives that outcome `o` of test `t` would end, at `2 * t + o`."""
+    picks: Ints
+    """The calls to make next."""
+    progress_known: SmallInts
+    """This and what follows is the `Progress` of the event, which grows as it is decided."""
+    progress_outcome: SmallInts
+    progress_decided: SmallInts
+    progress_counts: Ints
 
 
 @portable

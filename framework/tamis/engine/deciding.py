@@ -19,7 +19,7 @@ from tamis.calling.digest import EventDigests
 from tamis.calling.event_calls import EventCalls
 from tamis.calling.executor import Executor
 from tamis.calling.memo import Memo, Shelf
-from tamis.engine.decision import CALLED, MEMO, AnswerEffect, Decision, ImplicationError
+from tamis.engine.decision import CALLED, MEMO, Decision, ImplicationError
 from tamis.engine.guarded import GuardedRun
 from tamis.engine.paying import DEADLINE, Purse
 from tamis.engine.rehearsal import Rehearsal
@@ -222,10 +222,14 @@ class DecisionCourse:
         """Rehearses the event from its beginning, without a call."""
         now = self.decision
         decision = Decision(now.skeleton, now.event, now.limits, now.stages)
-        known = _together(
-            [decision.begin(self._needless), *(decision.take(*each) for each in self._answered)]
-        )
-        return Rehearsal(self._planner, decision, known)
+        self._begin(decision)
+        return Rehearsal(self._planner, decision)
+
+    def _begin(self, decision: Decision) -> None:
+        """Decides what needs no call, or no more than the answers that were given so far."""
+        decision.begin(self._needless)
+        for answered in self._answered:
+            decision.take(*answered)
 
     def steps(self) -> Generator[Sequence[int], list[Answered], None]:
         """Yields the calls to make next, and is sent their answers."""
@@ -245,15 +249,13 @@ class DecisionCourse:
         """Decides the event, from the answers that were given so far."""
         stages, seconds = decision.stages, decision.stages.seconds
         timer = stages.timer
-        begun = decision.begin(self._needless)
-        known = _together([begun, *(decision.take(*each) for each in self._answered)])
+        self._begin(decision)
         stages.end("deciding")
         run = GuardedRun(self._planner, decision.problem)
-        if known.tests or known.decided:
-            run.observe(*known)
+        run.begin(decision)
         asked: set[int] = set()
         are_all_due = not (self._answered or decision.may_know_without_calls)
-        ask, tell, most = run.unguarded_next, run.unguarded_observe, self._most
+        ask, is_told, most = run.unguarded_next, run.is_told, self._most
         take, count = decision.take, len(decision.skeleton.calls)
         while True:  # for every call: what is guarded and timed here saves microseconds each
             try:
@@ -282,17 +284,13 @@ class DecisionCourse:
                 if self._purse is not None:
                     answers, ends = _in_time(answers, ends)
                 self._answered += answers
-                if len(answers) == 1:
-                    taken = take(*answers[0])
-                else:
-                    taken = _together([take(*each) for each in answers])
+                for answered in answers:
+                    take(*answered)
                 now = timer()
                 seconds["deciding"] += now - stages.last
                 stages.last = now
-                try:
-                    tell(*taken)
-                except Exception as failure:
-                    raise run.error("observe", failure) from failure
+                if is_told:
+                    run.observe(*decision.news())
             if ends is not None:
                 decision.stop(ends)
                 break
@@ -307,17 +305,17 @@ class DecisionCourse:
             asked.add(call)
 
     def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> list[int]:
-        """Returns those of the calls that have to be made; the planner is told of the others."""
+        """Returns those of the calls that have to be made; a planner that does not read is told of
+        the others."""
         due = []
         for call in calls:
-            if call in decision.missing:
-                tests = decision.skeleton.tests_of_call(call)
-                run.observe(tests, [FALSE] * len(tests), ())
-            elif decision.is_open(call):
+            is_missing = call in decision.missing
+            if not is_missing and decision.is_open(call):
                 due.append(call)
-            else:
+            elif run.is_told:
                 tests = decision.skeleton.tests_of_call(call)
-                run.observe(tests, [decision.outcome_of(test) for test in tests], ())
+                outcomes = [FALSE if is_missing else decision.outcome_of(test) for test in tests]
+                run.observe(tests, outcomes, ())
         return due
 
 
@@ -400,14 +398,3 @@ def _in_time(answers: list[Answered], ends: str | None) -> tuple[list[Answered],
 
 def _is_late(answer: Answer) -> bool:
     return answer.failure is not None and answer.failure.kind == DEADLINE
-
-
-def _together(several: Sequence[AnswerEffect]) -> AnswerEffect:
-    """Joins the effects of several answers, in their order."""
-    if len(several) == 1:
-        return several[0]
-    first = AnswerEffect([], [], [])
-    for taken in several:
-        for mine, theirs in zip(first, taken, strict=True):
-            mine.extend(theirs)
-    return first

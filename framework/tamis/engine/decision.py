@@ -23,14 +23,10 @@ from tamis.engine.problem import Skeleton
 from tamis.engine.stages import StageClock
 from tamis.engine.state import (
     ALTERNATIVE,
-    DECIDED,
     HOW,
-    IN_KNOWN,
     KILLER,
-    KNOWN,
     LEFT,
     OPEN,
-    OUTCOME,
     RESCUED,
     SOURCE,
     TEST,
@@ -43,7 +39,7 @@ from tamis.language.predicate import AttributePredicate
 from tamis.limits import Limits
 from tamis.numeric.types import Ints
 from tamis.operators.asking import Solution
-from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.planning import DECIDED, FALSE, KNOWN, TRUE, UNKNOWN, Progress
 
 CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = "called", "shared", "implied", "memo", "excluded"
 _HOWS = (CALLED, SHARED, IMPLIED, MEMO, EXCLUDED)
@@ -51,8 +47,8 @@ _CODES = {how: code for code, how in enumerate(_HOWS)}
 TRUTHS = {TRUE: True, FALSE: False, UNKNOWN: None}
 
 
-class AnswerEffect(NamedTuple):
-    """The tests that an answer decided, their outcomes, and the alternatives decided by them."""
+class News(NamedTuple):
+    """The tests that are known since it was last asked, their outcomes, and what is decided."""
 
     tests: list[int]
     outcomes: list[int]
@@ -100,10 +96,11 @@ class Decision:
         self._state = skeleton.opening.state()
         self._handle = self._form.handle(self._state)
         self._alternatives, self._tests = self._state.alternatives.data, self._state.tests.data
-        self._numbers, self._decided = self._state.numbers.data, self._state.decided.data
+        self._outcome, self._counts = self._state.outcome.data, self._state.counts.data
+        self._numbers = self._state.numbers.data
         self._call_tests = skeleton.call_tests
-        self._told = 0
-        """The number of decided alternatives that were reported."""
+        self._told = (0, 0)
+        """How many known tests and decided alternatives were news already."""
         self._is_plain = not (self.problem.implications.size or skeleton.plans or skeleton.narrower)
 
     @cached_property
@@ -119,14 +116,14 @@ class Decision:
 
     # before any call
 
-    def begin(self, needless: Sequence[int]) -> AnswerEffect:
+    def begin(self, needless: Sequence[int]) -> None:
         """Decides what needs no call; `needless` alternatives cannot change the result."""
         if len(needless):
             self._form.spare_all(self._handle, self._view(needless))
         self._check_conditions()
         self._check_inputs()
         self._exclude()
-        concluded = self._concluded(list(self.excluded))
+        self._conclude(list(self.excluded))
         alternatives = self._state.alternatives
         without_calls = (alternatives[:, LEFT] == 0) & (alternatives[:, VERDICT] == OPEN)
         for alternative in without_calls.nonzero()[0].tolist():
@@ -135,7 +132,6 @@ class Decision:
         self.may_know_without_calls = bool(
             self.problem.implications.size or self.missing or self.excluded
         )
-        return concluded._replace(decided=concluded.decided + self._newly_decided())
 
     def _view(self, numbers: Sequence[int]) -> Ints:
         view: Ints = self._form.view(np.array(numbers, np.int64))
@@ -177,8 +173,8 @@ class Decision:
 
     # answers
 
-    def take(self, call: int, answer: Answer, how: str = CALLED) -> AnswerEffect:
-        """Takes the answer of a call: the tests it decides, their outcomes, and what follows."""
+    def take(self, call: int, answer: Answer, how: str = CALLED) -> None:
+        """Takes the answer of a call, and what follows from it."""
         self.answers[call] = answer
         if how == CALLED and answer.made:
             self.made.append(call)
@@ -187,46 +183,42 @@ class Decision:
         code = _CODES[how]
         if self._is_plain and answer.solutions is None and answer.failure is None:
             [test] = tests
-            if test in self.excluded:
-                return AnswerEffect([], [], [])
-            outcome = TRUE if answer.truth else FALSE
-            self._form.settle_and_follow(self._handle, test, outcome, code)
-            return tuple.__new__(AnswerEffect, (tests, [outcome], self._newly_decided()))
+            if test not in self.excluded:
+                outcome = TRUE if answer.truth else FALSE
+                self._form.settle_and_follow(self._handle, test, outcome, code)
+            return
         tests, narrower = self._asked_of(call, tests) if self.skeleton.narrower else (tests, [])
         queue: list[int] = []
         for test in tests:
             if test not in self.excluded:
-                self._settle(test, self._outcome(test, answer), code, queue)
+                self._settle(test, self._outcome_by(test, answer), code, queue)
                 code = state.SHARED if code == state.CALLED else code
         if narrower:
             wider = WiderAnswer(answer)
             for test in narrower:
-                outcome = self._outcome(test, wider.narrowed(self.skeleton.narrower[test]))
+                outcome = self._outcome_by(test, wider.narrowed(self.skeleton.narrower[test]))
                 self._imply(tests[0], test, outcome, queue)
-        return self._concluded(queue)
+        self._conclude(queue)
 
     def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
         """Returns the tests of the call itself, and open ones of narrower calls that it answers."""
-        own, known = self.skeleton.own_tests(call), self._tests
-        return own, [at for at in tests if known[at, OUTCOME] == OPEN and at not in own]
+        own, outcome = self.skeleton.own_tests(call), self._outcome
+        return own, [at for at in tests if outcome[at] == OPEN and at not in own]
 
-    def _concluded(self, queue: list[int]) -> AnswerEffect:
+    def _conclude(self, queue: list[int]) -> None:
         """Concludes from tests whose outcomes are new."""
-        if queue:
-            for test in queue:
-                known = (test, self._tests[test, OUTCOME])
-                for other, conclusion in self.skeleton.consequences.get(known, ()):
-                    self._imply(test, other, conclusion, queue)
-            self._form.follow(self._handle, self._view(queue))
-            self._wake()
-        told = [test for test in queue if not self._tests[test, RESCUED]]
-        return AnswerEffect(
-            told, [self._tests[test, OUTCOME] for test in told], self._newly_decided()
-        )
+        if not queue:
+            return
+        for test in queue:
+            known = (test, self._outcome[test])
+            for other, conclusion in self.skeleton.consequences.get(known, ()):
+                self._imply(test, other, conclusion, queue)
+        self._form.follow(self._handle, self._view(queue))
+        self._wake()
 
     def _settle(self, test: int, outcome: int, how: int, queue: list[int]) -> None:
         """Records the outcome that an answer gives a test, whatever was concluded of it before."""
-        known = self._tests[test, OUTCOME]
+        known = self._outcome[test]
         if known == OPEN:
             state.settle(self._views, test, outcome, how)
             queue.append(test)
@@ -239,12 +231,12 @@ class Decision:
 
     def _imply(self, test: int, other: int, conclusion: int, queue: list[int]) -> None:
         """Records the outcome of a test that another test implies."""
-        known = self._tests[other, OUTCOME]
+        known = self._outcome[other]
         if known in (OPEN, UNKNOWN):
             if known == OPEN:
                 state.settle(self._views, other, conclusion, state.IMPLIED)
             else:
-                self._tests[other, OUTCOME] = conclusion
+                self._outcome[other] = conclusion
                 self._tests[other, HOW] = state.IMPLIED
                 self._tests[other, RESCUED] = 1
             self._tests[other, SOURCE] = test
@@ -253,7 +245,7 @@ class Decision:
         elif known != conclusion:
             raise ImplicationError(test, other)
 
-    def _outcome(self, test: int, answer: Answer) -> int:
+    def _outcome_by(self, test: int, answer: Answer) -> int:
         if answer.failure is not None:
             self.failures[test] = answer.failure
             return UNKNOWN
@@ -303,7 +295,7 @@ class Decision:
         if not self.failures:
             return []
         tests = self.skeleton.tests_of(alternative)
-        return [test for test in tests if self._tests[test, OUTCOME] == UNKNOWN]
+        return [test for test in tests if self._outcome[test] == UNKNOWN]
 
     def _implicant(self, unknown: list[int]) -> int | None:
         """Returns an undecided test that may decide one of these, directly or through others."""
@@ -315,9 +307,9 @@ class Decision:
                 if other in seen or call in self.missing:
                     continue
                 seen.add(other)
-                if self._tests[other, OUTCOME] == OPEN:
+                if self._outcome[other] == OPEN:
                     return other
-                if self._tests[other, OUTCOME] == UNKNOWN:
+                if self._outcome[other] == UNKNOWN:
                     queue.append(other)
         return None
 
@@ -340,7 +332,7 @@ class Decision:
 
     def _join_is_empty(self, alternative: int, plan: JoinPlan, test: int) -> bool:
         """Returns whether a join that this test completes is known to have no assignment."""
-        if self._tests[test, OUTCOME] != TRUE or not plan.checks:
+        if self._outcome[test] != TRUE or not plan.checks:
             return False
         mine = [at for at, atom in enumerate(plan.atoms) if self._number(plan, at) == test]
         checks = dict.fromkeys(check for at in mine for check in plan.checks_of[at])
@@ -366,7 +358,7 @@ class Decision:
         return self.skeleton.test_number[plan.atoms[at].test]
 
     def _is_true(self, plan: JoinPlan, at: int) -> bool:
-        return self._tests[self._number(plan, at), OUTCOME] == TRUE
+        return self._outcome[self._number(plan, at)] == TRUE
 
     def _is_undecided(self, alternative: int) -> bool:
         return self._alternatives[alternative, VERDICT] == OPEN
@@ -381,17 +373,24 @@ class Decision:
     def _views(self) -> state.EventState:
         return views_of(self._state)
 
-    def _newly_decided(self) -> list[int]:
-        told, now = self._told, self._numbers[DECIDED]
-        if told == now:
-            return []
-        self._told = now
-        return self._decided[told:now].tolist()
+    @property
+    def progress(self) -> Progress:
+        """What is known by now, for who reads it while it grows."""
+        state = self._state
+        return Progress(state.known, state.outcome, state.decided, state.counts)
+
+    def news(self) -> News:
+        """Returns what is known since it was last asked."""
+        known, outcome, decided, counts = self.progress
+        (known_before, decided_before), self._told = self._told, tuple(counts.tolist())
+        tests = known[known_before : self._told[KNOWN]]
+        decided = decided[decided_before : self._told[DECIDED]]
+        return News(tests.tolist(), outcome[tests].tolist(), decided.tolist())
 
     @property
     def open(self) -> int:
         """The number of alternatives without a verdict."""
-        return len(self._alternatives) - self._numbers[DECIDED]
+        return len(self._alternatives) - self._counts[DECIDED]
 
     def next_needed(self) -> int | None:
         """Returns a call that an open alternative needs, and the planner has not asked for.
@@ -401,7 +400,7 @@ class Decision:
             if not self._is_undecided(alternative):
                 continue
             tests = self.skeleton.tests_of(alternative)
-            test = next((test for test in tests if self._tests[test, OUTCOME] == OPEN), None)
+            test = next((test for test in tests if self._outcome[test] == OPEN), None)
             if test is None:
                 test = self._implicant(self._unknown_tests(alternative))
             if test is not None:
@@ -424,16 +423,16 @@ class Decision:
 
     def is_open(self, call: int) -> bool:
         """Returns whether a test of a call is undecided; excluded tests count as decided."""
-        tests = self._tests
+        outcome = self._outcome
         lists = self._call_tests
         for test in lists[lists[call] : lists[call + 1]]:  # noqa: SIM110 - asked for every call
-            if tests[test, OUTCOME] == OPEN:
+            if outcome[test] == OPEN:
                 return True
         return False
 
     def outcome_of(self, test: int) -> int:
         """Returns the outcome of a test as it is now."""
-        return int(self._tests[test, OUTCOME])
+        return int(self._outcome[test])
 
     def verdict_of(self, alternative: int) -> int:
         """Returns the verdict on an alternative as it is now."""
@@ -450,13 +449,13 @@ class Decision:
     @cached_property
     def outcome(self) -> list[int]:
         """The outcome of each test."""
-        outcomes: list[int] = self._state.tests[:, OUTCOME].tolist()
+        outcomes: list[int] = self._state.outcome.tolist()
         return outcomes
 
     @cached_property
     def outcomes(self) -> dict[int, str]:
         """The way each test was decided, in the order in which they were."""
-        known = self._state.tests[: self._numbers[KNOWN], IN_KNOWN]
+        known = self._state.known[: self._counts[KNOWN]]
         hows = self._state.tests[known, HOW].tolist()
         return {test: _HOWS[how] for test, how in zip(known.tolist(), hows, strict=True)}
 

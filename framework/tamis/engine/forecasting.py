@@ -189,7 +189,7 @@ class _ImaginedDecision(Decision):
         if self._world.basis != SHARES:
             super()._exclude()
 
-    def _outcome(self, test: int, answer: Answer) -> int:
+    def _outcome_by(self, test: int, answer: Answer) -> int:
         share = float(self.problem.test_selectivity[test])
         return self._world.outcome(self._at, self.skeleton.tests[test], share)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
+from tamis.engine.decision import Decision
 from tamis.errors import PlannerError
 from tamis.planning import Planner, PlannerRecord, Problem
 from tamis.plugins.loader import Plugins
@@ -33,9 +34,23 @@ class GuardedRun:
         self._name = type(planner).__name__
         try:
             self._run = planner.begin(problem)
-            self.unguarded_next, self.unguarded_observe = self._run.next, self._run.observe
+            self.unguarded_next, self._observe = self._run.next, self._run.observe
         except Exception as failure:
             raise self.error("begin", failure) from failure
+        self._read = getattr(self._run, "read", None)
+        self.is_told = self._read is None
+        """True if it is told what is known, and does not read it."""
+
+    def begin(self, decision: Decision) -> None:
+        """Lets the run know what is known of an event by now; one that reads, also later."""
+        if self._read is None:
+            if any(news := decision.news()):
+                self.observe(*news)
+            return
+        try:
+            self._read(decision.progress)
+        except Exception as failure:
+            raise self.error("read", failure) from failure
 
     def next(self, limit: int) -> list[int]:
         """Returns the calls that the planner asks for."""
@@ -49,7 +64,7 @@ class GuardedRun:
     ) -> None:
         """Tells the planner."""
         try:
-            self.unguarded_observe(tests, outcomes, decided)
+            self._observe(tests, outcomes, decided)
         except Exception as failure:
             raise self.error("observe", failure) from failure
 

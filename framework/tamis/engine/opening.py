@@ -18,7 +18,6 @@ from tamis.engine.state import (
     IS_FREE,
     LEFT,
     OPEN,
-    OUTCOME,
     OWNER,
     PLAN,
     SOURCE,
@@ -31,7 +30,9 @@ from tamis.numeric.types import Ints
 from tamis.planning import Problem
 from tamis.waiting import COMPILING, waiting_for
 
-_ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 4, 5, 4
+_ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 4, 3, 2
+_FIXED = 4
+"""The parts of a state that never change."""
 
 
 class StateForm(NamedTuple):
@@ -101,9 +102,8 @@ class OpeningState:
         alternatives = np.zeros((count, _ALTERNATIVE_COLUMNS), np.int32)
         alternatives[:, VERDICT] = OPEN
         alternatives[:, LEFT] = problem.alternative_size
-        known = np.zeros((tests, _TEST_COLUMNS), np.int32)
-        known[:, OUTCOME] = OPEN
-        known[:, SOURCE] = -1
+        causes = np.zeros((tests, _TEST_COLUMNS), np.int32)
+        causes[:, SOURCE] = -1
         numbers = np.zeros(_NUMBERS, np.int64)
         numbers[state.IMPLYING] = len(problem.implications) > 0
         waits = np.count_nonzero(plans) > 0 or numbers[state.IMPLYING]
@@ -113,30 +113,32 @@ class OpeningState:
             lists_by_number(problem.alternative_subscription, subscriptions, problem.is_large),
             fixed,
             alternatives,
-            known,
+            causes,
             numbers,
             np.empty(len(edges) if waits else 0, np.int32),
+            np.empty(tests, np.int32),
+            np.full(tests, OPEN, np.int32),
             np.empty(count, np.int32),
+            np.zeros(2, np.int64),
         )
 
     def state(self) -> EventState:
         """Returns the state of one event."""
-        edges, test_edges, owned, fixed, alternatives, tests, numbers, waiting, _ = self._state
-        return EventState(
-            *(edges, test_edges, owned, fixed),
-            *(alternatives.copy(), tests.copy(), numbers.copy(), waiting.copy()),
-            np.empty(len(alternatives), np.int32),
-        )
+        fixed, changing = self._state[:_FIXED], self._state[_FIXED:]
+        return EventState._make([*fixed, *(each.copy() for each in changing)])
 
 
 def _exercise(form: StateForm) -> None:
     """Does with a form what is ever done with it, so that it is compiled."""
     one = np.zeros(1, np.int64)
-    table = np.zeros((1, 5), np.int32)
+    table = np.zeros((1, 4), np.int32)
     lists = lists_by_number(one, 1)
     fixed, row = table[:, :3], table[0]
     numbers = np.zeros(_NUMBERS, np.int64)
-    parts: tuple[Any, ...] = (fixed, lists, lists, fixed, table, table, numbers, row, row)
+    parts: tuple[Any, ...] = (
+        *(fixed, lists, lists, fixed, table, fixed, numbers),
+        *(row, row, row, row, numbers),
+    )
     whole = EventState(*(each.copy() for each in parts))
     handle = form.handle(whole)
     form.settle_and_follow(handle, 0, 0, 0)

@@ -42,7 +42,7 @@ class Step:
 class Rehearsal:
     """Plays the calls that would decide an event, without making them."""
 
-    def __init__(self, planner: Planner, decision: Decision, begun: tuple[list[int], ...]) -> None:
+    def __init__(self, planner: Planner, decision: Decision) -> None:
         self.decision = decision
         self._problem = problem = decision.problem
         self._outcome = np.array(decision.outcome, np.int64)
@@ -50,8 +50,8 @@ class Rehearsal:
         self._wanted = problem.edge_sign > 0
         self._paid: set[int] = set()
         self._run = GuardedRun(planner, problem)
-        if any(begun):
-            self._run.observe(*begun)
+        if any(news := decision.news()):
+            self._run.observe(*news)
 
     @property
     def open(self) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tamis.numeric.kernels import portable
 from tamis.numeric.types import Ints, SmallInts
-from tamis.planning import FALSE, TRUE, UNKNOWN
+from tamis.planning import DECIDED, FALSE, KNOWN, TRUE, UNKNOWN
 
 OPEN = 3
 SPARED = 4
@@ -26,17 +26,16 @@ OWNER, IS_FREE, PLAN = range(3)
 NO_PLAN, PLANNED, CHECKED = range(3)
 # alternatives: tests that are open, tests that are unknown, the test that made it false
 VERDICT, LEFT, UNKNOWNS, KILLER = range(4)
-# tests: `SOURCE` implied it; a test is rescued that failed before it was implied; and the list of
-# those that have an outcome
-OUTCOME, HOW, SOURCE, RESCUED, IN_KNOWN = range(5)
+# tests: `SOURCE` implied it; a test is rescued that failed before it was implied
+HOW, SOURCE, RESCUED = range(3)
 # numbers
-DECIDED, KNOWN, WAITING, IMPLYING = range(4)
+WAITING, IMPLYING = range(2)
 # how a test was decided
 CALLED, SHARED, IMPLIED, MEMO, EXCLUDED = range(5)
 
 
 class EventState(NamedTuple):
-    """One event: what never changes first, then what does."""
+    """One event: what never changes first, then what does; last what planners read (`Progress`)."""
 
     edges: SmallInts
     test_edges: SmallInts
@@ -49,8 +48,10 @@ class EventState(NamedTuple):
     numbers: Ints
     waiting: SmallInts
     """Edges of tests that are known and whose alternatives wait for whoever knows more."""
+    known: SmallInts
+    outcome: SmallInts
     decided: SmallInts
-    """The alternatives that are decided, in that order."""
+    counts: Ints
 
 
 @portable
@@ -58,8 +59,8 @@ def decide(state: EventState, alternative: int, verdict: int, killer: int) -> No
     """Gives an open alternative its verdict."""
     state.alternatives[alternative, VERDICT] = verdict
     state.alternatives[alternative, KILLER] = killer
-    state.decided[state.numbers[DECIDED]] = alternative
-    state.numbers[DECIDED] += 1
+    state.decided[state.counts[DECIDED]] = alternative
+    state.counts[DECIDED] += 1
 
 
 @portable
@@ -82,7 +83,7 @@ def accept(state: EventState, alternative: int) -> None:
 @portable
 def end(state: EventState, test: int) -> None:
     """Decides the alternatives that want the outcome of a test to be another."""
-    outcome = state.tests[test, OUTCOME]
+    outcome = state.outcome[test]
     if outcome == UNKNOWN:
         return
     for at in range(state.test_edges[test], state.test_edges[test + 1]):
@@ -110,7 +111,7 @@ def keep_one(state: EventState, test: int, edge: int, alternative: int) -> None:
     """Counts a test of an alternative as known; decides the alternative with its last one."""
     if state.alternatives[alternative, VERDICT] != OPEN:
         return
-    outcome = state.tests[test, OUTCOME]
+    outcome = state.outcome[test]
     if state.tests[test, RESCUED]:
         state.alternatives[alternative, UNKNOWNS] -= 1
     else:
@@ -141,10 +142,10 @@ def wait(state: EventState, edge: int) -> None:
 @portable
 def settle(state: EventState, test: int, outcome: int, how: int) -> None:
     """Gives a test its first outcome."""
-    state.tests[test, OUTCOME] = outcome
+    state.outcome[test] = outcome
     state.tests[test, HOW] = how
-    state.tests[state.numbers[KNOWN], IN_KNOWN] = test
-    state.numbers[KNOWN] += 1
+    state.known[state.counts[KNOWN]] = test
+    state.counts[KNOWN] += 1
 
 
 @portable

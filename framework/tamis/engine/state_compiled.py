@@ -25,6 +25,9 @@ def _views(places: Ints) -> EventState:
         bare_at(places, 6, np.int64),
         bare_at(places, 7, np.int32),
         bare_at(places, 8, np.int32),
+        bare_at(places, 9, np.int32),
+        bare_at(places, 10, np.int32),
+        bare_at(places, 11, np.int64),
     )
 
 

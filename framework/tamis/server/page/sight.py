@@ -108,6 +108,7 @@ class _Retold:
         self._owners = [ids[at] if ids[at] in stood else None for at in skeleton.owners]
         self._holders = skeleton.problem.call_alternatives
         self._decision.begin(result.needless)
+        self._decision.news()
 
     def taken(self, text: str, trace: Trace) -> dict[str, Any]:
         """Takes an answer: who shares it, and what it decides."""
@@ -116,7 +117,8 @@ class _Retold:
             return {"shared": 0, "shared_with": [], "decided": {}}
         ids = self._ids(self._holders[number])
         by_verdict: dict[str, list[int]] = {}
-        for alternative in self._decision.take(number, *found).decided:
+        self._decision.take(number, *found)
+        for alternative in self._decision.news().decided:
             verdict = _VERDICTS[self._decision.verdict_of(alternative)]
             by_verdict.setdefault(verdict, []).append(alternative)
         decided = {verdict: len(self._ids(found)) for verdict, found in by_verdict.items()}
