@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Floats, Ints, SmallInts, TinyInts
 
 __all__ = [
@@ -118,6 +119,17 @@ class Problem:
         return numbers if are_single else np.repeat(numbers, counts)
 
     @cached_property
+    def test_edges(self) -> SmallInts:
+        """The edges of each test (`lists_by_number`)."""
+        return lists_by_number(self.edge_test, self.tests, self.is_large)
+
+    @cached_property
+    def owned(self) -> SmallInts:
+        """The alternatives of each subscription (`lists_by_number`)."""
+        subscriptions = int(self.alternative_subscription.max(initial=-1)) + 1
+        return lists_by_number(self.alternative_subscription, subscriptions, self.is_large)
+
+    @cached_property
     def alternative_calls(self) -> tuple[tuple[int, ...], ...]:
         """The calls of each alternative, as written, each once."""
         calls = self.test_call[self.edge_test].tolist()
@@ -150,15 +162,17 @@ class Problem:
     def expecting(self, expected: Expectations) -> Problem:
         """Returns the problem with other expectations; what follows from its shape is kept."""
         other = replace(self, **vars(expected))
-        for name in ("edge_alternative", "alternative_calls", "call_alternatives", "is_large"):
-            if name in vars(self):
-                vars(other)[name] = vars(self)[name]
+        for name in _FROM_SHAPE & vars(self).keys():
+            vars(other)[name] = vars(self)[name]
         return other
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
+
+
+_FROM_SHAPE = {name for name, found in vars(Problem).items() if isinstance(found, cached_property)}
 
 
 @dataclass(frozen=True)
@@ -206,7 +220,10 @@ KNOWN, DECIDED = range(2)
 
 
 class ReadingRun(Run, Protocol):
-    """A run that looks itself at what is known when it is asked, and is not told of it then."""
+    """A run that looks itself at what is known when it is asked, and is not told of it then.
+
+    Beyond the limit it may ask for calls that every planner must make: each is the last that some
+    open alternative needs, whatever the others answer."""
 
     def read(self, progress: Progress) -> None:
         """Takes what is known of the event; the arrays change until it is decided."""

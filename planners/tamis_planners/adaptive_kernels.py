@@ -13,6 +13,7 @@ from tamis.planning import DECIDED, KNOWN
 from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED
 from tamis_planners.adaptive_state import (
     ASKED,
+    AT_ONCE,
     AWAITED,
     BATCH,
     BLOCK,
@@ -224,7 +225,7 @@ def full_cost(state: WorthState, call: int) -> float:
 
 
 @portable
-def ask(state: WorthState, call: int, cost: float, asked: int) -> int:
+def ask_one(state: WorthState, call: int, cost: float, asked: int) -> int:
     """Puts a call on the list of what is asked for."""
     state.calls[call, ASKED] = 1
     touch(state, state.calls[call, UNIT])
@@ -237,6 +238,38 @@ def ask(state: WorthState, call: int, cost: float, asked: int) -> int:
     state.numbers[UNSEEN] += 1
     state.picks[asked] = call
     return asked + 1
+
+
+@portable
+def ask(state: WorthState, call: int, asked: int) -> int:
+    """Asks for a call, and for those of its batch that are cheaper with it than perhaps later."""
+    asked = ask_one(state, call, state.worth[call, COST], asked)
+    batch = state.calls[call, BATCH]
+    if batch >= 0:
+        unit = len(state.calls) + batch
+        for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
+            other = state.unit_calls[at]
+            if is_wanted(state, other) and is_worth_adding(state, other):
+                asked = ask_one(state, other, state.worth[other, OWN], asked)
+    return asked
+
+
+@portable
+def ask_certain(state: WorthState, asked: int) -> int:
+    """Asks for a call that every planner must make, whatever others answer; for all of them where
+    that is allowed, but for one of a batch with its batch alone."""
+    first = asked
+    while True:
+        call = certain_call(state)
+        if call < 0:
+            return asked
+        if asked > first and state.calls[call, BATCH] >= 0:  # put back
+            state.alternatives[state.alternatives[state.numbers[CERTAIN], IN_CERTAIN], QUEUED] = 1
+            state.numbers[CERTAIN] += 1
+            return asked
+        asked = ask(state, call, asked)
+        if not state.numbers[AT_ONCE] or state.calls[call, BATCH] >= 0:
+            return asked
 
 
 @portable
@@ -306,28 +339,23 @@ def advance(state: WorthState, limit: int) -> int:
     asked, first = 0, NEVER
     for made in range(limit):
         update(state)
-        call = certain_call(state)
+        before = asked
+        asked = ask_certain(state, asked)
+        if asked > before:
+            continue
+        call = best_call(state)
         if call < 0:
-            call = best_call(state)
-            if call < 0:
+            break
+        key = state.key[state.calls[call, UNIT]]
+        if first == NEVER:
+            first = key
+        if made > 0:
+            waste = needless_chance(state, call) * full_cost(state, call)
+            if (
+                key < LEAST_SHARE * first
+                or state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]
+            ):
                 break
-            key = state.key[state.calls[call, UNIT]]
-            if first == NEVER:
-                first = key
-            if made > 0:
-                waste = needless_chance(state, call) * full_cost(state, call)
-                if (
-                    key < LEAST_SHARE * first
-                    or state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]
-                ):
-                    break
-                state.sums[WASTED] += waste
-        asked = ask(state, call, state.worth[call, COST], asked)
-        batch = state.calls[call, BATCH]
-        if batch >= 0:
-            unit = len(state.calls) + batch
-            for at in range(state.unit_calls[unit], state.unit_calls[unit + 1]):
-                other = state.unit_calls[at]
-                if is_wanted(state, other) and is_worth_adding(state, other):
-                    asked = ask(state, other, state.worth[other, OWN], asked)
+            state.sums[WASTED] += waste
+        asked = ask(state, call, asked)
     return asked

@@ -18,6 +18,7 @@ from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm, vie
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import FIXED, ProblemShape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import (
+    AT_ONCE,
     BATCH,
     BLOCK,
     COST,
@@ -102,7 +103,7 @@ def opened(
         siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
         stage=np.zeros(len(shape.needs) - 1, np.int8),
         known=np.zeros(tests, np.int8),
-        numbers=np.zeros(8, np.int64),
+        numbers=np.zeros(9, np.int64),
         selectivity=np.array(selectivity, np.float64),
         ends=np.zeros(len(shape.needs) - 1),
         weights=np.zeros((alternatives, 5)),
@@ -188,6 +189,10 @@ class AdaptiveRun:
         return self._picks[:picked].tolist()
 
     def read(self, progress: Progress) -> None:
+        self._state.numbers[AT_ONCE] = 1
+        self._read(progress)
+
+    def _read(self, progress: Progress) -> None:
         self._state = self._state._replace(**_named(progress))
         self._handle = self._form.reading(self._handle, progress)
 
@@ -196,7 +201,7 @@ class AdaptiveRun:
     ) -> None:
         if self._told is None:
             self._told = Told(len(self._state.known), len(self._state.alternatives))
-            self.read(self._told.progress)
+            self._read(self._told.progress)
         self._told.take(tests, outcomes, decided)
 
     def score(self, call: int) -> float:

@@ -66,7 +66,6 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
 
 def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
     """Returns the shape of a problem."""
-
     given_arrays = (
         problem.alternative_start.astype(np.int64),
         problem.edge_test.astype(np.int64),
@@ -80,15 +79,18 @@ def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
     calls = problem.calls
     batches = int(problem.call_batch.max(initial=-1)) + 1
     groups = int(problem.call_group.max(initial=-1)) + 1
-    subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
     units = calls + batches + groups
+    # where each edge is a need, and nothing is paid together, both lie as the problem has them
+    as_given = units == calls and len(needs) - 1 == len(edges)
+    test_edges = problem.test_edges if as_given else lists(edges[:, TEST], problem.tests)
+    is_by_test = as_given and np.array_equal(problem.test_call, np.arange(problem.tests))
     return ProblemShape(
         needs,
         edges,
         need_start,
-        lists(edges[:, TEST], problem.tests),
-        lists(needs[:-1, CALL], calls),
-        lists(problem.alternative_subscription, subscriptions),
+        test_edges,
+        test_edges if is_by_test else lists(needs[:-1, CALL], calls),
+        problem.owned,
         lists(problem.test_call, calls),
         _implied(problem),
         _calls_of_units(problem, calls + batches, units),

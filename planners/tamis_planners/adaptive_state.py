@@ -29,8 +29,10 @@ PRICE, JOINT = range(2)
 # units; a list of those whose keys are not what they were; and by block of units, whether the
 # highest key may have sunk
 DIRTY, PAID, IN_CHANGED, MAY_BE_LESS = range(4)
-# numbers of the run; how many known tests and decided alternatives were taken in
-CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING, TESTS_HEARD, DECIDED_HEARD = range(8)
+# numbers of the run; how many known tests and decided alternatives were taken in, and whether what
+# is certain may be asked for at once
+CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING = range(6)
+TESTS_HEARD, DECIDED_HEARD, AT_ONCE = range(6, 9)
 # sums of the run
 SPENT, WASTED = range(2)
 # stages of a need

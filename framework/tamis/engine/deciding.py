@@ -211,6 +211,9 @@ class DecisionCourse:
         purse: Purse | None,
     ) -> None:
         self._purse = purse
+        self._asked: set[int] = set()
+        self._later: list[int] = []
+        """The calls that the planner has asked for with others, and that are paid after these."""
         self.decision = decision
         self._planner = planner
         self._needless = needless
@@ -253,22 +256,9 @@ class DecisionCourse:
         stages.end("deciding")
         run = GuardedRun(self._planner, decision.problem)
         run.begin(decision)
-        asked: set[int] = set()
+        self._asked, self._later = set(), []
         are_all_due = not (self._answered or decision.may_know_without_calls)
-        ask, is_told, most = run.unguarded_next, run.is_told, self._most
-        take, count = decision.take, len(decision.skeleton.calls)
-        while True:  # for every call: what is guarded and timed here saves microseconds each
-            try:
-                calls = [index(call) for call in ask(most)]
-            except Exception as failure:
-                raise run.error("next", failure) from failure
-            if calls:
-                self._check(calls, asked, count)
-            else:
-                left_over = decision.next_needed() if decision.open else None
-                if left_over is None:
-                    break
-                calls = [left_over]
+        while calls := self._wanted(run, decision):
             due: Sequence[int] = calls if are_all_due else self._due(decision, run, calls)
             ends = None
             if self._purse is not None:
@@ -284,25 +274,42 @@ class DecisionCourse:
                 if self._purse is not None:
                     answers, ends = _in_time(answers, ends)
                 self._answered += answers
-                for answered in answers:
-                    take(*answered)
+                decision.take_all(answers)
                 now = timer()
                 seconds["deciding"] += now - stages.last
                 stages.last = now
-                if is_told:
+                if run.is_told:
                     run.observe(*decision.news())
             if ends is not None:
                 decision.stop(ends)
                 break
         stages.end("planner")
 
-    def _check(self, calls: Sequence[int], asked: set[int], count: int) -> None:
-        for call in calls:
-            if call in asked or not 0 <= call < count:
-                problem = " twice" if call in asked else ", which does not exist"
-                name = type(self._planner).__name__
-                raise PlannerError(f"planner {name} asked for call {call}{problem}")
-            asked.add(call)
+    def _wanted(self, run: GuardedRun, decision: Decision) -> list[int]:
+        """Returns the calls to make now: what the planner asks for, or one that it left over.
+
+        What is paid one by one is asked for one by one."""
+        if self._later:
+            calls = self._later
+        else:
+            asked, count = self._asked, len(decision.skeleton.calls)
+            try:
+                calls = [index(call) for call in run.unguarded_next(self._most)]
+            except Exception as failure:
+                raise run.error("next", failure) from failure
+            for call in calls:
+                if call in asked or not 0 <= call < count:
+                    problem = " twice" if call in asked else ", which does not exist"
+                    name = type(self._planner).__name__
+                    raise PlannerError(f"planner {name} asked for call {call}{problem}")
+                asked.add(call)
+            if not calls:
+                left_over = decision.next_needed() if decision.open else None
+                return [] if left_over is None else [left_over]
+        if self._purse is not None and self._most == 1:
+            first = _first_invocation(decision.skeleton.batches, calls)
+            calls, self._later = calls[:first], calls[first:]
+        return calls
 
     def _due(self, decision: Decision, run: GuardedRun, calls: Sequence[int]) -> list[int]:
         """Returns those of the calls that have to be made; a planner that does not read is told of
@@ -345,12 +352,9 @@ class EventAnswers:
 
     def answers(self, decision: Decision, calls: Sequence[int]) -> list[Answered]:
         """Returns the answers to calls, in their order."""
-        skeleton = decision.skeleton
-        if len(calls) == 1:
-            only = skeleton.calls[calls[0]]
-            if self._shelves.get(only.specification.name) is None:
-                return [(calls[0], self.decider.gateway.call(only, self.event_calls), CALLED)]
-            return [(calls[0], *self._given([only])[0])]
+        skeleton, at_once = decision.skeleton, self.decider.executor.at_once
+        if len(calls) == 1 or (at_once == 1 and not skeleton.has_batches):
+            return [self._answered(call, skeleton.calls[call]) for call in calls]
         invocations: dict[tuple[int, int], list[int]] = {}
         for call in calls:
             batch = skeleton.batches[call]
@@ -365,6 +369,12 @@ class EventAnswers:
         ):
             found.update(zip(together, given, strict=True))
         return [(call, *found[call]) for call in calls]
+
+    def _answered(self, number: int, call: Call) -> Answered:
+        """Returns the answer to a call that is made by itself."""
+        if self._shelves.get(call.specification.name) is None:
+            return number, self.decider.gateway.call(call, self.event_calls), CALLED
+        return number, *self._given([call])[0]
 
     def shelf_of(self, name: str) -> Shelf | None:
         """Returns the memo's shelf for an operator's answers about the event, if they are kept."""
@@ -388,6 +398,13 @@ class EventAnswers:
 
 def unsaid(decision: Decision, found: ImplicationError) -> None:
     """Does not report a contradiction: it is reported elsewhere, or only imagined."""
+
+
+def _first_invocation(batches: Sequence[int], calls: Sequence[int]) -> int:
+    """Returns how many of the calls are made first: one, or those of one batch."""
+    batch = batches[calls[0]]
+    others = (at for at, call in enumerate(calls) if batches[call] != batch)
+    return 1 if batch < 0 else next(others, len(calls))
 
 
 def _in_time(answers: list[Answered], ends: str | None) -> tuple[list[Answered], str | None]:

@@ -200,6 +200,31 @@ class Decision:
                 self._imply(tests[0], test, outcome, queue)
         self._conclude(queue)
 
+    def take_all(self, answered: Sequence[tuple[int, Answer, str]]) -> None:
+        """Takes the answers of several calls, in their order."""
+        if not self._is_plain or self.excluded or len(answered) == 1:
+            for each in answered:
+                self.take(*each)
+            return
+        lists = self._call_tests
+        plain: list[tuple[int, int, int]] = []
+        for call, answer, how in answered:
+            if answer.solutions is not None or answer.failure is not None:
+                self._settle_all(plain)
+                plain = []
+                self.take(call, answer, how)
+                continue
+            self.answers[call] = answer
+            if how == CALLED and answer.made:
+                self.made.append(call)
+            plain.append((lists[lists[call]], TRUE if answer.truth else FALSE, _CODES[how]))
+        self._settle_all(plain)
+
+    def _settle_all(self, known: list[tuple[int, int, int]]) -> None:
+        """Gives tests their first outcomes, and their alternatives what follows."""
+        if known:
+            self._form.settle_all(self._handle, self._form.view(np.array(known, np.int64)))
+
     def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
         """Returns the tests of the call itself, and open ones of narrower calls that it answers."""
         own, outcome = self.skeleton.own_tests(call), self._outcome

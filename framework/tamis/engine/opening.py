@@ -43,6 +43,7 @@ class StateForm(NamedTuple):
     view: Callable[[Ints], Any]
     """Makes what they take for numbers."""
     settle_and_follow: Callable[[Any, int, int, int], None]
+    settle_all: Callable[[Any, Any], None]
     follow: Callable[[Any, Any], None]
     reject: Callable[[Any, Any], None]
     spare_all: Callable[[Any, Any], None]
@@ -57,6 +58,7 @@ INTERPRETED = StateForm(
     views_of,
     view_of,
     state.settle_and_follow,
+    state.settle_all,
     state.follow,
     state.reject,
     state.spare_all,
@@ -76,6 +78,7 @@ def form_for(is_large: bool) -> StateForm:
             places_of,
             np.asarray,
             state_compiled.settle_and_follow,
+            state_compiled.settle_all,
             state_compiled.follow,
             state_compiled.reject,
             state_compiled.spare_all,
@@ -98,7 +101,6 @@ class OpeningState:
         fixed[:, OWNER] = problem.alternative_subscription
         fixed[:, IS_FREE] = ~problem.alternative_binds
         fixed[:, PLAN] = plans
-        subscriptions = int(problem.alternative_subscription.max(initial=-1)) + 1
         alternatives = np.zeros((count, _ALTERNATIVE_COLUMNS), np.int32)
         alternatives[:, VERDICT] = OPEN
         alternatives[:, LEFT] = problem.alternative_size
@@ -109,8 +111,8 @@ class OpeningState:
         waits = np.count_nonzero(plans) > 0 or numbers[state.IMPLYING]
         self._state = EventState(
             edges,
-            lists_by_number(problem.edge_test, tests, problem.is_large),
-            lists_by_number(problem.alternative_subscription, subscriptions, problem.is_large),
+            problem.test_edges,
+            problem.owned,
             fixed,
             alternatives,
             causes,
@@ -142,5 +144,6 @@ def _exercise(form: StateForm) -> None:
     whole = EventState(*(each.copy() for each in parts))
     handle = form.handle(whole)
     form.settle_and_follow(handle, 0, 0, 0)
+    form.settle_all(handle, form.view(np.zeros((0, 3), np.int64)))
     for each in (form.follow, form.reject, form.spare_all):
         each(handle, form.view(one[:0]))

@@ -240,6 +240,11 @@ class Skeleton:
         return batches
 
     @cached_property
+    def has_batches(self) -> bool:
+        """True if calls may be made together."""
+        return bool(np.count_nonzero(self.problem.call_batch >= 0))
+
+    @cached_property
     def deterministic(self) -> list[tuple[Specification, dict[tuple[object, ...], int]]]:
         """The operators whose answers may be kept, and the numbers of their calls by key."""
         found: dict[str, tuple[Specification, dict[tuple[object, ...], int]]] = {}

@@ -55,7 +55,8 @@ class Table:
             self.rows.append(row)
         else:
             if place == len(self.rows):
-                self.rows = np.concatenate([self.rows, np.zeros((place + 16, len(row)))])
+                more = np.zeros((place // 2 + 16, len(row)))
+                self.rows = np.concatenate([self.rows, more])
             self.rows[place] = row
         self.places[text] = place
         return place

@@ -157,6 +157,13 @@ def settle_and_follow(state: EventState, test: int, outcome: int, how: int) -> N
 
 
 @portable
+def settle_all(state: EventState, known: Ints) -> None:
+    """Gives tests their first outcomes, one after another: rows of a test, its outcome and how."""
+    for at in range(len(known)):
+        settle_and_follow(state, known[at, 0], known[at, 1], known[at, 2])
+
+
+@portable
 def follow(state: EventState, tests: Ints) -> None:
     """Gives the alternatives of tests what follows from their outcomes."""
     for test in tests:

@@ -38,6 +38,12 @@ def settle_and_follow(places: Ints, test: int, outcome: int, how: int) -> None:
 
 
 @kernel
+def settle_all(places: Ints, known: Ints) -> None:
+    """Does what `state.settle_all` does."""
+    plain.settle_all(_views(places), bare(known))
+
+
+@kernel
 def follow(places: Ints, tests: Ints) -> None:
     """Does what `state.follow` does."""
     plain.follow(_views(places), bare(tests))
