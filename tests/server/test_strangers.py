@@ -242,6 +242,25 @@ def test_a_server_whose_disk_is_full_goes_on_when_there_is_room(tmp_path: Path) 
         assert log.reading.state().cursor == log.reading.state().position
 
 
+def test_subscriptions_are_bounded_in_number(serving: Serving) -> None:
+    with serving(most_subscriptions=2) as client:
+        first, ticket = client.subscribed("a = 1", id="first")
+        key = {"Idempotency-Key": "second"}
+        wanted = {"where": "a = 2", "id": "second"}
+        second = client.post("/subscriptions", json=wanted, headers=key)
+        assert second.status_code == 201
+        client.published({"a": 1})
+        refused = client.post("/subscriptions", json={"where": "a = 3"})
+        problem(refused, 429, "overloaded")
+        assert int(refused.headers["Retry-After"]) == 60
+        again = client.post("/subscriptions", json=wanted, headers=key)
+        assert again.json()["ticket"] == second.json()["ticket"]
+        assert client.put(first, json={"where": "a = 4"}, headers=ticket).status_code == 200
+        assert client.delete(first, headers=ticket).status_code == 204
+        client.published({"a": 1})
+        client.subscribed("a = 3", id="third")
+
+
 def test_a_server_with_too_many_open_files_goes_on_when_some_are_closed(tmp_path: Path) -> None:
     with Log(tmp_path / "log") as log:
         log.submit(Subscribe({"where": "a > 1"}, bytes(32), "s")).result()

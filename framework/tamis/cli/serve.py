@@ -121,6 +121,15 @@ MostLagSeconds = Annotated[
         min=0.1,
     ),
 ]
+MostSubscriptions = Annotated[
+    int,
+    option(
+        "N",
+        "The most live subscriptions; who would add another one over HTTP gets 429.",
+        envvar="TAMIS_MOST_SUBSCRIPTIONS",
+        min=1,
+    ),
+]
 OperatorTimeout = Annotated[
     float,
     option(
@@ -174,6 +183,7 @@ def serve(
     keep_bytes: KeepBytes = None,
     trace_bytes: TraceBytes = None,
     most_lag_seconds: MostLagSeconds = 2.0,
+    most_subscriptions: MostSubscriptions = 1_000_000,
     webhook_allow: WebhookAllow = None,
     log_format: LogFormat = "text",
     config: Config = None,
@@ -197,7 +207,7 @@ def serve(
         host, port, lambda: setup.matcher(workers=workers), data=Path(data),
         publish_key=publish_key, admin_key=admin_key,
         keep_seconds=keep_seconds, keep_bytes=keep_bytes, trace_bytes=trace_bytes,
-        most_lag_seconds=most_lag_seconds,
+        most_lag_seconds=most_lag_seconds, most_subscriptions=most_subscriptions,
         subscriptions=None if subscriptions is None else Path(subscriptions),
         statistics=Path(statistics) if statistics is not None and follow_statistics else None,
         refresh_seconds=refresh_seconds,

@@ -48,6 +48,8 @@ class Subscribe:
     sealed: str | None = None
     request: Request | None = None
     webhook: Webhook | None = None
+    has_room: bool = True
+    """Whether the server takes another one, if it was not answered before."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from tamis.server.errors import (
     LogError,
     OtherContent,
     OtherRequest,
+    Overload,
     Refusal,
     UnknownDelivery,
     UnknownSubscription,
@@ -45,6 +46,9 @@ from tamis.server.webhooks import standing
 
 if TYPE_CHECKING:
     import apsw
+
+_FULL_SECONDS = 60.0
+"""When to try again where there is no room for another subscription."""
 
 
 def read_state(database: apsw.Connection) -> LogState:
@@ -213,6 +217,8 @@ class LogTransaction:
         answered = self._answered(change.request)
         if answered is not None:
             return LoggedSubscription(*answered)
+        if not change.has_room:
+            raise Overload("no more subscriptions are taken until some have ended", _FULL_SECONDS)
         id = change.id or self._free_id("subscription", "subscriptions")
         held = self._database.execute(
             "SELECT born, ended FROM subscriptions WHERE id=?", (id,)

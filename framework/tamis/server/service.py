@@ -66,6 +66,8 @@ class ServerSettings:
     """Entries that may wait to be decided before more events are refused."""
     most_lag_seconds: float = 2.0
     """How long they may, as it went lately; a hundred may for longer."""
+    most_subscriptions: int = 1_000_000
+    """Live ones, before more are refused."""
     most_waiting_bytes: int = 256 * 1024 * 1024
     """Of requests that are read, or wait for the disk, before more are refused."""
     wait_seconds: float = 60.0
@@ -264,6 +266,12 @@ class Service:
         if late > MOST_LATE_SECONDS:
             return overloaded(f"requests wait for {late:.1f} s to be read")
         return None
+
+    def has_room(self) -> bool:
+        """Returns whether another subscription is taken; all that is undecided may be one."""
+        state = self.log.state
+        live = len(self.matching.matcher) + state.position - state.cursor
+        return live < self.settings.most_subscriptions
 
     async def body_of(self, request: Request) -> bytes:
         """Returns the bytes of a request, which count as waiting while they come."""

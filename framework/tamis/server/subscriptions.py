@@ -104,6 +104,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
                     None if key is None else sealed(ticket, key),
                     same_request,
                     wanted.webhook,
+                    service.has_room(),
                 )
             )
         if key is not None and subscribed.sealed is not None:
