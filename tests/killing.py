@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -60,29 +61,80 @@ class ProgramTrial:
         return self._auditor.counts
 
 
+class Breeder:
+    """A process that has imported a program, and forks one that runs it whenever it is asked.
+
+    To begin a process takes milliseconds then, and not as long as all imports."""
+
+    _PROGRAM = """
+import importlib, os, sys
+main = importlib.import_module(sys.argv[1]).main
+while line := sys.stdin.readline():
+    child = os.fork()
+    if not child:
+        try:
+            main(*line.split())
+        finally:
+            os._exit(1)
+    os.write(1, b"child %d\\n" % child)
+    os.write(1, b"\\nended %d\\n" % os.waitpid(child, 0)[1])
+"""
+
+    def __init__(self, program: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", self._PROGRAM, program],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=dict(os.environ),
+        )
+        self._child = 0
+        self._said: list[bytes] = []
+
+    def begin(self, place: Path, seed: str) -> None:
+        """Begins a process."""
+        assert self._process.stdin is not None
+        self._child, self._said = 0, []
+        self._process.stdin.write(f"{place} {seed}\n".encode())
+        self._process.stdin.flush()
+
+    def wait_for(self, word: bytes) -> None:
+        """Waits until the process has said a word."""
+        while not self._child or not any(word in line for line in self._said):
+            line = self._line()
+            assert not line.startswith(b"ended "), "the process ended by itself"
+
+    def kill(self) -> bytes:
+        """Kills the process; all whole lines that it has said."""
+        os.kill(self._child, signal.SIGKILL)
+        while not (line := self._line()).startswith(b"ended "):
+            pass
+        assert line == b"ended %d\n" % signal.SIGKILL
+        return b"".join(self._said[:-1])  # without what it was about to say
+
+    def _line(self) -> bytes:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the program ended by itself"
+        if line.startswith(b"child "):
+            self._child = int(line.split()[1])
+        elif not line.startswith(b"ended "):
+            self._said.append(line)
+        return line
+
+
+_breeder_of = cache(Breeder)
+
+
 def killed_once(program: str, place: Path, chance: random.Random) -> bytes:
     """Starts a process and kills it; what it said."""
     seed = f"{chance.getrandbits(32):x}"
-    process = subprocess.Popen(
-        [sys.executable, "-m", program, str(place), seed],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        env=dict(os.environ),
-    )
-    assert process.stdout is not None
     recovering = chance.random() < 0.3
-    first = b""
-    wanted = b"opening" if recovering else b"opened"
-    while wanted not in first:
-        line = process.stdout.readline()
-        assert line, "the process ended by itself"
-        first += line
+    breeder = _breeder_of(program)
+    breeder.begin(place, seed)
+    breeder.wait_for(b"opening" if recovering else b"opened")
     time.sleep(chance.uniform(0, 0.03) if recovering else chance.uniform(0.0, 0.6))
-    process.send_signal(signal.SIGKILL)
-    rest = process.stdout.read()
-    process.stdout.close()
-    assert process.wait() == -signal.SIGKILL
-    return first + rest
+    return breeder.kill()
 
 
 def killed(

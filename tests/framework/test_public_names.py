@@ -27,7 +27,8 @@ PUBLIC = {
         late lists_by_number places_of portable portable_parts view_of waiting_for
     """,
     "tamis.planning": """
-        Expectations FALSE FollowingPlanner Planner PlannerRecord Problem Run Scenes Standing TRUE
+        Expectations FALSE FollowingPlanner Planner PlannerRecord Problem Progress ReadingRun Run
+        Scenes Standing TRUE
         UNKNOWN
     """,
     "tamis.index": "AttributeIndex Columns build open",

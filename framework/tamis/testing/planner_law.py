@@ -15,7 +15,7 @@ from typing import Any
 from tamis.errors import PlannerError, PluginWarning
 from tamis.limits import Limits
 from tamis.matcher import Matcher
-from tamis.planning import Planner, Problem, Run
+from tamis.planning import DECIDED, KNOWN, Planner, Problem, Progress, Run
 from tamis.plugins.loader import installed
 from tamis.result import Result
 from tamis.statistics import Statistics
@@ -227,7 +227,9 @@ class _WatchedPlanner:
         for array in vars(problem).values():
             if hasattr(array, "setflags"):
                 array.setflags(write=False)
-        return _WatchedRun(self.planner.begin(problem), problem, self.limit)
+        run = self.planner.begin(problem)
+        watched = _WatchedReadingRun if hasattr(run, "read") else _WatchedRun
+        return watched(run, problem, self.limit)
 
     def __getattr__(self, name: str) -> Any:
         """Returns the planner's further methods: it may follow what is subscribed."""
@@ -243,21 +245,21 @@ class _WatchedPlanner:
 
 
 class _WatchedRun:
-    def __init__(self, run: Run, problem: Problem, limit: int) -> None:
+    def __init__(self, run: Any, problem: Problem, limit: int) -> None:
         self.run = run
         self.problem = problem
         self.limit = limit
         self.asked: set[int] = set()
 
     def next(self, limit: int) -> Sequence[int]:
-        calls = self.run.next(self.limit)
+        calls: Sequence[int] = self.run.next(self.limit)
         for call in calls:
             if not 0 <= call < self.problem.calls:
                 raise BrokenPlannerLaw(f"asks for call {call} where there are {self.problem.calls}")
             if call in self.asked:
                 raise BrokenPlannerLaw(f"asks for call {call} twice")
             self.asked.add(call)
-        invocations = _invocations(self.problem, calls)
+        invocations = self._limited(calls)
         if invocations > self.limit:
             raise BrokenPlannerLaw(
                 f"asks for {invocations} calls at once, not for {self.limit} at most"
@@ -268,6 +270,35 @@ class _WatchedRun:
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
         self.run.observe(tests, outcomes, decided)
+
+    def _limited(self, calls: Sequence[int]) -> int:
+        """Counts the invocations that are not to be more than the limit."""
+        return _invocations(self.problem, calls)
+
+
+class _WatchedReadingRun(_WatchedRun):
+    def read(self, progress: Progress) -> None:
+        self.progress = progress
+        self.run.read(progress)
+
+    def _limited(self, calls: Sequence[int]) -> int:
+        found = super()._limited(calls)
+        if found <= self.limit:
+            return found
+        certain = self._certain()
+        return super()._limited([call for call in calls if call not in certain])
+
+    def _certain(self) -> set[int]:
+        """Returns the calls that an open alternative needs, and nothing else any more."""
+        problem, (known, _, decided, counts) = self.problem, self.progress
+        tests = set(known[: counts[KNOWN]].tolist())
+        found = set()
+        for alternative in set(range(problem.alternatives)) - set(decided[: counts[DECIDED]]):
+            edges = slice(*problem.alternative_start[alternative : alternative + 2].tolist())
+            left = set(problem.edge_test[edges].tolist()) - tests
+            calls = {int(problem.test_call[test]) for test in left}
+            found |= calls if len(calls) == 1 else set()
+        return found
 
 
 def _invocations(problem: Problem, calls: Sequence[int]) -> int:
