@@ -137,12 +137,12 @@ def answers(spark: SparkSession, folder: Path) -> Any:
         "rows": sorted(json.dumps(row.asDict(recursive=True), sort_keys=True) for row in rows),
         "lines": sorted(json.dumps(line, sort_keys=True) for line in read_lines(output)),
         "zoned": zoned(spark, folder),
-        "refused": refused(frame, folder),
+        "refused": refused(frame, coming, folder),
     }
     return json.loads(json.dumps(found, default=str))
 
 
-def refused(frame: Any, folder: Path) -> list[str]:
+def refused(frame: Any, coming: Any, folder: Path) -> list[str]:
     """The sentences for arguments that are none."""
     table: Any = pandas.DataFrame({"a": [3]})
     path, entries, wrong = str(folder / "s.jsonl"), ["a = 3"], Statistics
@@ -156,10 +156,13 @@ def refused(frame: Any, folder: Path) -> list[str]:
         lambda: match(frame, entries, plannr="savings"),
         lambda: match(frame, entries, shards=0),
         lambda: match(frame, entries, workers=0),
+        lambda: match(frame, entries, keep="camera"),
+        lambda: match(frame, entries, keep=["camra"]),
         lambda: learn(table, entries),
         lambda: learn(frame, path),
         lambda: learn(frame, entries, sample=3.0),
         lambda: stream(frame, entries, output=path, checkpoint=path),
+        lambda: stream(coming, entries, output=path, checkpoint=path, keep=["camra"]),
     ]
     said = []
     for call in given:

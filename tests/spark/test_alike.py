@@ -85,10 +85,13 @@ def test_classic_and_connected_sessions_are_alike(spark: SparkSession, tmp_path:
         "there is no setting 'plannr'; did you mean planner?",
         "shards are a number of parts, 1 or more, not 0",
         "",
+        "keep is a list of columns, not 'camera': keep=['camera']",
+        "there is no column camra to keep; did you mean camera?",
         "events are a data frame of Spark, not a pandas DataFrame",
         "subscriptions are a list of texts",
         "a sample is a share of the events, 0 to 1, not 3.0",
         "a stream matches what spark.readStream reads",
+        "there is no column camra to keep; did you mean camera?",
     ]
     for said, wanted in zip(classic["refused"], expected, strict=True):
         assert wanted in said

@@ -143,13 +143,18 @@ def learn(
         counts = work.counted(files, rejects, master, (sample, accuracy, most_seconds))
     if work.skipped:
         _say_skipped(work.skipped, ledger.unknown(lesson))
-    if not work.inputs and work.skipped:
-        put(f"learned nothing: nothing is new; {output}")
-        return
     _say_counts(counts, kept=rejects is not None)
     forgotten = work.publish({"history": list(events), "subscriptions": subscriptions})
     if forgotten:
         say(f"note: {counted(forgotten, 'event')} older than {forget} were forgotten")
+    if ledger.undivided:
+        say(
+            f"note: {counted(ledger.undivided, 'event')} counted before --forget was given go "
+            f"together, when all of them are older than {forget}"
+        )
+    if not work.inputs and work.skipped:
+        put(f"learned nothing: nothing is new; {output}")
+        return
     put(_summary(lesson, counts, work.attributes, output))
 
 

@@ -33,6 +33,9 @@ class FolderLedger:
         recover(self._folder)
         self._generation = generation_of(self._folder)
         self._forget = forget_seconds
+        self.undivided = 0
+        """Of the events that `add` kept, those that are older and can be forgotten only together
+        with later ones: they were counted before anything was to be forgotten."""
         is_there = append and (self._folder / "manifest.json").exists()
         self.before = Statistics.load(folder) if is_there else None
         self._parts: dict[str, Statistics] = {}
@@ -106,6 +109,11 @@ class FolderLedger:
         if self._forget is not None and ends:
             oldest = max(ends.values()) - self._forget
             forgotten = {name for name, end in ends.items() if end < oldest}
+            together = parts.get(_WHOLE)
+            if together is not None and together.stretch is not None and _WHOLE not in forgotten:
+                self.undivided = (together.events or 0) if together.stretch[0] < oldest else 0
+        if not learned and not forgotten:
+            return 0
         kept = {name: each for name, each in parts.items() if name not in forgotten}
         whole = reduce(Statistics.merged, [*before, *kept.values()])
         whole.about["inputs"] = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,9 @@ class MatchText(NamedTuple):
     truncated: bool = False
 
 
+_LINE = itemgetter(MatchText._fields.index("line"))
+
+
 @dataclass
 class ResultText:
     """A result as text; those of several shards are joined."""
@@ -53,7 +56,7 @@ class ResultText:
 
     def line(self, extra: Mapping[str, Any] = _NONE) -> bytes:
         """Returns the line of a file; `extra` are more keys."""
-        matches = ", ".join(map(attrgetter("line"), self.matches))
+        matches = ", ".join(map(_LINE, self.matches))
         tail = _DETERMINED
         if self.undetermined or self.kept or extra:
             more = {"kept": self.kept} if self.kept else {}
@@ -88,7 +91,7 @@ class ResultTexts:
             self._versions.extend([-1] * count)
             self._texts += [_EMPTY] * count
         versions = catalog.versions_of(rows)
-        for at in (versions != self._versions[rows]).nonzero()[0].tolist():
+        for at in (versions != self._versions.room[rows]).nonzero()[0].tolist():
             row = int(rows[at])
             data = json_text(catalog.data_of(row))
             self._texts[row] = _text(catalog.id_of(row), [{}], data)

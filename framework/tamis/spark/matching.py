@@ -70,7 +70,7 @@ def match(
     `memo_bytes`, `types` and `shards`. All installed operators are known when none are given, and
     beside those of `also`."""
     checked_frame(events)
-    _kept(events, keep)
+    kept_columns(events, keep)
     compiled = subscriptions
     if not isinstance(compiled, CompiledSubscriptions):
         compiled = compiled_of(compiled, operators, **settings)
@@ -89,7 +89,7 @@ def matched(
     tidy: bool = False,
 ) -> DataFrame:
     """Yields the same for what is compiled, as long as somebody keeps that."""
-    kept = _kept(events, keep)
+    kept = kept_columns(events, keep)
     held = compiled.sent(events.sparkSession)
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
@@ -112,8 +112,10 @@ _TIDY = """inline(concat(
     struct('rejected' verdict, '' subscription, map() bindings, text data, rejected reason)))))"""
 
 
-def _kept(events: DataFrame, keep: Sequence[str]) -> dict[str, str]:
-    """Returns the columns that come along, with their types."""
+def kept_columns(events: DataFrame, keep: Sequence[str]) -> dict[str, str]:
+    """Returns the columns that come along, with their types; refuses what are none."""
+    if isinstance(keep, str):
+        raise SparkError(f"keep is a list of columns, not {keep!r:.80}: keep=[{keep!r:.80}]")
     types = {each.name: each.dataType.simpleString() for each in events.schema}
     taken = {each.split()[0] for each in SCHEMA.split(", ")}
     for name in keep:

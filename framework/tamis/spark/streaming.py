@@ -27,7 +27,7 @@ from tamis.files.reading import files_in
 from tamis.operators import records_of
 from tamis.operators.shipping import packed, unpacked
 from tamis.spark.compiling import CompiledSubscriptions, compiled_of
-from tamis.spark.matching import Job, match_files, matched, on_disk
+from tamis.spark.matching import Job, kept_columns, match_files, matched, on_disk
 from tamis.spark.working import checked_entries, checked_frame, last_line
 from tamis.statistics import Statistics
 from tamis.statistics.folder import generation_of
@@ -321,6 +321,7 @@ def stream(
     checked_frame(events)
     if not events.isStreaming:
         raise SparkError("a stream matches what spark.readStream reads; tamis.spark.match a frame")
+    kept_columns(events, keep)
     content = None if operators is None else packed(records_of(operators))
     settings["also"] = packed(records_of(settings.get("also", ())))
     versions: Versions | FixedVersion

@@ -125,6 +125,26 @@ def test_what_is_old_is_forgotten(tmp_path: Path) -> None:
     assert len(list((output / "parts").iterdir())) == 4
 
 
+def test_what_is_old_is_forgotten_where_nothing_is_new(tmp_path: Path) -> None:
+    history, output = tmp_path / "history", tmp_path / "learned"
+    days = [write_day(history, day) for day in range(1, 7)]
+    learn(days, output, forget_seconds=30 * DAY)
+    ledger = FolderLedger(str(output), append=True, forget_seconds=3 * DAY)
+    assert ledger.add({}, {}) == 40
+    assert events(output) == 80
+    written = (output / "manifest.json").read_bytes()
+    again = FolderLedger(str(output), append=True, forget_seconds=3 * DAY)
+    assert (again.add({}, {}), again.undivided) == (0, 0)
+    assert (output / "manifest.json").read_bytes() == written
+
+
+def test_what_was_counted_together_is_said_to_go_together(tmp_path: Path) -> None:
+    history, output = tmp_path / "history", tmp_path / "learned"
+    learn([write_day(history, day) for day in range(1, 7)], output)
+    ledger = FolderLedger(str(output), append=True, forget_seconds=3 * DAY)
+    assert (ledger.add({}, {}), ledger.undivided) == (0, 120)
+
+
 def test_two_jobs_at_once(tmp_path: Path) -> None:
     files = [write_day(tmp_path, day) for day in (1, 2)]
     output = tmp_path / "learned"
