@@ -67,7 +67,7 @@ class Ids:
 
     def _any_known(self, ids: Sequence[Id] | NDArray[Any], distinct: set[Id]) -> bool:
         """Returns whether any of the ids may have a row."""
-        if not distinct.isdisjoint(self._rows):
+        if not self._rows.keys().isdisjoint(distinct):
             return True
         if not len(self._sorted):
             return False

@@ -28,11 +28,11 @@ def places_of(arrays: Iterable[Any]) -> Ints:
     places: list[int] = []
     for each in arrays:  # all in one flat list, which makes an array in half the time
         shape = each.shape
-        places += _address(each), shape[0], shape[1] if len(shape) > 1 else 1
+        places += address_of(each), shape[0], shape[1] if len(shape) > 1 else 1
     return np.array(places, np.int64).reshape(-1, 3)
 
 
-def _address(array: Any) -> int:
+def address_of(array: Any) -> int:
     """Returns the address of an array, in a fifth of the time that NumPy takes."""
     if array.flags.writeable:
         return ctypes.addressof(_Nothing.from_buffer(array))

@@ -263,8 +263,10 @@ def _best_pair(store: Store, terms: TermColumns, first: int, last: int) -> tuple
         for other in range(first, one):
             apart = int(terms.dimension[one]) ^ int(terms.dimension[other])
             both = store.presence[terms.dimension[one]] * store.presence[terms.dimension[other]]
-            if apart and both * (1.0 + _LOOK / (apart & -apart)) < least:
-                best, least = (one, other), both * (1.0 + _LOOK / (apart & -apart))
+            if apart and both < least:
+                both *= 1.0 + _LOOK / (apart & -apart)
+                if both < least:
+                    best, least = (one, other), both
     return best
 
 
@@ -379,7 +381,7 @@ def _assign(
     store: Store, batch: Batch, begin: int, rule: int, accesses: int, look: float, row_of: Ints,
     node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
-    terms, filled, spaces_met = batch.terms, 0, _spaces_met(store)
+    terms, filled = batch.terms, 0
     picked, whole, spaces, counts, turn = use
     most_new = MOST_ACCESSES * MOST_REPLICAS
     for row in range(begin, len(terms.rows)):
@@ -415,7 +417,7 @@ def _assign(
             depth += 1
             if rule == HASH and depth < count:
                 share = share_of(store, terms, picked[depth], width_of(batch.codes[picked[depth]]))
-                if store.node_rows[node] * (1.0 - share) < look * spaces_met:
+                if store.node_rows[node] * (1.0 - share) < look:
                     break
         batch.about[row, SKIPPED] = skipped
         while True:
@@ -435,8 +437,8 @@ def _assign(
     return len(terms.rows), filled
 
 
-@inlined
-def _spaces_met(store: Store) -> float:
+@kernel
+def spaces_met(store: Store) -> float:
     """Returns how many spaces an event is in, on average: so many pairs are looked up in a node."""
     met = 0.0
     for dimension in range(len(store.presence)):

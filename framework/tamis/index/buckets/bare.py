@@ -57,4 +57,4 @@ def bare_terms(terms: TermColumns) -> TermColumns:
 @inlined
 def bare_batch(batch: Batch) -> Batch:
     """Returns a batch of views."""
-    return Batch(bare_terms(batch.terms), bare(batch.codes), bare(batch.about))
+    return Batch(bare_terms(batch.terms), bare(batch.codes), bare(batch.about), bare(batch.sorted))

@@ -27,6 +27,8 @@ class Batch(NamedTuple):
     codes decide it, its low code, its width (8 bits each)."""
     about: Ints
     """By row, in one place of the memory: the columns above."""
+    sorted: Ints
+    """Room for the lanes of one row while they are put in order."""
 
 
 def new_batch(terms: TermColumns) -> Batch:
@@ -34,7 +36,8 @@ def new_batch(terms: TermColumns) -> Batch:
     about = np.zeros((len(terms.rows), ABOUT_FIELDS), np.int64)
     about[:, FIRST], about[:, LAST] = terms.start[:-1], terms.start[1:]
     about[:, ROW], about[:, RECORD] = terms.rows, -1
-    return Batch(terms, np.zeros(len(terms.dimension), np.int64), about)
+    codes = np.zeros(len(terms.dimension), np.int64)
+    return Batch(terms, codes, about, np.zeros(MOST_LANES, np.int64))
 
 
 @inlined
@@ -47,12 +50,6 @@ def code_for(dimension: int, exact: int, low: int, width: int) -> int:
 def passing_code(code: int, share: float) -> int:
     """Returns the code with the share of events that its term lets pass."""
     return code | (np.int64(_MOST_PASSING * share) << 48)
-
-
-@inlined
-def passing_of(code: int) -> int:
-    """Returns about how many events a term lets pass."""
-    return code >> 48
 
 
 @inlined

@@ -15,12 +15,12 @@ from tamis.index.buckets.scratch import Scratch
 from tamis.index.buckets.store import DIMENSION_FIELDS, SEGMENT_FIELDS, Store
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
-from tamis.numeric.views import pointer
+from tamis.numeric.views import address_of, pointer
 
 
 def handle_of(arrays: tuple[Any, ...]) -> Ints:
     """Address and length of each array."""
-    return np.array([number for array in arrays for number in (array.ctypes.data, len(array))])
+    return np.array([number for array in arrays for number in (address_of(array), len(array))])
 
 
 @inlined

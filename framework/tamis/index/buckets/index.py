@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tamis.event import Event
-from tamis.index.buckets import access, arrays, bulk, segments, signatures
+from tamis.index.buckets import access, arrays, bulk, rehanging, segments, signatures
 from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
@@ -22,17 +22,6 @@ from tamis.index.buckets.handles import handle_of
 from tamis.index.buckets.matching import match_events, match_signed
 from tamis.index.buckets.pool import ScratchPool
 from tamis.index.buckets.records import describe_rows
-from tamis.index.buckets.rehanging import (
-    FEWER,
-    LEAST_CHECKS,
-    MOST_SEGMENTS,
-    ROWS,
-    SAMPLE,
-    RehangingQueue,
-    are_worth_moving,
-    compare,
-    node_costs,
-)
 from tamis.index.buckets.scratch import roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
 from tamis.index.buckets.store import (
@@ -57,6 +46,7 @@ from tamis.index.buckets.store import (
     TOP_RECORDS,
     TOP_ROWS,
     TOP_SEGMENTS,
+    TOP_SPACES,
     UNSIGNED,
     WIDE,
     Store,
@@ -95,9 +85,10 @@ class BucketIndex(Index):
         self._dimensions = Dimensions()
         self._keep(arrays.empty_store())
         self._laid_out = self._gone = 0
+        self._spaces, self._met = 0, 0.0  # how many there were, and how many an event was in
         self._statistics: Statistics | None = None
         self._seen = SeenEvents()
-        self._rehanging = RehangingQueue()
+        self._rehanging = rehanging.RehangingQueue()
         self._matched, self._next_look = 0, FEWEST_EVENTS
         self._scratch = ScratchPool()
 
@@ -169,21 +160,21 @@ class BucketIndex(Index):
         self._settle_seen()
         self._keep(self._informed(self._store))
         costs = np.zeros(int(self._store.tops[TOP_SEGMENTS]))
-        node_costs(self._store, costs)
+        rehanging.node_costs(self._store, costs)
         dearest = np.argsort(-costs)
         now = then = sampled = 0.0
         for segment in dearest.tolist():
-            compared = self._chosen_anew((segment, segment + 1, 0, ROWS))[-1]
+            compared = self._chosen_anew((segment, segment + 1, 0, rehanging.ROWS))[-1]
             at_last = compared[:, 0].copy()
-            moves = are_worth_moving(compared, self._seen.certainty)
+            moves = rehanging.are_worth_moving(compared, self._seen.certainty)
             at_last[moves] = compared[moves, 1]
             now += costs[segment]
             then += costs[segment] * at_last.sum() / max(_LITTLE, compared[:, 0].sum())
-            sampled += min(ROWS, int(self._store.segments[segment, COUNT]))
-            if sampled >= SAMPLE:
+            sampled += min(rehanging.ROWS, int(self._store.segments[segment, COUNT]))
+            if sampled >= rehanging.SAMPLE:
                 break
         self._keep(self._store)
-        if then < FEWER * now and now - then > LEAST_CHECKS:
+        if then < rehanging.FEWER * now and now - then > rehanging.LEAST_CHECKS:
             is_dear = costs[dearest] > costs.mean() / 20
             self._rehanging.begin(dearest[is_dear], self._store)
 
@@ -192,6 +183,7 @@ class BucketIndex(Index):
 
     def _informed(self, store: Store) -> Store:
         """Returns a store with what is known of events now."""
+        self._spaces, self._met = 0, 0.0
         known = None
         if self._statistics is not None:
             known = knowledge_from(self._statistics, self._dimensions)
@@ -210,19 +202,19 @@ class BucketIndex(Index):
         encode(self._store, batch)
         row_of, node_of = self._assign(batch, self._accesses)
         costs = np.zeros((len(terms.rows), 2))
-        compare(self._store, batch, row_of, node_of, costs)
+        rehanging.compare(self._store, batch, row_of, node_of, costs)
         return batch, row_of, node_of, costs
 
     def _hang_some_anew(self) -> None:
         """Moves those of the next rows that are worth it to their new nodes."""
-        left = ROWS
-        for _ in range(MOST_SEGMENTS):
+        left = rehanging.ROWS
+        for _ in range(rehanging.MOST_SEGMENTS):
             if not self._rehanging.segments or left <= 0:
                 break
             part = self._rehanging.part(self._store, left)
             batch, row_of, node_of, costs = self._chosen_anew(part)
             left -= len(costs)
-            moves = are_worth_moving(costs, self._seen.certainty)
+            moves = rehanging.are_worth_moving(costs, self._seen.certainty)
             if moves.any():
                 self._remove(batch.terms.rows[moves])
                 chosen = moves[row_of]
@@ -365,8 +357,9 @@ class BucketIndex(Index):
             self._store = arrays.with_nodes(self._store, _ROOM)
             room = rows - row + rows // 4 + access.MOST_REPLICAS
             row_of, node_of = np.empty(room, np.int64), np.empty(room, np.int64)
+            look = self._cost_of_pairs() if accesses > 1 else 0.0
             row, filled = access.assign(
-                self._store, batch, row, self._rule, accesses, self._look, row_of, node_of, use
+                self._store, batch, row, self._rule, accesses, look, row_of, node_of, use
             )
             parts.append((row_of[:filled], node_of[:filled]))
         describe_rows(batch)
@@ -374,6 +367,15 @@ class BucketIndex(Index):
             np.concatenate([part for part, _ in parts]),
             np.concatenate([part for _, part in parts]),
         )
+
+    def _cost_of_pairs(self) -> float:
+        """Returns what it costs an event to look for pairs of its spaces in a node.
+
+        It is counted again when there are clearly more spaces, not for every row."""
+        spaces = int(self._store.tops[TOP_SPACES])
+        if not self._spaces <= spaces <= self._spaces + self._spaces // 8:
+            self._spaces, self._met = spaces, access.spaces_met(self._store)
+        return self._look * self._met
 
     def _append(self, terms: TermColumns) -> None:
         """Puts rows where there is room, beside those that are there."""

@@ -17,12 +17,11 @@ from tamis.index.buckets.batch import (
     RECORD,
     ROW,
     SIZE,
+    SKIPPED,
     Batch,
     dimension_of,
-    is_skipped,
     lanes_end,
     low_of,
-    passing_of,
     width_of,
 )
 from tamis.index.buckets.bits import copy, fetch_ahead
@@ -116,28 +115,40 @@ def access_dimensions(store: Store, node: int) -> tuple[int, int]:
 
 
 @inlined
+def _sort_lanes(store: Store, node: int, batch: Batch, row: int) -> int:
+    """Sorts the codes of a row's lanes, what rules out most events first; how many there are.
+
+    What being in the node nearly implies comes last."""
+    codes, ordered = batch.codes, batch.sorted
+    inner, outer = access_dimensions(store, node)
+    first, skipped, lanes = batch.about[row, FIRST], batch.about[row, SKIPPED], 0
+    for term in range(first, lanes_end(batch, row)):
+        if term - first < 63 and (skipped >> (term - first)) & 1:
+            continue
+        code = codes[term]
+        code |= np.int64(dimension_of(code) in (inner, outer)) << 62
+        at = lanes
+        while at and ordered[at - 1] > code:
+            ordered[at] = ordered[at - 1]
+            at -= 1
+        ordered[at] = code
+        lanes += 1
+    return lanes
+
+
+@inlined
 def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) -> None:
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
-    first, last = batch.about[row, FIRST], lanes_end(batch, row)
-    inner, outer = access_dimensions(store, fields[NODE])
-    written, before = 0, -1
-    while written < batch.about[row, NEEDED]:
-        best, least = -1, 1 << 62
-        for term in range(first, last):
-            order = (passing_of(batch.codes[term]) << 40) + term
-            dimension = dimension_of(batch.codes[term])
-            order += np.int64(dimension in (inner, outer)) << 60
-            if before < order < least and not is_skipped(batch, row, term):
-                best, least = term, order
-        code, before = batch.codes[best], least
+    lanes = _sort_lanes(store, fields[NODE], batch, row)
+    for lane in range(lanes):
+        code = batch.sorted[lane]
         store.lanes[place] = slot_of(store, segment, dimension_of(code))
         store.lanes[place + stride] = low_of(code)
         store.lanes[place + 2 * stride] = width_of(code)
         place += 3 * stride
-        written += 1
-    _pad(store, segment, entry, written)
+    _pad(store, segment, entry, lanes)
     store.rows[fields[ROWS_AT] + entry] = batch.about[row, ROW]
     if fields[RECORDED]:
         store.rows[fields[ROWS_AT] + fields[CAPACITY] + entry] = batch.about[row, RECORD]
@@ -191,7 +202,8 @@ def _pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int
     lanes_at, rows_at = 0, 0
     for segment in range(store.tops[TOP_SEGMENTS]):
         fields = store.segments[segment]
-        capacity = min(fields[CAPACITY], _more_than(fields[COUNT]))
+        count = fields[COUNT]
+        capacity = min(max(fields[CAPACITY], count + count // 8 + 1), _more_than(count))
         if capacity >= CHUNK:
             lanes_at = line_after(lanes_at)
         if write:

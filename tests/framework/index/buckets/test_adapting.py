@@ -14,7 +14,7 @@ from hypothesis.stateful import run_state_machine_as_test
 import tamis
 from tamis import Matcher, Statistics
 from tamis.index.buckets import index as bucket_index
-from tamis.index.buckets import seen
+from tamis.index.buckets import rehanging, seen
 from tamis.index.buckets.seen import FEWEST_EVENTS
 from tamis.index.lanes import LanesIndex
 from tamis.index.pstbloom import PSTBloom, SignedPSTBloom
@@ -94,9 +94,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are hung anew for the least reason."""
     for module in (seen, bucket_index):
         monkeypatch.setattr(module, "FEWEST_EVENTS", 1)
-    monkeypatch.setattr(bucket_index, "LEAST_CHECKS", -1.0)
-    monkeypatch.setattr(bucket_index, "FEWER", 10.0)
-    monkeypatch.setattr(bucket_index, "ROWS", 3)
+    monkeypatch.setattr(rehanging, "LEAST_CHECKS", -1.0)
+    monkeypatch.setattr(rehanging, "FEWER", 10.0)
+    monkeypatch.setattr(rehanging, "ROWS", 3)
     return
 
 
