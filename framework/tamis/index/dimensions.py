@@ -32,7 +32,7 @@ from tamis.language.predicate import AttributePredicate
 from tamis.language.values import BOOLEAN, NUMBER, STRING, Scalar, kind_of
 from tamis.numeric.keys import double_of
 from tamis.numeric.types import Ints
-from tamis.spaces.attribute import LEAST_LARGE, is_large
+from tamis.spaces.attribute import is_large
 from tamis.spaces.cuts import (
     Stretch,
     Stretches,
@@ -62,6 +62,8 @@ _KINDS = {
     BOOLEANS: BOOLEAN,
 }
 _POINTS = ("=", "!=", "in", "not in")
+_PLAIN = frozenset((float, int))
+"""The types of values that are numbers as they stand."""
 
 _Bounds = tuple[float, float]
 
@@ -301,11 +303,15 @@ class Dimensions:
             if event.derived is not self._derived_of:
                 self._notice(event)
             numbers, others, always = self._sorted
-            for name, value in event.content.items():
-                number = numbers.get(name)
+            content = event.content
+            known, given = [*map(numbers.get, content)], [*content.values()]
+            if None not in known and _PLAIN.issuperset(map(type, given)):
+                line += known  # type: ignore[arg-type]
+                values += given
+                known = []
+            for name, number, value in zip(content, known, given, strict=False):
                 if number is not None:
-                    kind = type(value)
-                    if kind is float or (kind is int and -LEAST_LARGE <= value <= LEAST_LARGE):
+                    if type(value) in _PLAIN:
                         line.append(number)
                         values.append(value)
                         continue

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamis.numeric.keys import double_of
 from tamis.numeric.types import Floats, Ints
 
 HEAD = 4
@@ -43,13 +44,17 @@ def packed(
     members: Sequence[float],
 ) -> Ints:
     """Returns one array: how many events, lines, bags and members, then the columns, integers
-    first."""
+    first.
+
+    Values may be integers of any size: each becomes the double nearest to it."""
     counts = len(line_start) - 1, len(line), len(bag), len(members)
     integers = 2 * (counts[0] + 1) + len(line) + 2 * len(bag) + 1
     form = f"{HEAD + integers}q{len(value) + len(members)}d"
-    content = struct.pack(
-        form, *counts, *line_start, *bag_start, *line, *bag, *member_start, *value, *members
-    )
+    whole = *counts, *line_start, *bag_start, *line, *bag, *member_start
+    try:
+        content = struct.pack(form, *whole, *value, *members)
+    except OverflowError:
+        content = struct.pack(form, *whole, *map(double_of, value), *members)
     return np.frombuffer(content, np.int64)
 
 

@@ -15,32 +15,44 @@ class ReaderWriterLock:
 
     def __init__(self) -> None:
         self._gate = threading.Lock()
-        self._count = threading.Lock()
-        self._empty = threading.Condition(self._count)
-        self._readers = 0
+        self._left = threading.Condition(threading.Lock())
+        self._readers: list[None] = []
+        """As many as there are readers: to append and to pop is one step each."""
+        self._is_awaited = False
         self.reading = ReaderSide(self)
         """The side that readers enter, beside other readers."""
 
     def enter(self) -> None:
         """Counts one reader more."""
-        with self._gate, self._count:
-            self._readers += 1
+        with self._gate:
+            self._readers.append(None)
 
     def leave(self) -> None:
-        """Counts one reader less."""
-        with self._count:
-            self._readers -= 1
-            if not self._readers:
-                self._empty.notify()
+        """Counts one reader less, and tells a writer that waits.
+
+        A writer says that it waits before it looks whether readers are left: it misses none."""
+        self._readers.pop()
+        if self._is_awaited:
+            with self._left:
+                self._left.notify()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Enters as the only one."""
         with self._gate:
-            with self._count:
-                while self._readers:
-                    self._empty.wait()
+            if self._readers:
+                self._wait()
             yield
+
+    def _wait(self) -> None:
+        """Waits until the last reader has left."""
+        with self._left:
+            self._is_awaited = True
+            try:
+                while self._readers:
+                    self._left.wait()
+            finally:
+                self._is_awaited = False
 
 
 class ReaderSide:

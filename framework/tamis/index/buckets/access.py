@@ -6,8 +6,8 @@ Each index has its rule, all of them with the selectivities of statistics where 
   operator, then by how much of its dimension it covers.
 - `HASH` (PSTHash, paper 6): the same, and a further predicate on another dimension where the rows
   that it spares an event cost more than looking it up beside each of the event's values.
-- `LANES`: the rarest dimension alone while that list is short, else a value, else a pair of rare
-  dimensions.
+- `LANES`: as `BLOOM` while there are few rows for each pair of dimensions; then the rarest
+  dimension alone while that list is short, else a value, else a pair of rare dimensions.
 
 A range gives access through up to `most` stretches of cells; where it is the only access, through
 more than one only if these let clearly fewer events in. So no row is in more than a bounded number
@@ -54,6 +54,8 @@ MOST_REPLICAS = 16
 _FEW_MEMBERS = 4
 SHORT_LIST, SHORT_AMONG_MANY, _LONG_LIST = 500, 2_000, 2_000
 """Rows that are tested sooner than pairs are looked up, where few or many are looked up in vain."""
+_SHORT_PAIR = 100
+"""With fewer rows for each pair there is, looking pairs up takes longer than what it spares."""
 _LOOK = 3.0
 """The cost of looking into a pair's list, in times of testing its rows if it is short."""
 _COARSE_VALUES = 10
@@ -225,6 +227,11 @@ def _pick_lanes(
     terms = batch.terms
     best = rarest(store, terms, first, last)
     picked[0], whole[0] = best, True
+    pairs = len(store.presence) * (len(store.presence) - 1) // 2
+    rows = len(terms.rows) + store.tops[LIVE]
+    if rows < pairs * _SHORT_PAIR and not store.tops[WIDE]:
+        whole[0] = False
+        return _best(store, batch, first, last, 1, picked)
     short = SHORT_AMONG_MANY if store.tops[WIDE] else SHORT_LIST
     if store.dimensions[terms.dimension[best], ALONE] < short:
         return 1
@@ -243,8 +250,7 @@ def _pick_lanes(
     both = store.presence[terms.dimension[one]] * store.presence[terms.dimension[other]]
     if least < np.inf and (one == other or both >= least):
         return 1
-    pairs = len(store.presence) * (len(store.presence) - 1) // 2
-    if one == other or len(terms.rows) + store.tops[LIVE] > pairs * _LONG_LIST:
+    if one == other or rows > pairs * _LONG_LIST:
         whole[0] = False
         return _best(store, batch, first, last, 1, picked)
     picked[0], picked[1] = one, other
