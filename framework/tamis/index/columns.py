@@ -14,6 +14,7 @@ from tamis.language.predicate import AttributePredicate
 from tamis.language.values import canonical_number
 
 _LARGE = 2.0**53
+_PART = 1 << 14
 
 
 class Columns:
@@ -73,9 +74,13 @@ class Columns:
     @property
     def has_large_bounds(self) -> bool:
         """True if a bound is so large that not every integer near it is a double."""
-        low = (np.abs(self.low) >= _LARGE) & (self.low != -math.inf)
-        high = (np.abs(self.high) >= _LARGE) & (self.high != math.inf)
-        return bool(low.any() or high.any())
+        for first in range(0, len(self.low), _PART):  # what fits into a cache
+            low, high = self.low[first : first + _PART], self.high[first : first + _PART]
+            if ((np.abs(low) >= _LARGE) & (low != -math.inf)).any():
+                return True
+            if ((np.abs(high) >= _LARGE) & (high != math.inf)).any():
+                return True
+        return False
 
     def clauses(self) -> Iterator[tuple[Any, list[Clause]]]:
         """Yields the same as clauses, one id after the other."""

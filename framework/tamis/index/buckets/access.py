@@ -6,8 +6,8 @@ Each index has its rule, all of them with the selectivities of statistics where 
   operator, then by how much of its dimension it covers.
 - `HASH` (PSTHash, paper 6): the same, and a further predicate on another dimension where the rows
   that it spares an event cost more than looking it up beside each of the event's values.
-- `LANES`: as `BLOOM` while there are few rows for each pair of dimensions; then the rarest
-  dimension alone while that list is short, else a value, else a pair of rare dimensions.
+- `LANES`: the rarest dimension alone while that list is short; else as `BLOOM` while there are few
+  rows for each pair of dimensions; else a value, else a pair of rare dimensions.
 
 A range gives access through up to `most` stretches of cells; where it is the only access, through
 more than one only if these let clearly fewer events in. So no row is in more than a bounded number
@@ -34,6 +34,7 @@ from tamis.index.buckets.store import (
     LIVE,
     MOST_ACCESSES,
     MOST_CELLS,
+    ORDERED,
     POINTS,
     ROOT,
     TOP_NODES,
@@ -227,14 +228,14 @@ def _pick_lanes(
     terms = batch.terms
     best = rarest(store, terms, first, last)
     picked[0], whole[0] = best, True
+    short = SHORT_AMONG_MANY if store.tops[WIDE] else SHORT_LIST
+    if store.dimensions[terms.dimension[best], ALONE] < short:
+        return 1
     pairs = len(store.presence) * (len(store.presence) - 1) // 2
     rows = len(terms.rows) + store.tops[LIVE]
     if rows < pairs * _SHORT_PAIR and not store.tops[WIDE]:
         whole[0] = False
         return _best(store, batch, first, last, 1, picked)
-    short = SHORT_AMONG_MANY if store.tops[WIDE] else SHORT_LIST
-    if store.dimensions[terms.dimension[best], ALONE] < short:
-        return 1
     least = np.inf
     for term in range(first, last):
         if is_point(terms, term) or is_few_points(terms, term):
@@ -339,8 +340,9 @@ def _is_implied(terms: TermColumns, term: int, whole: bool, spaces: int) -> bool
 
 @kernel
 def count_rarest(store: Store, terms: TermColumns) -> None:
-    """Adds up for how many rows each dimension is the rarest."""
-    _count_rarest(bare_store(store), bare_terms(terms))
+    """Adds up for how many rows each dimension is the rarest, for the rule that asks for it."""
+    if store.tops[ORDERED]:
+        _count_rarest(bare_store(store), bare_terms(terms))
 
 
 @inlined

@@ -191,7 +191,7 @@ def with_arenas(store: Store, sizes: dict[str, int]) -> Store:
 
 def with_more_room(store: Store) -> Store:
     """Returns the store with more room in the fullest arenas, in one of them at least."""
-    for part in (4, 1):
+    for part in (16, 4, 1):
         full = [
             name
             for name in _ARENAS
@@ -210,14 +210,14 @@ def _roomy(used: int, least: int = 0) -> int:
 
 
 def _packed(store: Store, full: Collection[str]) -> Store:
-    """Returns the store with segments one behind the other, and room after them for half as many.
+    """Returns the store with segments one behind the other, and room after them for a quarter more.
 
     Where room was lacking it is at least twice what it was: enough after a few times."""
     used = pack(store, store.lanes, store.rows, False)
     tops, places = store.tops, [TOP_LANES, TOP_ROWS]
     vacant = np.array([len(store.lanes), len(store.rows)]) - tops[places]
     lanes, rows = (
-        new_array(name, _roomy(size, max(size // 2, 2 * int(room) * (name in full))) + CHUNK)
+        new_array(name, _roomy(size, 2 * int(room) * (name in full)) + CHUNK)
         for name, size, room in zip(("lanes", "rows"), used, vacant, strict=True)
     )
     tops[places] = pack(store, lanes, rows, True)

@@ -99,41 +99,36 @@ def _class_of(batch: Batch, row: int, keys: Ints, replica: int) -> int:
 
 @kernel
 def lay_out(
-    store: Store, batch: Batch, ordered: Ints, row_of: Ints, node_of: Ints, segment_of: Ints,
-    write: bool,
-) -> None:  # fmt: skip
+    store: Store, batch: Batch, rows: Ints, nodes: Ints, segment_of: Ints, write: bool
+) -> None:
     """Makes segments of sorted replicas; without `write`, only counts what they take."""
     stamp = np.full(len(store.dimensions), -1, np.int64)
-    _lay_out(
-        bare_store(store), bare_batch(batch), ordered, row_of, node_of, segment_of, write, stamp
-    )
+    _lay_out(bare_store(store), bare_batch(batch), rows, nodes, segment_of, write, stamp)
 
 
 @inlined
-def _fetch_rows(batch: Batch, ordered: Ints, row_of: Ints, place: int) -> None:
+def _fetch_rows(batch: Batch, rows: Ints, place: int) -> None:
     """Asks for what is known of rows that come soon: they are anywhere in memory."""
-    if place + _AHEAD < len(ordered):
-        about = batch.about.ctypes.data + 8 * ABOUT_FIELDS * row_of[ordered[place + _AHEAD]]
-        fetch_ahead(about)
-        row = row_of[ordered[place + _AHEAD // 2]]
+    if place + _AHEAD < len(rows):
+        fetch_ahead(batch.about.ctypes.data + 8 * ABOUT_FIELDS * rows[place + _AHEAD])
+        row = rows[place + _AHEAD // 2]
         fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row, FIRST])
 
 
 @inlined
 def _lay_out(
-    store: Store, batch: Batch, ordered: Ints, row_of: Ints, node_of: Ints, segment_of: Ints,
-    write: bool, stamp: Ints,
-) -> None:  # fmt: skip
+    store: Store, batch: Batch, rows: Ints, nodes: Ints, segment_of: Ints, write: bool, stamp: Ints
+) -> None:
     tops, first, terms = store.tops, 0, batch.terms
     about = batch.about
-    while first < len(ordered):
-        node, row = node_of[ordered[first]], row_of[ordered[first]]
+    while first < len(rows):
+        node, row = nodes[first], rows[first]
         recorded, most = np.int64(about[row, SIZE] > 0), about[row, NEEDED]
         last, slots = first, 0
-        while last < len(ordered):
-            row = row_of[ordered[last]]
-            _fetch_rows(batch, ordered, row_of, last)
-            if node_of[ordered[last]] != node or (about[row, SIZE] > 0) != (recorded > 0):
+        while last < len(rows):
+            row = rows[last]
+            _fetch_rows(batch, rows, last)
+            if nodes[last] != node or (about[row, SIZE] > 0) != (recorded > 0):
                 break
             if last > first and (last - first) % CHUNK == 0 and 4 * about[row, NEEDED] <= 3 * most:
                 break
@@ -160,12 +155,11 @@ def _lay_out(
             fields[DICTIONARY_CAPACITY] = slots
             begin_chain(store, node, segment)
             for entry in range(capacity):
-                replica = ordered[first + entry]
-                row = row_of[replica]
+                row = rows[first + entry]
                 if recorded and batch.about[row, RECORD] < 0:
                     write_record(store, batch, row)
                 write_entry(store, segment, entry, batch, row)
-                segment_of[replica] = segment
+                segment_of[first + entry] = segment
         tops[TOP_SEGMENTS] += 1
         tops[TOP_LANES] += 3 * most * capacity
         tops[TOP_ROWS] += numbers_of(store, recorded, capacity)

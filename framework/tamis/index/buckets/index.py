@@ -313,11 +313,10 @@ class BucketIndex(Index):
             self._store.node_rows[:count] = np.bincount(node_of, minlength=count)
         self._store = store = arrays.trimmed(self._store)
         replicas = np.bincount(row_of, minlength=len(terms.rows))
-        nothing = np.zeros(0, np.int64)
-        keys = signatures.sort_keys(store, batch, row_of, node_of) if self._signed else nothing
+        keys = signatures.sort_keys(store, batch, row_of, node_of) if self._signed else row_of[:0]
         ordered = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]), keys)
-        segment_of = np.zeros_like(row_of)
-        bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, False)
+        rows, nodes, segment_of = row_of[ordered], node_of[ordered], np.zeros_like(row_of)
+        bulk.lay_out(store, batch, rows, nodes, segment_of, False)
         tops = store.tops
         needed = {
             "segments": int(tops[TOP_SEGMENTS]),
@@ -329,7 +328,8 @@ class BucketIndex(Index):
         }
         tops[[TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_DICTIONARY]] = 0
         store = arrays.with_arenas(store, needed)
-        bulk.lay_out(store, batch, ordered, row_of, node_of, segment_of, True)
+        bulk.lay_out(store, batch, rows, nodes, segment_of, True)
+        segment_of[ordered] = segment_of.copy()
         segments.write_places(store, terms, row_of, segment_of, len(row_of))
         if self._signed:
             signatures.sign(store, np.arange(tops[TOP_SEGMENTS]))
