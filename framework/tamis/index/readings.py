@@ -53,7 +53,7 @@ def packed(
     whole = *counts, *line_start, *bag_start, *line, *bag, *member_start
     try:
         content = struct.pack(form, *whole, *value, *members)
-    except OverflowError:
+    except struct.error:  # an integer beyond all doubles
         content = struct.pack(form, *whole, *map(double_of, value), *members)
     return np.frombuffer(content, np.int64)
 

@@ -313,3 +313,18 @@ def test_columns_without_rows_make_an_empty_index(name: str) -> None:
     assert len(index.match({"a": 1})) == 0
     index.insert(3, [("a", "=", 1)])
     assert list(index.match({"a": 1})) == [3]
+
+
+@pytest.mark.parametrize("name", ["lanes", "opindex"])
+def test_numbers_beyond_all_doubles(name: str) -> None:
+    asked: list[tuple[str, list[Clause]]] = [
+        ("more", [("a", ">", 5)]),
+        ("less", [("a", "<", 5), ("b", "<", 5)]),
+        ("some", [("b", "between", (1, 2))]),
+    ]
+    options: dict[str, Any] = {"scan_up_to": 0} if name == "lanes" else {}
+    index = tamis.index.build(name, asked, **options)
+    assert sorted(index.match({"a": 10**400, "b": 1})) == ["more", "some"]
+    assert sorted(index.match({"a": -(10**400), "b": 1.0})) == ["less", "some"]
+    assert sorted(index.match({"a": 2**60, "b": True})) == ["more"]
+    assert sorted(index.match({"id": "x", "a": 7, "b": math.nan, "c": "y"})) == ["more"]
