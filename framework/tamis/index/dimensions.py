@@ -62,8 +62,6 @@ _KINDS = {
     BOOLEANS: BOOLEAN,
 }
 _POINTS = ("=", "!=", "in", "not in")
-_PLAIN = frozenset((float, int))
-"""The types of values that are numbers as they stand."""
 
 _Bounds = tuple[float, float]
 
@@ -303,15 +301,11 @@ class Dimensions:
             if event.derived is not self._derived_of:
                 self._notice(event)
             numbers, others, always = self._sorted
-            content = event.content
-            known, given = [*map(numbers.get, content)], [*content.values()]
-            if None not in known and _PLAIN.issuperset(map(type, given)):
-                line += known  # type: ignore[arg-type]
-                values += given
-                known = []
-            for name, number, value in zip(content, known, given, strict=False):
+            for name, value in event.content.items():
+                number = numbers.get(name)
                 if number is not None:
-                    if type(value) in _PLAIN:
+                    kind = type(value)
+                    if kind is float or kind is int:
                         line.append(number)
                         values.append(value)
                         continue

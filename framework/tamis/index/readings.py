@@ -50,11 +50,13 @@ def packed(
     counts = len(line_start) - 1, len(line), len(bag), len(members)
     integers = 2 * (counts[0] + 1) + len(line) + 2 * len(bag) + 1
     form = f"{HEAD + integers}q{len(value) + len(members)}d"
-    whole = *counts, *line_start, *bag_start, *line, *bag, *member_start
     try:
-        content = struct.pack(form, *whole, *value, *members)
+        content = struct.pack(
+            form, *counts, *line_start, *bag_start, *line, *bag, *member_start, *value, *members
+        )
     except struct.error:  # an integer beyond all doubles
-        content = struct.pack(form, *whole, *map(double_of, value), *members)
+        value = [double_of(each) for each in value]
+        return packed(line_start, line, value, bag_start, bag, member_start, members)
     return np.frombuffer(content, np.int64)
 
 
