@@ -51,7 +51,7 @@ from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints, SmallInts
 
-_AHEAD, _SOON = 3, 8
+_AHEAD = 3
 _ALL_COUNTED, _EVERY = 1_024, 8
 """Up to how many events all are counted, and then every which."""
 _MOST_PER_LINE = 10
@@ -218,24 +218,12 @@ def _add_pairs(store: Store, roots: int, use: Scratch, found: int) -> int:
 
 
 @inlined
-def _fetch_rows(store: Store, use: Scratch, place: int) -> None:
-    """Asks for the first two rows of a mask in the queue."""
-    mask, at = use.masks[place], use.queue[place, 1]
-    at += store.segments[use.queue[place, 0], ROWS_AT]
-    fetch_ahead(store.rows.ctypes.data + 4 * (at + lowest_bit(mask)))
-    mask &= mask - np.uint64(1)
-    fetch_ahead(store.rows.ctypes.data + 4 * (at + lowest_bit(mask)))
-
-
-@inlined
 def _emit(
     store: Store, readings: Readings, vectors: bool, use: Scratch, queued: int, found: int
 ) -> int:
     """Writes the rows of the masks in the queue; how many there are now."""
     out = use.out
     for place in range(queued):
-        if place + _SOON < queued:
-            _fetch_rows(store, use, place + _SOON)
         mask, segment, first = use.masks[place], use.queue[place, 0], use.queue[place, 1]
         fields = store.segments[segment]
         at = fields[ROWS_AT] + first
@@ -296,16 +284,6 @@ def _fetch_dictionary(store: Store, segment: int) -> None:
 
 
 @inlined
-def _fetch_lanes(store: Store, segment: int) -> None:
-    """Asks for the first lanes of a segment, whose header is there by now."""
-    fields = store.segments[segment]
-    first = store.lanes.ctypes.data + fields[LANES_AT]
-    last = first + 3 * fields[LANES] * min(np.int64(CHUNK), fields[CAPACITY])
-    for line in range(first, last, 2 * CHUNK):
-        fetch_ahead(line)
-
-
-@inlined
 def _match(
     store: Store, readings: Readings, event: int, vectors: bool, use: Scratch, found: int,
     signature: SmallInts | None,
@@ -321,7 +299,6 @@ def _match(
         if visit + 2 * _AHEAD < visits:
             fetch_header(store, use.visits[visit + 2 * _AHEAD])
             _fetch_dictionary(store, use.visits[visit + _AHEAD])
-            _fetch_lanes(store, use.visits[visit + _AHEAD])
         segment = use.visits[visit]
         while segment >= 0:
             fields = store.segments[segment]
