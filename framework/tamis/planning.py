@@ -203,7 +203,7 @@ class Run(Protocol):
 
 
 class Progress(NamedTuple):
-    """What is known of an event by now: lists in arrays that are long enough from the beginning."""
+    """The lists of what is known of an event by now, in arrays that are long enough for all."""
 
     known: SmallInts
     """The tests that have an outcome, in the order in which they got it."""

@@ -180,7 +180,7 @@ class AdaptiveRun:
         self._handle = handle
         self._picks = state.picks.data
         self._belief = None if likelihood is None else Belief(likelihood, form)
-        self._told: Told | None = None
+        self._told: ToldProgress | None = None
 
     def next(self, limit: int) -> Sequence[int]:
         if self._belief is not None:
@@ -200,7 +200,7 @@ class AdaptiveRun:
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]
     ) -> None:
         if self._told is None:
-            self._told = Told(len(self._state.known), len(self._state.alternatives))
+            self._told = ToldProgress(len(self._state.known), len(self._state.alternatives))
             self._read(self._told.progress)
         self._told.take(tests, outcomes, decided)
 
@@ -210,7 +210,7 @@ class AdaptiveRun:
         return benefit(state, call) / float(state.worth[call, COST])
 
 
-class Told:
+class ToldProgress:
     """Lists what a run is told by who has no lists for it to read."""
 
     def __init__(self, tests: int, alternatives: int) -> None:

@@ -1,4 +1,4 @@
-"""What nothing can make needless any more is asked for at once, and the calls stay the same."""
+"""Tests that what nothing can make needless any more is asked for at once, with the same calls."""
 
 from __future__ import annotations
 

@@ -210,7 +210,8 @@ class Known:
         made = set(decision.made)
         self.answers: dict[int, Answer] = {}
         for at, call in enumerate(skeleton.calls):
-            if at not in decision.missing and not decision.is_excluded(at):
+            is_excluded = decision.excluded.keys() >= set(skeleton.own_tests(at))
+            if at not in decision.missing and not is_excluded:
                 answer = decision.answers.get(at)
                 self.answers[at] = gateway.call(call, event_calls) if answer is None else answer
         self._remembered = [at for at in self.answers if at in decision.answers and at not in made]

@@ -175,19 +175,40 @@ class Decision:
 
     def take(self, call: int, answer: Answer, how: str = CALLED) -> None:
         """Takes the answer of a call, and what follows from it."""
-        self.answers[call] = answer
-        if how == CALLED and answer.made:
-            self.made.append(call)
-        lists = self._call_tests
-        tests = lists[lists[call] : lists[call + 1]]
-        code = _CODES[how]
-        if self._is_plain and answer.solutions is None and answer.failure is None:
-            [test] = tests
-            if test not in self.excluded:
-                outcome = TRUE if answer.truth else FALSE
-                self._form.settle_and_follow(self._handle, test, outcome, code)
-            return
-        tests, narrower = self._asked_of(call, tests) if self.skeleton.narrower else (tests, [])
+        self.take_all([(call, answer, how)])
+
+    def take_all(self, answered: Sequence[tuple[int, Answer, str]]) -> None:
+        """Takes the answers of calls, in their order, and what follows from them."""
+        is_plain, lists = self._is_plain, self._call_tests
+        plain: list[int] = []  # of each test three numbers: its own, its outcome, and how
+        for call, answer, how in answered:
+            self.answers[call] = answer
+            if how == CALLED and answer.made:
+                self.made.append(call)
+            if is_plain and answer.solutions is None and answer.failure is None:
+                test = lists[lists[call]]
+                if test not in self.excluded:
+                    plain += test, TRUE if answer.truth else FALSE, _CODES[how]
+            else:
+                self._settle_plain(plain)
+                plain = []
+                self._take_other(call, answer, _CODES[how])
+        self._settle_plain(plain)
+
+    def _settle_plain(self, plain: list[int]) -> None:
+        if len(plain) == 3:
+            self._form.settle_and_follow(self._handle, *plain)
+        elif plain:
+            rows = np.array(plain, np.int64).reshape(-1, 3)
+            self._form.settle_all(self._handle, self._form.view(rows))
+
+    def _take_other(self, call: int, answer: Answer, code: int) -> None:
+        """Takes an answer that has solutions, failed, or implies others."""
+        skeleton, known = self.skeleton, self._outcome
+        tests = asked = skeleton.tests_of_call(call)
+        if skeleton.narrower:
+            tests = skeleton.own_tests(call)
+        narrower = [test for test in asked if known[test] == OPEN and test not in tests]
         queue: list[int] = []
         for test in tests:
             if test not in self.excluded:
@@ -196,39 +217,9 @@ class Decision:
         if narrower:
             wider = WiderAnswer(answer)
             for test in narrower:
-                outcome = self._outcome_by(test, wider.narrowed(self.skeleton.narrower[test]))
+                outcome = self._outcome_by(test, wider.narrowed(skeleton.narrower[test]))
                 self._imply(tests[0], test, outcome, queue)
         self._conclude(queue)
-
-    def take_all(self, answered: Sequence[tuple[int, Answer, str]]) -> None:
-        """Takes the answers of several calls, in their order."""
-        if not self._is_plain or self.excluded or len(answered) == 1:
-            for each in answered:
-                self.take(*each)
-            return
-        lists = self._call_tests
-        plain: list[tuple[int, int, int]] = []
-        for call, answer, how in answered:
-            if answer.solutions is not None or answer.failure is not None:
-                self._settle_all(plain)
-                plain = []
-                self.take(call, answer, how)
-                continue
-            self.answers[call] = answer
-            if how == CALLED and answer.made:
-                self.made.append(call)
-            plain.append((lists[lists[call]], TRUE if answer.truth else FALSE, _CODES[how]))
-        self._settle_all(plain)
-
-    def _settle_all(self, known: list[tuple[int, int, int]]) -> None:
-        """Gives tests their first outcomes, and their alternatives what follows."""
-        if known:
-            self._form.settle_all(self._handle, self._form.view(np.array(known, np.int64)))
-
-    def _asked_of(self, call: int, tests: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Returns the tests of the call itself, and open ones of narrower calls that it answers."""
-        own, outcome = self.skeleton.own_tests(call), self._outcome
-        return own, [at for at in tests if outcome[at] == OPEN and at not in own]
 
     def _conclude(self, queue: list[int]) -> None:
         """Concludes from tests whose outcomes are new."""
@@ -400,7 +391,7 @@ class Decision:
 
     @property
     def progress(self) -> Progress:
-        """What is known by now, for who reads it while it grows."""
+        """The lists of what is known by now; they go on growing."""
         state = self._state
         return Progress(state.known, state.outcome, state.decided, state.counts)
 
@@ -442,18 +433,9 @@ class Decision:
         for alternative in left:
             self._decide(alternative, UNKNOWN)
 
-    def is_excluded(self, call: int) -> bool:
-        """Returns whether declarations exclude all tests of a call."""
-        return self.excluded.keys() >= set(self.skeleton.own_tests(call))
-
     def is_open(self, call: int) -> bool:
         """Returns whether a test of a call is undecided; excluded tests count as decided."""
-        outcome = self._outcome
-        lists = self._call_tests
-        for test in lists[lists[call] : lists[call + 1]]:  # noqa: SIM110 - asked for every call
-            if outcome[test] == OPEN:
-                return True
-        return False
+        return any(self._outcome[test] == OPEN for test in self.skeleton.tests_of_call(call))
 
     def outcome_of(self, test: int) -> int:
         """Returns the outcome of a test as it is now."""

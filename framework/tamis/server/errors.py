@@ -10,8 +10,8 @@ class LogError(TamisError):
 
 
 class NoRoom(LogError):
-    """What the disk has no room for now, or what would be one open file too many; nothing of it was
-    done."""
+    """A change for which the disk has no room now, or that needs one open file too many; nothing of
+    it was done."""
 
 
 class Refusal(TamisError):
