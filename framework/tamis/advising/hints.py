@@ -111,6 +111,8 @@ def _settings(found: HintGrounds) -> Iterator[Hint]:
     yield Hint("statistics", sentence, {"saved": saved, "pays": saved > _PAYS})
     kept = settings[REMEMBERED]
     saved = share_saved(kept.seconds, base.seconds, found.other_seconds)
+    if kept.calls >= base.calls:
+        saved = min(0.0, saved)  # it spared nothing: what took less then was chance
     sentence = (
         f"memo: the default memo saves {saved:.0%} of the whole run "
         f"({counted(kept.calls, 'call')} rather than {base.calls:,})"
