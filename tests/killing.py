@@ -7,6 +7,7 @@ the place, that it has `opened` it, and what was acknowledged to it.
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import random
 import shutil
@@ -90,6 +91,14 @@ while line := sys.stdin.readline():
         )
         self._child = 0
         self._said: list[bytes] = []
+        atexit.register(self.end)
+
+    def end(self) -> None:
+        """Ends it; nothing is asked of it any more."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
 
     def begin(self, place: Path, seed: str) -> None:
         """Begins a process."""
