@@ -95,7 +95,8 @@ while line := sys.stdin.readline():
 
     def end(self) -> None:
         """Ends it; nothing is asked of it any more."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
