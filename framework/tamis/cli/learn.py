@@ -145,17 +145,22 @@ def learn(
         _say_skipped(work.skipped, ledger.unknown(lesson))
     _say_counts(counts, kept=rejects is not None)
     forgotten = work.publish({"history": list(events), "subscriptions": subscriptions})
-    if forgotten:
-        say(f"note: {counted(forgotten, 'event')} older than {forget} were forgotten")
-    if ledger.undivided:
-        say(
-            f"note: {counted(ledger.undivided, 'event')} counted before --forget was given go "
-            f"together, when all of them are older than {forget}"
-        )
+    _say_forgotten(forgotten, ledger.undivided, forget)
     if not work.inputs and work.skipped:
         put(f"learned nothing: nothing is new; {output}")
         return
     put(_summary(lesson, counts, work.attributes, output))
+
+
+def _say_forgotten(events: int, undivided: int, age: str | None) -> None:
+    """Notes events that were forgotten, and those that only go together."""
+    if events:
+        say(f"note: {counted(events, 'event')} older than {age} were forgotten")
+    if undivided:
+        say(
+            f"note: {counted(undivided, 'event')} counted before --forget was given go "
+            f"together, when all of them are older than {age}"
+        )
 
 
 def _say_skipped(files: int, unknown: int) -> None:
