@@ -231,8 +231,7 @@ class DecisionCourse:
     def _begin(self, decision: Decision) -> None:
         """Decides what needs no call, or no more than the answers that were given so far."""
         decision.begin(self._needless)
-        for answered in self._answered:
-            decision.take(*answered)
+        decision.take_all(self._answered)
 
     def steps(self) -> Generator[Sequence[int], list[Answered], None]:
         """Yields the calls to make next, and is sent their answers."""
