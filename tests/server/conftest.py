@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -13,6 +14,8 @@ import pytest
 import tamis
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
+
+Found = TypeVar("Found")
 
 
 @tamis.operator(inputs=("people",), outputs=("count",))
@@ -48,6 +51,15 @@ class Client(httpx.Client):
 
 
 Serving = Callable[..., contextlib.AbstractContextManager[Client]]
+
+
+def until(found: Callable[[], Found]) -> Found:
+    """Waits until something is found; what."""
+    ends = time.monotonic() + 60
+    while not (what := found()):
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    return what
 
 
 @contextlib.contextmanager

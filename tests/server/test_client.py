@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import httpx
 import pytest
@@ -16,11 +14,9 @@ import tamis
 from tamis.server.database import open_database
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
-from tests.server.conftest import matcher
+from tests.server.conftest import matcher, until
 from tests.server.receivers import receiving
 from tests.server.test_webhooks import QUICK, SECRET
-
-Found = TypeVar("Found")
 
 
 def test_a_client_subscribes_publishes_and_reads(tmp_path: Path) -> None:
@@ -121,15 +117,6 @@ def test_ends_of_lines_within_texts_break_no_delivery(tmp_path: Path) -> None:
         with pytest.raises(tamis.ServerError) as refused:
             client.subscribe(f"{text}(?n)")
         assert refused.value.status == 422
-
-
-def until(found: Callable[[], Found]) -> Found:
-    """Waits until something is found; what."""
-    ends = time.monotonic() + 20
-    while not (what := found()):
-        assert time.monotonic() < ends
-        time.sleep(0.01)
-    return what
 
 
 def test_deliveries_go_on_when_the_server_comes_back(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from tamis.server.errors import LogError
 from tamis.server.journal import without_secrets
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
-from tests.server.conftest import Client, Serving, matcher
+from tests.server.conftest import Client, Serving, matcher, until
 from tests.server.test_subscriptions import ADMIN
 
 SECRET = "whsec_" + "A" * 44
@@ -31,13 +29,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def write(path: Path, *entries: dict[str, Any] | str) -> None:
     lines = [each if isinstance(each, str) else json.dumps(each) for each in entries]
     path.write_text("\n".join(lines))
-
-
-def eventually(is_so: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
 
 
 def shown(client: Client) -> dict[str, str]:
@@ -56,19 +47,19 @@ def test_files_of_a_folder_are_kept_in_step(
         assert shown(client) == {"a": "level > 3", "b": "level > 5"}
         address, ticket = client.subscribed("level > 1", id="own")
         write(two, {"id": "c", "where": "peopleCount(?n), ?n > 1", "webhook": "https://x.example"})
-        eventually(lambda: "c" in shown(client))
+        until(lambda: "c" in shown(client))
         write(one, {"id": "a", "where": "level > 4"})
-        eventually(lambda: shown(client).get("a") == "level > 4")
-        eventually(lambda: set(shown(client)) == {"a", "c", "own"})
+        until(lambda: shown(client).get("a") == "level > 4")
+        until(lambda: set(shown(client)) == {"a", "c", "own"})
         assert client.published({"level": 7}) == ["a,own"]
         stays = {"id": "d", "where": "level > 9"}
         write(one, stays, '{"id": "e", "where": "level >"}', {"where": "level > 1"}, "{", stays)
-        eventually(lambda: "d" in shown(client))
+        until(lambda: "d" in shown(client))
         assert set(shown(client)) == {"a", "c", "d", "own"}  # nothing ends while a line is wrong
         wanted = ("one.jsonl:2: ", "has an id, a string", "one.jsonl:4: ", "that of ")
-        eventually(lambda: all(said in caplog.text for said in wanted))  # they may be told later
+        until(lambda: all(said in caplog.text for said in wanted))  # they may be told later
         write(two, {"id": "own", "where": "level > 1"})
-        eventually(lambda: "is taken" in caplog.text)
+        until(lambda: "is taken" in caplog.text)
         assert client.get(address, headers=ticket).status_code == 200
     write(one, stays)
     two.unlink()
@@ -112,7 +103,7 @@ def test_statistics_that_are_written_anew_are_taken(
         client.subscribed("level > 3")
         with caplog.at_level(logging.INFO, "tamis"):
             tamis.Statistics.from_events([*events, *events]).save(folder)
-            eventually(lambda: "new statistics of 100 events were taken" in caplog.text)
+            until(lambda: "new statistics of 100 events were taken" in caplog.text)
         assert client.published({"level": 7}) == ["subscription-1"]
 
 

@@ -17,7 +17,7 @@ from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
-from tests.server.conftest import Client, Serving, matcher, served
+from tests.server.conftest import Client, Serving, matcher, served, until
 from tests.server.test_subscriptions import problem
 
 
@@ -63,6 +63,7 @@ def test_what_is_installed_is_listed(client: Client) -> None:
 def test_numbers_are_those_of_prometheus(client: Client) -> None:
     client.subscribed("metrics = 1, peopleCount(?n), ?n > 1")
     client.published({"metrics": 1, "people": 3}, {"metrics": 1, "people": 0}, {"metrics": 2})
+    until(lambda: "tamis_flush_floor_seconds" in client.get("/metrics").text)
     found = {
         (sample.name, *sample.labels.values()): sample.value
         for family in text_string_to_metric_families(client.get("/metrics").text)
