@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.server.conftest import Client, Serving
+from tests.server.conftest import Client, Serving, served
 from tests.server.test_subscriptions import ADMIN, problem
 
 TEXT = {"Accept": "text/plain"}
+_RUNS = count()
 
 
 def why(client: Client, event: str, id: str, headers: dict[str, str]) -> Any:
@@ -155,3 +162,94 @@ def test_the_closest_misses_come_first(serving: Serving) -> None:
         assert "1 subscription came later: ask for each by its id" in words
         problem(client.get("/events/e1/why"), 401, "key-refused")
         problem(client.get("/events/e1/why?limit=0", headers=ADMIN), 400, "malformed")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A client of a server on which nobody else subscribes."""
+    with served(tmp_path_factory.mktemp("alone"), admin_key="the admin key") as client:
+        yield client
+
+
+_ATOMS = (
+    *(f"{name} = {value}" for name in "abcd" for value in (1, 2)),
+    *("exists(a)", "(a = 1 or b = 2)", "time.hour < 12", "peopleCount(2)", "not peopleCount(3)"),
+    "(peopleCount(?n) and ?n > 2)", "a + b > 2",
+)  # fmt: skip
+_conditions = st.lists(
+    st.lists(st.sampled_from(_ATOMS), min_size=1, max_size=3, unique=True).map(" and ".join),
+    min_size=1,
+    max_size=2,
+).map(" or ".join)
+_contents = st.fixed_dictionaries(
+    {},
+    optional={name: st.integers(1, 3) for name in "abcd"}
+    | {"people": st.sampled_from((1, 2, 3, "broken")), "time": st.sampled_from((1, "now"))},
+)
+_steps = st.lists(
+    st.tuples(st.integers(0, 5), _conditions) | st.integers(0, 5) | _contents,
+    min_size=1,
+    max_size=12,
+)
+
+
+def _distance(told: dict[str, Any]) -> tuple[int, int]:
+    """How many predicates of the closest alternative are false, and how many are unknown."""
+    return min(
+        (
+            sum(each.get("truth", 0) is False for each in alternative["predicates"]),
+            sum("how" in each and each.get("truth") is None for each in alternative["predicates"]),
+        )
+        for alternative in told["alternatives"]
+    )
+
+
+def _asks(told: dict[str, Any]) -> bool:
+    return "peopleCount" in told["where"] or "+" in told["where"]
+
+
+@settings(max_examples=40)
+@given(_steps)
+def test_the_closest_are_those_of_all_that_are_explained(alone: Client, steps: list[Any]) -> None:
+    run = next(_RUNS)
+    live: dict[str, tuple[str, dict[str, str], list[int]]] = {}
+    texts: list[list[int]] = []
+    published: dict[str, int] = {}
+    with contextlib.ExitStack() as left:
+        for now, step in enumerate(steps):
+            if isinstance(step, dict):
+                published[f"{run}/{now}"] = now
+                alone.published({"id": f"{run}/{now}", **step})
+                continue
+            id = f"{run}-{step if isinstance(step, int) else step[0]}"
+            address, ticket, span = live.pop(id, (None, {}, [0, 0]))
+            span[1] = now
+            if isinstance(step, int):
+                if address is not None:
+                    alone.delete(address, headers=ticket)
+                continue
+            if address is not None:
+                alone.put(address, headers=ticket, json={"where": step[1]})
+            else:
+                address, ticket = alone.subscribed(step[1], id=id)
+                left.callback(alone.delete, address, headers=ticket)
+            texts.append([now, len(steps)])
+            live[id] = address, ticket, texts[-1]
+        alone.published({})  # by then all is subscribed
+        for event, at in published.items():
+            told = {
+                id: why(alone, event, id, ADMIN)
+                for id, (_, _, (came, _)) in live.items()
+                if came < at
+            }
+            missed = {id: each for id, each in told.items() if each["verdict"] != "matched"}
+            expected = sorted((_distance(each), id) for id, each in missed.items())
+            asking = sum(map(_asks, told.values()))
+            for limit in (1, 2, 10):
+                answer = alone.get(f"/events/{event}/why?limit={limit}", headers=ADMIN).json()
+                assert answer["came_later"] == len(live) - len(told)
+                gone = sum(came < at < end < len(steps) for came, end in texts)
+                assert answer["gone_since"] == gone
+                if asking <= 3 * limit:
+                    ids = [each["subscription"] for each in answer["closest"]]
+                    assert ids == [id for _, id in expected[:limit]]

@@ -11,7 +11,7 @@ whatever the index. Cost: that of the index; of a second one for such an event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +19,9 @@ import numpy as np
 from tamis.catalog.catalog import DECLARES, Catalog, stretches
 from tamis.catalog.resolve import ResolvedAlternative
 from tamis.event import Event
+from tamis.index.scan import Scan
 from tamis.indexing import FoundRows, Index, Keeper, Rows
-from tamis.numeric.types import Flags
+from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Test
 from tamis.statistics import Statistics
 
@@ -37,6 +38,8 @@ class Sieve:
         self._all.clear()
         self._written: Index | None = None
         """Alternatives with declarations, without these."""
+        self._counted: Scan | None = None
+        """All alternatives without declarations, where misses are counted."""
         self._statistics = Statistics()
         self._notice()
 
@@ -51,7 +54,7 @@ class Sieve:
         """The index of all alternatives."""
         return self._all
 
-    def add(self, added: Iterable[tuple[int, ResolvedAlternative]]) -> None:
+    def add(self, added: Sequence[tuple[int, ResolvedAlternative]]) -> None:
         """Takes alternatives that the catalog has taken."""
         entries, written = [], []
         for row, asked in added:
@@ -67,6 +70,18 @@ class Sieve:
             if self._written is None:
                 self._written = self._new()
             self._written.build(written)
+        if self._counted is not None:
+            self._counted.build((row, asked.predicates) for row, asked in added)
+
+    def count_misses(self) -> None:
+        """Keeps from now on, while nothing is subscribed, what `misses` needs."""
+        self._counted = Scan()
+
+    def misses(self, event: Event) -> tuple[Rows, Ints]:
+        """Returns all alternatives, and how many attribute predicates of each, as written, do not
+        hold."""
+        assert self._counted is not None
+        return self._counted.misses(event)
 
     def _new(self) -> Index:
         beside = self._all.beside()
@@ -85,6 +100,8 @@ class Sieve:
             self._all.delete(row)
             if self._written is not None and self._catalog.alternative_flags[row] & DECLARES:
                 self._written.delete(row)
+            if self._counted is not None:
+                self._counted.delete(row)
         self._notice()
 
     def inform(self, statistics: Statistics) -> None:

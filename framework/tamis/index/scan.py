@@ -328,11 +328,9 @@ class Scan(Index):
         return np.bincount(satisfied, minlength=len(self._needed))
 
     def misses(self, event: Event) -> tuple[Rows, Ints]:
-        """Returns all rows, and how many predicates of each do not hold, the fewest first."""
+        """Returns all rows, and how many predicates of each do not hold."""
         rows = np.flatnonzero(self._needed.view >= 0)
-        lacking = self._needed.view[rows] - self._hits(event)[rows]
-        order = np.argsort(lacking, kind="stable")
-        return rows[order], lacking[order]
+        return rows, self._needed.view[rows] - self._hits(event)[rows]
 
     def _truth(self, event: Event) -> Flags:
         """Decides every predicate, by its number, for an event."""

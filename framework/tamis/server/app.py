@@ -16,7 +16,6 @@ from tamis.log import log
 from tamis.server import deliveries, events, examples, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
 from tamis.server.journal import RequestJournal
-from tamis.server.nearest import LiveSubscriptions
 from tamis.server.origins import OwnPages
 from tamis.server.overload import FullQueues
 from tamis.server.page import assets, sight
@@ -59,13 +58,12 @@ def application(service: Service) -> FastAPI:
         """The addresses, as a page."""
         return HTMLResponse(documentation(app.openapi()))
 
-    nearest = LiveSubscriptions(service)
     app.include_router(events.routes(service))  # asked most often, and looked for in this order
     app.include_router(subscriptions.routes(service))
     app.include_router(deliveries.routes(service, subscriptions.standing_of))
     app.include_router(undetermined.routes(service, subscriptions.standing_of))
-    app.include_router(why.routes(service, subscriptions.standing_of, nearest))
-    app.include_router(sight.routes(service, nearest))
+    app.include_router(why.routes(service, subscriptions.standing_of))
+    app.include_router(sight.routes(service))
     app.include_router(webhooks.routes(service, subscriptions.standing_of))
     app.include_router(operations.routes(service))
     app.include_router(assets.routes())

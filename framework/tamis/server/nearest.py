@@ -1,119 +1,122 @@
 """Finds the subscriptions that an event of the log missed by least.
 
-Invariant: it holds what is live now, and follows the log when it is asked; what came after the
-event, or went since, is counted and not looked at.
-Cost: the first time that of subscribing all; then that of a scan, and of explaining a few.
+How many attribute predicates do not hold is counted for all that is live. A subscription on
+attributes alone missed by as many; of those that ask operators, the first few are decided again.
+Invariant: what came after the event, or went since, is counted and not looked at.
+Cost: that of a scan, during which nobody subscribes, and of explaining a few.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Container, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Mapping
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sortedcontainers import SortedList
+import numpy as np
 
-from tamis.index.scan import Scan
+from tamis.catalog import Catalog
+from tamis.event import Event
+from tamis.numeric.types import Flags, Ints
 from tamis.result.explain import MATCHED
-from tamis.server.matching import entry_of, shown_time
+from tamis.server.matching import MatchThread, shown_time
 from tamis.server.replay import Replay, without_others
 
 if TYPE_CHECKING:
     from tamis.result import Result
-    from tamis.server.reading import LiveText
     from tamis.server.service import Service
     from tamis.server.why import Past
 
 _ROOM = 3
-"""Times as many as are wanted are looked at, as attributes alone do not say who is closest."""
+"""Times as many as are wanted are decided again, as attributes alone do not say who is closest."""
+_NOBODY = np.iinfo(np.int64).max
+"""Stands for what is not live."""
 
 
-class _StoodAt(Container[str]):
-    """The subscriptions that stood at a position, by their ids."""
+class _Misses(NamedTuple):
+    """Tells by how much an event missed what is live, by the rows of subscriptions."""
 
-    def __init__(self, since: Mapping[str, int], position: int) -> None:
-        self._since = since
-        self._position = position
+    lacking: Ints
+    """How many attribute predicates of the closest alternative do not hold."""
+    asks: Flags
+    """Whether it asks more than attributes."""
+    is_candidate: Flags
+    """Whether an alternative that asks more lacks nothing."""
+    came: Ints
+    """The positions of the texts."""
 
-    def __contains__(self, id: object) -> bool:
-        since = self._since.get(str(id))
-        return since is not None and since <= self._position
+    def first(self, catalog: Catalog, which: Flags, most: int) -> list[str]:
+        """Returns the ids of those of some that lack least; equal ones by their ids."""
+        rows = np.flatnonzero(which)
+        if len(rows) > most:
+            lacking = self.lacking[rows]
+            rows = rows[lacking <= np.partition(lacking, most - 1)[most - 1]]
+        ids = map(catalog.id_of, rows.tolist())
+        found = nsmallest(most, zip(self.lacking[rows].tolist(), ids, strict=True))
+        return [id for _, id in found]
 
 
-class LiveSubscriptions:
-    """Holds what is live, ready to be held against events of the log."""
+def closest(service: Service, past: Past, most: int) -> dict[str, Any]:
+    """Returns the subscriptions that an event did not match, the closest misses first."""
+    matching, position = service.matching, past.entry.position
+    catalog = matching.matcher._catalog
+    matched = [each["subscription"] for each in past.verdict["matches"]]
+    with matching.matcher._lock.reading:
+        misses = _misses(matching, past)
+        stood = misses.came <= position
+        later = np.count_nonzero(~stood & (misses.came != _NOBODY))
+        stood[[catalog.rows[id] for id in matched if id in catalog.rows]] = False
+        ids = misses.first(catalog, stood & misses.asks, _ROOM * most)
+        ids += misses.first(catalog, stood & ~misses.asks & (misses.lacking > 0), most)
+        texts = {id: catalog.text_of(catalog.rows[id]) for id in ids}
+    result = _decided(matching, past, texts)
+    found = [without_others(result.explain(id).data) for id in ids]
+    found = [each for each in found if each["verdict"] != MATCHED]
+    found.sort(key=lambda each: (_distance(each), each["subscription"]))
+    return {
+        "event": past.entry.id,
+        "time": shown_time(past.entry.at),
+        "matched": len(matched),
+        "closest": found[:most],
+        "came_later": int(later),
+        "gone_since": service.log.reading.gone_since(position),
+    }
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._replay: Replay | None = None
-        self._since: dict[str, int] = {}
-        self._positions = SortedList()
-        """Those at which they came."""
-        self._position = 0
-        self._lock = threading.Lock()
 
-    @contextmanager
-    def decided(self, past: Past) -> Iterator[tuple[Result, Container[str]]]:
-        """Holds what is live against an event; which of it stood then."""
-        with self._lock:
-            replay, position = self._follow(), past.entry.position
-            yield past.decided_by(replay), _StoodAt(self._since, position)
+def candidates(service: Service, past: Past) -> tuple[Result, Container[str]]:
+    """Decides an event again for what is live, stood then, and asks operators of it; which that
+    is."""
+    matching = service.matching
+    catalog = matching.matcher._catalog
+    with matching.matcher._lock.reading:
+        misses = _misses(matching, past)
+        rows = np.flatnonzero(misses.is_candidate & (misses.came <= past.entry.position)).tolist()
+        texts = {catalog.id_of(row): catalog.text_of(row) for row in rows}
+    return _decided(matching, past, texts), texts.keys()
 
-    def closest(self, past: Past, most: int) -> dict[str, Any]:
-        """Returns the subscriptions that an event did not match, the closest misses first."""
-        with self.decided(past) as (result, stood):
-            later = len(self._since) - self._positions.bisect_right(past.entry.position)
-            ids = self._candidates(result, stood, _ROOM * most)
-            found = [without_others(result.explain(id).data) for id in ids]
-        found = [each for each in found if each["verdict"] != MATCHED]
-        found.sort(key=lambda each: (_distance(each), each["subscription"]))
-        gone = self._service.log.reading.gone_since(past.entry.position)
-        return {
-            "event": past.entry.id,
-            "time": shown_time(past.entry.at),
-            "matched": len(past.verdict["matches"]),
-            "closest": found[:most],
-            "came_later": later,
-            "gone_since": gone,
-        }
 
-    def _follow(self) -> Replay:
-        """Brings what is held to where the log is decided."""
-        service = self._service
-        if self._replay is None:
-            self._replay = Replay(service.matching.matcher)
-        replay, cursor = self._replay, service.log.state.cursor
-        came: dict[str, LiveText] = {}
-        for text in service.log.reading.texts_changed(self._position):
-            is_here = self._since.get(text.id) == text.since
-            if text.is_live_at(cursor) and not is_here:
-                came[text.id] = text
-            elif is_here and not text.is_live_at(cursor):
-                self._positions.remove(self._since.pop(text.id))
-                replay.unsubscribe(text.id)
-        replay.take_in(entry_of(id, {"where": each.document["where"]}) for id, each in came.items())
-        self._since.update((id, each.since) for id, each in came.items())
-        self._positions.update(each.since for each in came.values())
-        self._position = cursor
-        return replay
+def _misses(matching: MatchThread, past: Past) -> _Misses:
+    """Counts what does not hold of an event, while nobody subscribes."""
+    matcher, since = matching.matcher, matching.since
+    catalog = matcher._catalog
+    event = Event.of(past.content, str, matcher._derived)
+    alternatives, lacking = matcher._sieve.misses(event)
+    owners = catalog.alternative_subscription.view[alternatives]
+    asks = catalog.alternative_flags.view[alternatives] != 0
+    fewest, came = (np.full(catalog.subscription_rows, _NOBODY) for _ in range(2))
+    is_asking, is_candidate = (np.zeros(len(fewest), np.bool_) for _ in range(2))
+    np.minimum.at(fewest, owners, lacking)
+    is_asking[owners[asks]] = True
+    is_candidate[owners[asks & (lacking == 0)]] = True
+    rows = np.fromiter(catalog.rows.values(), np.int64, len(catalog.rows))
+    came[rows] = [since.get(id, _NOBODY) for id in catalog.rows]
+    return _Misses(fewest, is_asking, is_candidate, came)
 
-    def _candidates(self, result: Result, stood: Container[str], most: int) -> list[str]:
-        """Returns those that stood and did not match, by how many attribute predicates were
-        false."""
-        assert self._replay is not None
-        catalog, index = self._replay._catalog, self._replay._sieve.index
-        assert isinstance(index, Scan)
-        matched = set(result.matches.rows.tolist())
-        found: dict[str, None] = {}
-        for alternative in index.misses(result._seen.event)[0].tolist():
-            row = int(catalog.alternative_subscription[alternative])
-            id = catalog.id_of(row)
-            if row not in matched and id in stood:
-                found[id] = None
-                if len(found) == most:
-                    break
-        return list(found)
+
+def _decided(matching: MatchThread, past: Past, texts: Mapping[str, str]) -> Result:
+    """Decides an event again for some texts, by ids."""
+    replay = Replay(matching.matcher)
+    replay.take_in({"id": id, "where": where} for id, where in texts.items())
+    return past.decided_by(replay)
 
 
 def _distance(data: dict[str, Any]) -> tuple[int, int]:

@@ -86,14 +86,6 @@ class LoggedDelivery(NamedTuple):
     body: dict[str, Any]
 
 
-class Text(NamedTuple):
-    """A subscription's text that was live at a position."""
-
-    born: int
-    id: str
-    document: dict[str, Any]
-
-
 class LiveText(NamedTuple):
     """A text of a subscription, live from `since` on and before `until`."""
 
@@ -207,14 +199,15 @@ class LogReaders:
         """Returns the event of an entry, with what is large of it."""
         return joined(entry.body["event"], entry.body["payloads"], self._payloads)
 
-    def texts_at(self, position: int) -> list[Text]:
+    def texts_at(self, position: int) -> list[LiveText]:
         """Returns what was live behind the entry at a position, in the order of subscribing."""
-        rows = self.rows(
-            "SELECT born, id, document FROM texts WHERE since<=?1 AND (until IS NULL OR until>?1) "
-            "ORDER BY born",
-            position,
+        return self._texts(
+            "WHERE since<=?1 AND (until IS NULL OR until>?1) ORDER BY born", position
         )
-        return [Text(born, id, json.loads(document)) for born, id, document in rows]
+
+    def _texts(self, which: str, value: object) -> list[LiveText]:
+        rows = self.rows(f"SELECT id, born, since, until, document FROM texts {which}", value)
+        return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
 
     def standing(self, id: str) -> DeliveryStanding | None:
         """Returns a subscription by its id, also one that has ended and is kept."""
@@ -279,23 +272,9 @@ class LogReaders:
 
     def texts_of(self, id: str, born: int | None = None) -> list[LiveText]:
         """Returns the texts that subscriptions of an id had, or one of them, the newest first."""
-        which, value = ("id", id) if born is None else ("born", born)  # the second has an index
-        rows = self.rows(
-            "SELECT id, born, since, until, document FROM texts "
-            f"WHERE {which}=? ORDER BY since DESC",
-            value,
-        )
-        return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
-
-    def texts_changed(self, after: int) -> list[LiveText]:
-        """Returns the texts that came or went behind a position, in the order in which they
-        came."""
-        rows = self.rows(
-            "SELECT id, born, since, until, document FROM texts WHERE since>?1 OR until>?1 "
-            "ORDER BY since",
-            after,
-        )
-        return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
+        if born is not None:  # for it there is an index
+            return self._texts("WHERE born=? ORDER BY since DESC", born)
+        return self._texts("WHERE id=? ORDER BY since DESC", id)
 
     def gone_since(self, position: int) -> int:
         """Returns how many texts stood at a position, and do no longer."""

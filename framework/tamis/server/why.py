@@ -20,7 +20,7 @@ from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
 from tamis.server import examples
 from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import entry_of, shown_time
-from tamis.server.nearest import LiveSubscriptions
+from tamis.server.nearest import closest
 from tamis.server.problems import HttpProblem
 from tamis.server.reading import LiveText, LogEntry, delivery_id
 from tamis.server.replay import Replay, without_others
@@ -172,7 +172,7 @@ def closest_text(data: Mapping[str, Any]) -> str:
     return "\n".join(found) + "\n"
 
 
-def routes(service: Service, standing_of: Any, nearest: LiveSubscriptions) -> APIRouter:
+def routes(service: Service, standing_of: Any) -> APIRouter:
     """Returns the address of explanations."""
     router = APIRouter(tags=_TAGS)
 
@@ -196,7 +196,7 @@ def routes(service: Service, standing_of: Any, nearest: LiveSubscriptions) -> AP
             born = (await standing_of(service, request, subscription)).born
         past = await service.read(past_of, service, id)
         if subscription is None:
-            data, shown = await service.read(nearest.closest, past, limit), closest_text
+            data, shown = await service.read(closest, service, past, limit), closest_text
         else:
             data, shown = await service.read(explained, service, past, subscription, born), text_of
         if request.headers.get("accept", "").startswith("text/plain"):

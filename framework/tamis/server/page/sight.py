@@ -2,7 +2,7 @@
 
 The calls of an event are those of its trace, in the order in which they were answered; what each
 decided is found by taking the answers again, for what is subscribed now and stood then. No operator
-is asked. Cost: that of the closest misses: a match, and once that of subscribing all.
+is asked. Cost: that of a scan, and of subscribing and matching what asks operators about the event.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.result import Result
 from tamis.server import examples
 from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
-from tamis.server.nearest import LiveSubscriptions
+from tamis.server.nearest import candidates
 from tamis.server.service import Service
 from tamis.server.traces import Trace
 from tamis.server.why import Past, past_of
@@ -30,7 +30,7 @@ _MOST_NAMED, _MOST_SOLUTIONS = 100, 200
 _VERDICTS = {TRUE: "matched", FALSE: "rejected", UNKNOWN: "unknown", SPARED: "needless"}
 
 
-def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Returns the addresses of what the page shows."""
     router = APIRouter(tags=_TAGS)
 
@@ -48,7 +48,7 @@ def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
         it decided; then those that were not needed. With the admin key."""
         service.check_admin(request)
         past = await service.read(past_of, service, id)
-        data = await service.read(told, nearest, past)
+        data = await service.read(told, service, past)
         return JsonResponse(data)
 
     @router.get("/operators/accounts", openapi_extra=examples.ADMIN, tags=["operations"])
@@ -61,7 +61,7 @@ def routes(service: Service, nearest: LiveSubscriptions) -> APIRouter:
     return router
 
 
-def told(nearest: LiveSubscriptions, past: Past) -> dict[str, Any]:
+def told(service: Service, past: Past) -> dict[str, Any]:
     """Returns the calls of an event as they are told."""
     verdict = past.verdict
     data: dict[str, Any] = {
@@ -78,8 +78,7 @@ def told(nearest: LiveSubscriptions, past: Past) -> dict[str, Any]:
     if "failure" in verdict:
         data["failure"] = verdict["failure"]
     if past.trace is not None:
-        with nearest.decided(past) as (result, stood):
-            data["calls"], data["spared"] = _calls(past.trace, result, stood)
+        data["calls"], data["spared"] = _calls(past.trace, *candidates(service, past))
     return data
 
 
