@@ -15,10 +15,15 @@ COMPILED = ("pstbloom", "psthash", "lanes", "opindex", "auto")
 
 @contextmanager
 def borders(
-    *, edges: int = -1, chains: int = 0, rows: int = 0, subscribed: int = 10**9
+    *,
+    edges: int = -1,
+    chains: int = 0,
+    rows: int = 0,
+    subscribed: int = 10**9,
+    loaded: bool = False,
 ) -> Iterator[None]:
     """Interprets planners up to so many edges, chains and subscribed alternatives, and scans up
-    to so many rows.
+    to so many rows; unless kernels were loaded.
 
     Without arguments everything is compiled, also what is small."""
     indexes = installed().indexes
@@ -29,6 +34,8 @@ def borders(
     with (
         patch("tamis.planning.MOST_INTERPRETED", edges),
         patch("tamis.planning.MOST_SUBSCRIBED", subscribed),
+        patch("tamis.planning.kernels_are_loaded", lambda: loaded),
+        patch("tamis.engine.problem.kernels_are_loaded", lambda: loaded),
         patch("tamis_planners.suborder_order.MOST_INTERPRETED", chains),
         patch.dict(indexes, records),
     ):

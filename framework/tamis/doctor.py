@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 
 import tamis
 from tamis.calling.lanes import Lanes, LateError
-from tamis.engine.opening import form_for
-from tamis.engine.seen_form import compiled_form
+from tamis.engine.loading import compile_engine
 from tamis.errors import SparkError, TamisError
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord, Sample
@@ -228,12 +227,7 @@ def _parts() -> dict[str, Callable[[], object]]:
     parts: dict[str, Callable[[], object]] = {}
     for named in (plugins.indexes, plugins.planners):
         parts |= {name: each.compile for name, each in named.items() if each.compile is not None}
-    return {**parts, "engine": _compile_engine}
-
-
-def _compile_engine() -> None:
-    form_for(is_large=True)
-    compiled_form()
+    return {**parts, "engine": compile_engine}
 
 
 def cache() -> Finding:

@@ -39,6 +39,7 @@ from tamis.engine.following import PlannerHolder
 from tamis.engine.forecasting import Forecast, Forecaster
 from tamis.engine.learned import OnlineStatistics
 from tamis.engine.lessons import Lessons
+from tamis.engine.loading import LOADING
 from tamis.engine.paying import checked_budget, checked_seconds
 from tamis.engine.problem import Problems
 from tamis.engine.stages import StageClock
@@ -461,6 +462,7 @@ class Matcher:
         )  # fmt: skip
         underway = None
         if skeleton is not None:
+            LOADING.count(skeleton.problem, self._following.compile)
             decision = Decision(skeleton, taken, self.limits, stages)
             needless = seen.needless = skeleton.needless(plain)
             stages.begin_deciding(searched)

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from tamis.numeric.kernels import kernels_are_loaded
 from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Floats, Ints, SmallInts, TinyInts
 
@@ -151,11 +152,13 @@ class Problem:
 
     @cached_property
     def is_large(self) -> bool:
-        """True if compiled functions serve it: by its size, or by how many are subscribed.
+        """True if compiled functions serve it: by its size, by how many are subscribed, or because
+        they are there.
 
         Keys are numbers that are used again, so they tell how many alternatives there have been."""
         return bool(
-            len(self.edge_test) > MOST_INTERPRETED
+            kernels_are_loaded()
+            or len(self.edge_test) > MOST_INTERPRETED
             or self.alternative_key.max(initial=-1) >= MOST_SUBSCRIBED
         )
 

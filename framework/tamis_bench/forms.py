@@ -24,8 +24,11 @@ import numpy as np
 from tamis import Matcher, Statistics
 from tamis import index as attribute_indexes
 from tamis.bundled import MOST_SCANNED
+from tamis.engine import loading
 from tamis.index.needles import MOST_ONE_BY_ONE, Needles
+from tamis.numeric.kernels import tell_loaded
 from tamis.planning import MOST_INTERPRETED
+from tamis_bench import changing
 from tamis_bench.boxes import SHAPES, Boxes
 from tamis_bench.goals import INDEXES, JUDGED
 from tamis_bench.options import Passes, Quick, Seed
@@ -33,6 +36,7 @@ from tamis_bench.report import Row, progress
 from tamis_bench.timing import alternating
 from tamis_bench.workloads import Answers, Shape, Workload
 from tamis_planners import suborder_order
+from tamis_planners.adaptive import form_for
 from tamis_planners.savings import Savings
 from tamis_planners.suborder import SubOrder
 
@@ -44,6 +48,7 @@ _PLAIN, _COMPILED = "plain", "compiled"
 def measured(*, passes: Passes = 5, quick: Quick = False, seed: Seed = 1) -> Iterator[Row]:
     """Yields a row for the first answer, for each border, for planners and, unless it is to be
     quick, for compiling."""
+    loading.WORTH_LOADING = sys.maxsize  # so that what is plain stays it
     yield _first_answer(passes)
     for name in INDEXES:
         yield _row(f"{name}, {MOST_SCANNED:,} rows", _index(name, seed), passes, _EVENTS)
@@ -55,6 +60,7 @@ def measured(*, passes: Passes = 5, quick: Quick = False, seed: Seed = 1) -> Ite
     for form in (_PLAIN, _COMPILED):
         part = f"A planner's call, {edges:,} tests of alternatives"
         yield {"part": part, "what": f"{JUDGED}, {form}", "us": 1e6 * calls[form]}
+    yield from _small(seed)
     if not quick:
         yield _cold_compile()
 
@@ -100,6 +106,25 @@ def _first_answer(passes: int) -> Row:
     seconds = min(seconds for seconds, _ in runs)
     part = "The README's first snippet, in a fresh process with an empty kernel cache"
     return {"part": part, "what": "first answer", "seconds": seconds, "numba": has_numba == "True"}
+
+
+def _small(seed: int) -> Iterator[Row]:
+    """Yields the median match of a small matcher before kernels are loaded, and after."""
+    chance = np.random.default_rng(seed)
+    matcher = Matcher(operators=[changing.op], planner=JUDGED)
+    texts = changing.texts(MOST_SCANNED // 2, 0.02, chance)
+    matcher.subscribe_many({"where": where} for where in texts)
+    for what in ("interpreted", "once kernels are loaded"):
+        seconds = []
+        for event in changing.events(10 * _EVENTS, what, chance):
+            began = time.perf_counter()
+            matcher.match(event)
+            seconds.append(time.perf_counter() - began)
+        part = f"A matcher of {len(matcher):,} subscriptions, 20 of which an event leaves"
+        yield {"part": part, "what": what, "ms": 1e3 * float(np.median(seconds))}
+        loading.compile_engine()
+        form_for(is_large=True)
+        tell_loaded()
 
 
 def _cold_compile() -> Row:

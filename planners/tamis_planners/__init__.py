@@ -41,7 +41,12 @@ def tamis_planners() -> list[PlannerRecord]:
             "the call that saves most, for its cost, of deciding each alternative alone",
             compile=_compile_adaptive,
         ),
-        _record("greedy", "Greedy", "the call that decides most alternatives for its cost"),
+        _record(
+            "greedy",
+            "Greedy",
+            "the call that decides most alternatives for its cost",
+            compile=_compile_adaptive,
+        ),
         _record(
             "optimal",
             "Optimal",

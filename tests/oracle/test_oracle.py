@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ SEEDS_IN_BLOCK = 10
 ONCE_WRONG = (0, 393, 1611, 5004, 6727, 60011, 60012, 60014, 60016, 60021)
 DEFAULT = Engine(tamis, DEFAULT_PLANNER, DEFAULT_INDEX)
 PLAIN = Engine(tamis, "sequential", "scan")
-FORMS: dict[str, tuple[Engine, dict[str, int] | None]] = {
+FORMS: dict[str, tuple[Engine, dict[str, Any] | None]] = {
     "plain": (PLAIN, None),
     "default": (DEFAULT, None),
     "default compiled": (DEFAULT, {}),

@@ -100,13 +100,15 @@ def test_chains_are_ordered_alike_in_both_forms(seed: int, count: int) -> None:
 
 
 class Growing(stateful.RuleBasedStateMachine):
-    """A matcher that grows over all borders, beside one that is compiled from the first call on."""
+    """A matcher that grows over all borders, or gets kernels while it is small, beside one that is
+    compiled from the first call on."""
 
     planner = "savings"
 
     def __init__(self) -> None:
         super().__init__()
         self.count = 0
+        self.loaded = False
         with borders():
             self.large = self.made()
         with borders(edges=8, chains=4, rows=5, subscribed=7):
@@ -128,6 +130,11 @@ class Growing(stateful.RuleBasedStateMachine):
         text += f" {'or' if either else 'and'} not seen(p{other})"
         self.count += 1
         self.both("subscribe", f"altitude > {low} and ({text})", id=f"s{self.count}")
+
+    @stateful.precondition(lambda self: not self.loaded)
+    @stateful.rule()
+    def load(self) -> None:
+        self.loaded = True
 
     @stateful.precondition(lambda self: len(self.large) > 0)
     @stateful.rule(at=st.integers(0, 100))
@@ -154,7 +161,7 @@ class Growing(stateful.RuleBasedStateMachine):
     def both(self, method: str, *arguments: Any, **named: Any) -> tuple[Any, Any]:
         with borders():
             large = getattr(self.large, method)(*arguments, **named)
-        with borders(edges=8, chains=4, rows=5, subscribed=7):
+        with borders(edges=8, chains=4, rows=5, subscribed=7, loaded=self.loaded):
             growing = getattr(self.growing, method)(*arguments, **named)
         return large, growing
 

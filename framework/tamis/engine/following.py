@@ -42,7 +42,13 @@ class PlannerHolder:
         """The statistics that the planner was told last."""
         self._telling = FIRST_TELLING
         self._troubles: list[str] = []
-        self._hold(made_planner(plugins, planner))
+        self._take(planner)
+
+    def _take(self, planner: str | Planner | PlannerRecord) -> None:
+        record = self._plugins.planner(planner) if isinstance(planner, str) else planner
+        self.compile = record.compile if isinstance(record, PlannerRecord) else None
+        """Compiles what the planner needs for large problems, if that is known."""
+        self._hold(made_planner(self._plugins, record))
 
     def _hold(self, planner: Planner) -> None:
         self.planner = planner
@@ -59,13 +65,14 @@ class PlannerHolder:
 
     def replace(self, planner: str | Planner | PlannerRecord) -> None:
         """Takes another planner; the one before stays if this one fails to follow."""
-        before = self.planner
-        self._hold(made_planner(self._plugins, planner))
+        before = self.planner, self.compile
+        self._take(planner)
         try:
             self._tell_all()
         except Exception as failure:
             name = type(self.planner).__name__
-            self._hold(before)
+            planner_before, self.compile = before
+            self._hold(planner_before)
             raise PlannerError(f"planner {name} failed in reset: {failure!r}") from failure
 
     def subscribed(self, rows: list[int]) -> None:

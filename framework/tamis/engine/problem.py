@@ -23,6 +23,7 @@ from tamis.engine.learned import OnlineStatistics
 from tamis.engine.opening import OpeningState
 from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
 from tamis.engine.wider import Costs, Narrower, narrower_tests
+from tamis.numeric.kernels import kernels_are_loaded
 from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
@@ -222,6 +223,8 @@ class Skeleton:
     def fits(self, catalog: Catalog, rows: NDArray[Any]) -> bool:
         """Returns whether it is the problem of these candidates too."""
         if self.version != catalog.version or len(self.rows) != len(rows):
+            return False
+        if kernels_are_loaded() and not self.problem.is_large:  # it was made before
             return False
         return not np.count_nonzero(self.rows != rows)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _portable: list[Callable[..., Any]] = []
 _kernels: dict[object, Any] = {}
 _compiling = threading.RLock()
+_loaded = threading.Event()
 
 
 def kernel(function: F) -> F:
@@ -67,3 +69,20 @@ def compiled(function: F) -> F:
         if function not in _kernels:
             _kernels[function] = kernel(function)
         return cast(F, _kernels[function])
+
+
+def is_kept(made: Callable[..., Any]) -> bool:
+    """Returns whether machine code of a kernel is kept, so that it need not be compiled."""
+    dispatcher = cast(Any, made)
+    file = Path(dispatcher.py_func.__code__.co_filename).stem
+    return any(Path(dispatcher.stats.cache_path).glob(f"{file}.{made.__name__}-*.nbc"))
+
+
+def tell_loaded() -> None:
+    """Says that the kernels of engine and planner are there, for small problems too."""
+    _loaded.set()
+
+
+def kernels_are_loaded() -> bool:
+    """Returns whether that was said."""
+    return _loaded.is_set()

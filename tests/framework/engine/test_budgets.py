@@ -95,7 +95,7 @@ def test_more_money_decides_more_and_what_is_certain_is_exact(
 ) -> None:
     names = [f"{name}({number})" for name in ("op", "warm", "both") for number in NUMBERS]
     known = Statistics(selectivity=dict(zip(names, shares, strict=True)))
-    with borders(**({} if is_compiled else {"edges": 10**9, "chains": 10**9, "rows": 10**9})):
+    with borders() if is_compiled else borders(edges=10**9, chains=10**9, rows=10**9):
         matcher = Matcher([op, warm, both], planner=planner, statistics=known, learning=False)
         for at, text in enumerate(where):
             matcher.subscribe(text, id=f"s{at}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tamis.engine import loading
 from tamis.numeric.hashing import spread
 from tamis.numeric.kernels import compiled, portable
 
@@ -101,3 +102,30 @@ def test_words_spread_alike_in_arrays_and_in_kernels() -> None:
     words = np.array([0, 1], np.uint64)
     assert spread(words).tolist() == first
     assert [int(compiled(spread)(word)) for word in words] == first
+
+
+LOADED = """
+from tamis.engine import loading
+from tamis.numeric.kernels import kernels_are_loaded
+
+before = len([*matcher.match({"x": 3, "a": 3, "tags": []}).calls])
+loading.LOADING.wait()
+after = len([*matcher.match({"x": 3, "a": 3, "tags": []}).calls])
+print(kernels_are_loaded(), matcher._problems._last.problem.is_large, before == after)
+"""
+EARLY = "from tamis.engine import loading; loading.WORTH_LOADING = 1000\n"
+
+
+def test_small_matchers_load_kernels_that_are_kept() -> None:
+    loading.compile_engine()
+    program = EARLY + MATCHER.replace("COUNT", "100") + LOADED
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split()[2:] == ["True", "True", "True"]
+
+
+def test_small_matchers_compile_nothing_in_the_background(tmp_path: Path) -> None:
+    done = run(EARLY + MATCHER.replace("COUNT", "100") + LOADED, tmp_path)
+    assert done.stdout.split()[2:] == ["False", "False", "True"]
+    assert not [*tmp_path.rglob("*.nbc")]
