@@ -103,8 +103,6 @@ class MatchThread:
         self._trace_bytes = MOST_BYTES if trace_bytes is None else trace_bytes
         self._snapshots = Snapshots(log.folder)
         self._born: dict[str, int] = {}
-        self.since: dict[str, int] = {}
-        """The positions of the texts that the matcher has, by id."""
         self._arrival = 0.0
         self._cursor = log.reading.state().cursor
         self._tidied = time.monotonic()
@@ -155,7 +153,6 @@ class MatchThread:
         for id in list(self.matcher):
             self.matcher.unsubscribe(id)
         self._born.clear()
-        self.since.clear()
 
     def _subscribe_at(self, position: int) -> None:
         """Subscribes what was live at a position, in the place of what a database kept."""
@@ -169,7 +166,6 @@ class MatchThread:
             except SubscriptionError as bad:
                 raise _not_taken(bad, len(texts)) from bad
         self._born = {text.id: text.born for text in texts}
-        self.since.update((text.id, text.since) for text in texts)
 
     def _check_rest(self) -> None:
         """Refuses to begin where subscriptions behind the cursor cannot be taken."""
@@ -283,7 +279,6 @@ class MatchThread:
                         last += self._digests(entry, deliveries)
                     del self._born[entry.id]
                     self.matcher.unsubscribe(entry.id)
-                    del self.since[entry.id]
         self._subscribe(texts)
         return last
 
@@ -296,7 +291,6 @@ class MatchThread:
     def _subscribe(self, texts: dict[str, LogEntry]) -> None:
         """Subscribes texts by id, of which none is left then."""
         if texts:
-            self.since.update((id, entry.position) for id, entry in texts.items())
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SubscriptionWarning)
                 documents = [entry_of(id, entry.body) for id, entry in texts.items()]

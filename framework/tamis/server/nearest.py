@@ -18,7 +18,7 @@ from tamis.catalog import Catalog
 from tamis.event import Event
 from tamis.numeric.types import Flags, Ints
 from tamis.result.explain import MATCHED
-from tamis.server.matching import MatchThread, shown_time
+from tamis.server.matching import shown_time
 from tamis.server.replay import Replay, without_others
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 _ROOM = 3
 """Times as many as are wanted are decided again, as attributes alone do not say who is closest."""
-_NOBODY = np.iinfo(np.int64).max
-"""Stands for what is not live."""
+_NOT_LIVE = np.iinfo(np.int64).max
 
 
 class _Misses(NamedTuple):
@@ -41,8 +40,12 @@ class _Misses(NamedTuple):
     """Whether it asks more than attributes."""
     is_candidate: Flags
     """Whether an alternative that asks more lacks nothing."""
-    came: Ints
-    """The positions of the texts."""
+    stood: Flags
+    """Whether it stood when the event came."""
+    later: int
+    """How many came later."""
+    gone: int
+    """How many went since."""
 
     def first(self, catalog: Catalog, which: Flags, most: int) -> list[str]:
         """Returns the ids of those of some that lack least; equal ones by their ids."""
@@ -57,18 +60,16 @@ class _Misses(NamedTuple):
 
 def closest(service: Service, past: Past, most: int) -> dict[str, Any]:
     """Returns the subscriptions that an event did not match, the closest misses first."""
-    matching, position = service.matching, past.entry.position
-    catalog = matching.matcher._catalog
+    catalog = service.matching.matcher._catalog
     matched = [each["subscription"] for each in past.verdict["matches"]]
-    with matching.matcher._lock.reading:
-        misses = _misses(matching, past)
-        stood = misses.came <= position
-        later = np.count_nonzero(~stood & (misses.came != _NOBODY))
-        stood[[catalog.rows[id] for id in matched if id in catalog.rows]] = False
-        ids = misses.first(catalog, stood & misses.asks, _ROOM * most)
-        ids += misses.first(catalog, stood & ~misses.asks & (misses.lacking > 0), most)
+    with service.matching.matcher._lock.reading:
+        misses = _misses(service, past)
+        is_missed = misses.stood
+        is_missed[_rows(catalog, matched)] = False
+        ids = misses.first(catalog, is_missed & misses.asks, _ROOM * most)
+        ids += misses.first(catalog, is_missed & ~misses.asks & (misses.lacking > 0), most)
         texts = {id: catalog.text_of(catalog.rows[id]) for id in ids}
-    result = _decided(matching, past, texts)
+    result = _decided(service, past, texts)
     found = [without_others(result.explain(id).data) for id in ids]
     found = [each for each in found if each["verdict"] != MATCHED]
     found.sort(key=lambda each: (_distance(each), each["subscription"]))
@@ -77,44 +78,50 @@ def closest(service: Service, past: Past, most: int) -> dict[str, Any]:
         "time": shown_time(past.entry.at),
         "matched": len(matched),
         "closest": found[:most],
-        "came_later": int(later),
-        "gone_since": service.log.reading.gone_since(position),
+        "came_later": misses.later,
+        "gone_since": misses.gone,
     }
 
 
 def candidates(service: Service, past: Past) -> tuple[Result, Container[str]]:
     """Decides an event again for what is live, stood then, and asks operators of it; which that
     is."""
-    matching = service.matching
-    catalog = matching.matcher._catalog
-    with matching.matcher._lock.reading:
-        misses = _misses(matching, past)
-        rows = np.flatnonzero(misses.is_candidate & (misses.came <= past.entry.position)).tolist()
+    catalog = service.matching.matcher._catalog
+    with service.matching.matcher._lock.reading:
+        misses = _misses(service, past)
+        rows = np.flatnonzero(misses.is_candidate & misses.stood).tolist()
         texts = {catalog.id_of(row): catalog.text_of(row) for row in rows}
-    return _decided(matching, past, texts), texts.keys()
+    return _decided(service, past, texts), texts.keys()
 
 
-def _misses(matching: MatchThread, past: Past) -> _Misses:
-    """Counts what does not hold of an event, while nobody subscribes."""
-    matcher, since = matching.matcher, matching.since
+def _misses(service: Service, past: Past) -> _Misses:
+    """Counts what does not hold of an event, while nobody subscribes: the log has all texts of the
+    matcher then."""
+    matcher = service.matching.matcher
     catalog = matcher._catalog
     event = Event.of(past.content, str, matcher._derived)
     alternatives, lacking = matcher._sieve.misses(event)
     owners = catalog.alternative_subscription.view[alternatives]
     asks = catalog.alternative_flags.view[alternatives] != 0
-    fewest, came = (np.full(catalog.subscription_rows, _NOBODY) for _ in range(2))
-    is_asking, is_candidate = (np.zeros(len(fewest), np.bool_) for _ in range(2))
+    fewest = np.full(catalog.subscription_rows, _NOT_LIVE)
     np.minimum.at(fewest, owners, lacking)
+    is_asking, is_candidate = (np.zeros(len(fewest), np.bool_) for _ in range(2))
     is_asking[owners[asks]] = True
     is_candidate[owners[asks & (lacking == 0)]] = True
-    rows = np.fromiter(catalog.rows.values(), np.int64, len(catalog.rows))
-    came[rows] = [since.get(id, _NOBODY) for id in catalog.rows]
-    return _Misses(fewest, is_asking, is_candidate, came)
+    later, gone = service.log.reading.changed_since(past.entry.position)
+    stood = fewest != _NOT_LIVE
+    stood[_rows(catalog, later)] = False
+    return _Misses(fewest, is_asking, is_candidate, stood, len(later), gone)
 
 
-def _decided(matching: MatchThread, past: Past, texts: Mapping[str, str]) -> Result:
+def _rows(catalog: Catalog, ids: list[str]) -> list[int]:
+    """Returns the rows of those subscriptions that are live."""
+    return [catalog.rows[id] for id in ids if id in catalog.rows]
+
+
+def _decided(service: Service, past: Past, texts: Mapping[str, str]) -> Result:
     """Decides an event again for some texts, by ids."""
-    replay = Replay(matching.matcher)
+    replay = Replay(service.matching.matcher)
     replay.take_in({"id": id, "where": where} for id, where in texts.items())
     return past.decided_by(replay)
 

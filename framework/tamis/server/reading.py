@@ -276,10 +276,16 @@ class LogReaders:
             return self._texts("WHERE born=? ORDER BY since DESC", born)
         return self._texts("WHERE id=? ORDER BY since DESC", id)
 
-    def gone_since(self, position: int) -> int:
-        """Returns how many texts stood at a position, and do no longer."""
-        rows = self.rows("SELECT count(*) FROM texts WHERE since<=?1 AND until>?1", position)
-        return int(rows[0][0])
+    def changed_since(self, position: int) -> tuple[list[str], int]:
+        """Returns whose texts came behind a position and stand, and how many stood there and do no
+        longer."""
+        rows = self.rows(
+            "SELECT id, since FROM texts "
+            "WHERE (since>?1 AND until IS NULL) OR (since<=?1 AND until>?1)",
+            position,
+        )
+        came = [id for id, since in rows if since > position]
+        return came, len(rows) - len(came)
 
     def delivered_at(self, born: int, position: int) -> list[LoggedDelivery]:
         """Returns the deliveries of a subscription that the entry at a position made due."""
