@@ -100,7 +100,8 @@ def _lines(picture: Picture, rows: Sequence[Row]) -> dict[str, tuple[list[object
 
 
 def _drawn(path: Path, title: str, picture: Picture, rows: Sequence[Row]) -> None:
-    drawing = _matplotlib().Figure(figsize=(8, 4.6), layout="constrained")
+    matplotlib = _matplotlib()
+    drawing = matplotlib.figure.Figure(figsize=(8, 4.6), layout="constrained")
     axes = drawing.add_subplot()
     for at, (name, (x, y)) in enumerate(_lines(picture, rows).items()):
         if name in _BOUNDS:
@@ -120,11 +121,13 @@ def _drawn(path: Path, title: str, picture: Picture, rows: Sequence[Row]) -> Non
     axes.tick_params(axis="x", labelsize="small")
     axes.grid(axis="y", color="0.85")
     drawing.legend(loc="outside right upper", frameon=False, fontsize="small")
-    drawing.savefig(path)
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tamis"}):
+        drawing.savefig(path, metadata={"Date": None})
 
 
 def _matplotlib() -> Any:
     try:
-        return importlib.import_module("matplotlib.figure")
+        importlib.import_module("matplotlib.figure")
+        return importlib.import_module("matplotlib")
     except ImportError:
         raise TamisError("pictures are drawn by matplotlib: pip install 'tamis[bench]'") from None
