@@ -89,7 +89,7 @@ def _many(
     read = [position_of(at, 10_000) for at in here]
 
     def one_query() -> list[Sequence[bool]]:
-        return [known.holding(position, numbers) for position in read]
+        return [known.answers(position, numbers) for position in read]
 
     def one_by_one() -> list[Sequence[bool]]:
         return [[place.holds(position) for place in known.places] for position in read]

@@ -10,9 +10,8 @@ from dataclasses import replace
 from functools import partial
 
 from tamis import DerivedAttribute, OperatorRecord, hookimpl
-from tamis_operators.spatial import distance_from, intersects, loc_in, loc_within, nearest
 from tamis_operators.spatial.boxes import POSITION_ATTRIBUTES
-from tamis_operators.spatial.common import preparation
+from tamis_operators.spatial.common import SpatialOperator, preparation
 from tamis_operators.spatial.configuration import (
     MOST_VERTICES,
     Configuration,
@@ -21,15 +20,16 @@ from tamis_operators.spatial.configuration import (
     configured,
     digest_of,
 )
+from tamis_operators.spatial.distance_from import DistanceFrom
+from tamis_operators.spatial.intersects import Intersects
+from tamis_operators.spatial.loc_in import LocIn
+from tamis_operators.spatial.loc_within import LocWithin
+from tamis_operators.spatial.nearest import NearestPlace
 
 __all__ = ["PlaceSource", "operators"]
 
-_OPERATORS = (
-    (loc_in.specified, loc_in.LocIn),
-    (loc_within.specified, loc_within.LocWithin),
-    (distance_from.specified, distance_from.DistanceFrom),
-    (intersects.specified, intersects.Intersects),
-    (nearest.specified, nearest.NearestPlace),
+_OPERATORS: tuple[type[SpatialOperator], ...] = (
+    *(LocIn, LocWithin, DistanceFrom, Intersects, NearestPlace),
 )
 
 
@@ -56,11 +56,11 @@ def _renewed(configuration: Configuration) -> list[OperatorRecord]:
 
 
 def _records(configuration: Configuration) -> list[OperatorRecord]:
-    shared = preparation(configuration)
+    shared, version = preparation(configuration), f"1-{configuration.digest}"
     renewed = partial(_renewed, configuration)
     records = []
-    for specified, operator in _OPERATORS:
-        specification = specified(configuration, shared)
+    for operator in _OPERATORS:
+        specification = replace(operator.specification, version=version, preparation=shared)
         factory = partial(operator, configuration, specification)
         records.append(OperatorRecord(specification, factory, renewed=renewed))
     return records

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tamis import DerivedAttribute, Event
-from tamis_operators.spatial.common import INPUT
-from tamis_operators.spatial.configuration import MOST_VERTICES, crs_of_pairs
+from tamis_operators.spatial.configuration import INPUT, MOST_VERTICES, crs_of_pairs
 from tamis_operators.spatial.errors import GeometryError
 from tamis_operators.spatial.geojson import home, vertex
 

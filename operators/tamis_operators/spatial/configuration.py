@@ -18,6 +18,7 @@ from typing import Any
 
 from tamis import OperatorError
 
+INPUT = "position"
 VARIABLE, CRS_VARIABLE = "TAMIS_GAZETTEER", "TAMIS_CRS"
 DATA = Path(__file__).with_name("data")
 GEOJSON, PARQUET = (".geojson", ".json"), (".parquet", ".geoparquet")

@@ -10,27 +10,22 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import Parameter, Preparation, Sample, Specification, Variable
+from tamis import Parameter, Sample, Variable
 from tamis_operators.spatial.boxes import Declaration, near
-from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
-from tamis_operators.spatial.configuration import Configuration
-
-
-def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Specifies the operator."""
-    return specification(
-        "distanceFrom",
-        "How far the position is from a place, in metres along the ground.",
-        (Parameter("place", NAME, variable=True), Parameter("metres", METRES)),
-        configuration,
-        shared,
-        outputs=("metres",),
-        cost_seconds=5e-5,
-    )
+from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specified
 
 
 class DistanceFrom(SpatialOperator):
     """Measures the distance of the position from a place."""
+
+    specification = specified(
+        "distanceFrom",
+        "How far the position is from a place, in metres along the ground.",
+        Parameter("place", NAME, variable=True),
+        Parameter("metres", METRES),
+        outputs=("metres",),
+        cost_seconds=5e-5,
+    )
 
     def check(self, place: Any, metres: Any) -> Sequence[object]:
         """Returns the number of the place."""
@@ -44,11 +39,8 @@ class DistanceFrom(SpatialOperator):
             return self.gazetteer.by_distance(event.prepared, math.inf)
         return [self.gazetteer.distance_m(event.prepared, place)]
 
-    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+    def boxed(self, place: Any, metres: Any) -> list[Declaration]:
         """Declares that the position's box meets one around the place, if it is bounded."""
-        if not self.is_boxed:
-            return []
-        place, metres = arguments
         most = metres.most if isinstance(metres, Variable) else metres
         return near(self.bounds(place), most)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import heapq
 import threading
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -33,6 +33,18 @@ _YOURS = (
     f"; bring places of your own by {VARIABLE}=places.geojson, features with a name, "
     "or spatial.operators(gazetteer=…)"
 )
+
+
+class PositionRelation(NamedTuple):
+    """A way in which a position may lie to a region, and which places can be asked for it."""
+
+    decides: Callable[[Place, Position], bool]
+    dimensions: tuple[int, ...]
+    wanted: str
+
+
+WITHIN = PositionRelation(Place.holds, (AREA,), "an area")
+MEETING = PositionRelation(Place.meets, (LINE, AREA), "a line or an area")
 
 
 @functools.lru_cache(maxsize=16)
@@ -86,22 +98,16 @@ class Gazetteer:
             raise ArgumentError.unknown("place", name, self._named, otherwise=_YOURS)
         return found
 
-    def region(self, name: object) -> Place:
-        """Returns the area of a name, ready to be asked."""
-        return self._of(name, "region", lambda each: each.dimension == AREA, "an area")
-
-    def extended(self, name: object) -> Place:
-        """Returns the line or area of a name, ready to be asked."""
-        return self._of(name, "region", lambda each: each.dimension != POINT, "a line or an area")
-
-    def _of(self, name: object, what: str, fits: Callable[[Place], bool], wanted: str) -> Place:
+    def region(self, name: object, relation: PositionRelation = WITHIN) -> Place:
+        """Returns the area of a name, where that will do the line, ready to be asked."""
+        fitting = relation.dimensions
         found = self._named.get(name) if isinstance(name, str) else None
         if found is None:
-            fitting = [known for known, each in self._named.items() if fits(each)]
-            raise ArgumentError.unknown(what, name, fitting, otherwise=_YOURS)
-        if not fits(found):
+            known = [each for each, of in self._named.items() if of.dimension in fitting]
+            raise ArgumentError.unknown("region", name, known, otherwise=_YOURS)
+        if found.dimension not in fitting:
             raise ArgumentError(
-                f"{name} is {KINDS[found.dimension]}, not {wanted}: "
+                f"{name} is {KINDS[found.dimension]}, not {relation.wanted}: "
                 f"locWithin({name}, 100m) takes its surroundings"
             )
         return found.prepare()
@@ -112,34 +118,13 @@ class Gazetteer:
             raise ArgumentError.unknown("kind", name, self._by_kind)
         return name
 
-    def holding(self, position: Position, numbers: Sequence[int]) -> list[bool]:
-        """Returns for some regions whether each holds the position."""
-        return self._answers(position, numbers, Place.holds)
-
-    def meeting(self, position: Position, numbers: Sequence[int]) -> list[bool]:
-        """Returns for some lines and areas whether each meets the position."""
-        return self._answers(position, numbers, Place.meets)
-
-    def names_holding(self, position: Position) -> list[str]:
-        """Returns the names of all areas that hold the position."""
-        return self._names(position, (AREA,), Place.holds)
-
-    def names_meeting(self, position: Position) -> list[str]:
-        """Returns the names of all lines and areas that meet the position."""
-        return self._names(position, (LINE, AREA), Place.meets)
-
-    def _names(
-        self,
-        position: Position,
-        dimensions: Container[int],
-        holds: Callable[[Place, Position], bool],
-    ) -> list[str]:
-        found = sorted(self._candidates(position))
-        asked = [self.places[number] for number in found]
+    def names(self, position: Position, relation: PositionRelation) -> list[str]:
+        """Returns the names of all regions that the position lies to so."""
+        found = [self.places[number] for number in sorted(self._candidates(position))]
         return [
             each.name
-            for each in asked
-            if each.dimension in dimensions and holds(each.prepare(), position)
+            for each in found
+            if each.dimension in relation.dimensions and relation.decides(each.prepare(), position)
         ]
 
     @property
@@ -191,16 +176,15 @@ class Gazetteer:
         (center,), (radius,) = _balls([position.pieces])
         return np.sqrt(((centers - center) ** 2).sum(axis=1)) - radii - radius
 
-    def _answers(
-        self, position: Position, numbers: Sequence[int], holds: Callable[[Place, Position], bool]
+    def answers(
+        self, position: Position, numbers: Sequence[int], relation: PositionRelation = WITHIN
     ) -> list[bool]:
-        places = self.places
+        """Returns for some regions whether the position lies to each so."""
+        places, decides = self.places, relation.decides
         if len(numbers) <= _FEW:
-            return [holds(places[number], position) for number in numbers]
+            return [decides(places[number], position) for number in numbers]
         candidates = self._candidates(position)
-        known: dict[int, bool] = {}
-        for number in candidates.intersection(numbers):
-            known[number] = holds(places[number], position)
+        known = {each: decides(places[each], position) for each in candidates.intersection(numbers)}
         return [known.get(number, False) for number in numbers]
 
     def _candidates(self, position: Position) -> set[int]:

@@ -9,34 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import (
-    ArgumentError,
-    Implication,
-    Parameter,
-    Preparation,
-    Sample,
-    Specification,
-    Variable,
-)
+from tamis import ArgumentError, Implication, Parameter, Sample, Variable
 from tamis_operators.spatial.boxes import Declaration, near
-from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
-from tamis_operators.spatial.configuration import Configuration
-
-
-def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Specifies the operator."""
-    return specification(
-        "locWithin",
-        "Whether the position is within a distance of a place, in metres along the ground.",
-        (Parameter("place", NAME, variable=True), Parameter("distance", METRES)),
-        configuration,
-        shared,
-        cost_seconds=5e-5,
-    )
+from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specified
 
 
 class LocWithin(SpatialOperator):
     """Decides whether the position is within a distance of a place."""
+
+    specification = specified(
+        "locWithin",
+        "Whether the position is within a distance of a place, in metres along the ground.",
+        Parameter("place", NAME, variable=True),
+        Parameter("distance", METRES),
+        cost_seconds=5e-5,
+    )
 
     def check(self, place: Any, distance: Any) -> Sequence[object]:
         """Returns the number of the place, and the distance."""
@@ -72,11 +59,8 @@ class LocWithin(SpatialOperator):
             if other == place and longer >= distance:
                 yield Implication(True, at, True)
 
-    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+    def boxed(self, place: Any, distance: float) -> list[Declaration]:
         """Declares that the position's box meets one around the place."""
-        if not self.is_boxed:
-            return []
-        place, distance = arguments
         return near(self.bounds(place), distance)
 
     def samples(self) -> Iterable[Sample]:

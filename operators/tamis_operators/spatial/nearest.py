@@ -9,31 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tamis import Parameter, Preparation, Sample, Specification, Variable
+from tamis import Parameter, Sample, Variable
 from tamis_operators.spatial.boxes import Declaration, near, united
-from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specification
-from tamis_operators.spatial.configuration import Configuration
-
-
-def specified(configuration: Configuration, shared: Preparation) -> Specification:
-    """Specifies the operator."""
-    return specification(
-        "nearest",
-        "Which place of a kind (airport, bridge, park …) is nearest, and how far it is.",
-        (
-            Parameter("kind", NAME, variable=True),
-            Parameter("name", NAME),
-            Parameter("metres", METRES),
-        ),
-        configuration,
-        shared,
-        outputs=("name", "metres"),
-        cost_seconds=5e-5,
-    )
+from tamis_operators.spatial.common import METRES, NAME, SpatialOperator, specified
 
 
 class NearestPlace(SpatialOperator):
     """Finds the nearest place of a kind."""
+
+    specification = specified(
+        "nearest",
+        "Which place of a kind (airport, bridge, park …) is nearest, and how far it is.",
+        Parameter("kind", NAME, variable=True),
+        Parameter("name", NAME),
+        Parameter("metres", METRES),
+        outputs=("name", "metres"),
+        cost_seconds=5e-5,
+    )
 
     def check(self, kind: Any, name: Any, metres: Any) -> Sequence[object]:
         """Checks that the kind is that of some place."""
@@ -49,11 +41,8 @@ class NearestPlace(SpatialOperator):
             )
         return self.gazetteer.nearest(event.prepared, kind)
 
-    def necessary(self, arguments: Sequence[Any]) -> list[Declaration]:
+    def boxed(self, kind: Any, name: Any, metres: Any) -> list[Declaration]:
         """Declares that the position's box meets one around the places, if it is bounded."""
-        if not self.is_boxed:
-            return []
-        kind, name, metres = arguments
         kind = None if isinstance(kind, Variable) else kind
         if not isinstance(name, Variable):
             named = [each.bounds for each in self.gazetteer.places if each.name == name]

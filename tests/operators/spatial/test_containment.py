@@ -12,6 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tamis_operators.spatial.errors import GeometryError
+from tamis_operators.spatial.gazetteer import MEETING
 from tamis_operators.spatial.geojson import TYPES
 from tests.operators.spatial.oracle import at, box, gazetteer, line, place, point_in_rings, polygon
 
@@ -314,10 +315,10 @@ def test_many_regions_answer_as_one_by_one(
     positions += [at(line((170, 0), (170 + x, y))) for x, y in points if (x, y) != (0, 0)]
     for position in positions:
         one_by_one = [each.holds(position) for each in regions.places]
-        assert regions.holding(position, numbers) == one_by_one
-        assert regions.holding(position, numbers[::-1]) == one_by_one[::-1]
+        assert regions.answers(position, numbers) == one_by_one
+        assert regions.answers(position, numbers[::-1]) == one_by_one[::-1]
         meeting = [each.meets(position) for each in regions.places]
-        assert regions.meeting(position, numbers) == meeting
+        assert regions.answers(position, numbers, MEETING) == meeting
 
 
 NUMBERS = st.one_of(

@@ -19,7 +19,7 @@ from tamis_operators import spatial
 from tamis_operators.spatial import boroughs
 from tamis_operators.spatial.configuration import configured
 from tamis_operators.spatial.errors import GazetteerError
-from tamis_operators.spatial.gazetteer import Gazetteer, gazetteer_of
+from tamis_operators.spatial.gazetteer import MEETING, Gazetteer, gazetteer_of
 from tests.operators.spatial.oracle import at, box, collection, feature, line, point_in_rings
 
 POINT = {"type": "Point", "coordinates": [1, 2]}
@@ -47,14 +47,14 @@ def test_names_and_kinds(tmp_path: Path) -> None:
     places = loaded(file)
     assert [each.name for each in places.places] == ["Harbor", "Lighthouse", "Pier"]
     assert places.region("Port") is places.region("The Harbor") is places.place("Harbor")
-    assert places.extended("Pier").name == "Pier"
+    assert places.region("Pier", MEETING).name == "Pier"
     assert places.kind("water") == "water"
     with pytest.raises(ArgumentError, match=r"unknown region 'Harbour'; did you mean Harbor\?"):
         places.region("Harbour")
     with pytest.raises(ArgumentError, match="Pier is a line, not an area: locWithin"):
         places.region("Pier")
     with pytest.raises(ArgumentError, match="Lighthouse is a point, not a line or an area"):
-        places.extended("Lighthouse")
+        places.region("Lighthouse", MEETING)
     with pytest.raises(ArgumentError, match=r"unknown kind 'watr'; did you mean water\?"):
         places.kind("watr")
 
@@ -235,7 +235,7 @@ def test_the_boroughs_hold_what_ray_casting_says() -> None:
         expected = [
             any(point_in_rings(point, part) for part in rings[each.number]) for each in areas
         ]
-        assert places.holding(at(list(point)), [each.number for each in areas]) == expected
+        assert places.answers(at(list(point)), [each.number for each in areas]) == expected
 
 
 DISTANCES = [

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis_operators import spatial
 from tamis_operators.spatial.configuration import configured
-from tamis_operators.spatial.gazetteer import Gazetteer, gazetteer_of
+from tamis_operators.spatial.gazetteer import MEETING, Gazetteer, gazetteer_of
 from tamis_operators.spatial.position import Position
 from tests.operators.spatial.oracle import (
     at,
@@ -206,8 +206,8 @@ def test_lines_and_areas_keep_to_what_is_declared(
     positions: list[Position] = [at(shape) for shape in shapes]
     numbers = [each.number for each in regions.places]
     for position in positions:
-        meets = regions.meeting(position, numbers)
-        holds = regions.holding(position, numbers[:3])
+        meets = regions.answers(position, numbers, MEETING)
+        holds = regions.answers(position, numbers[:3])
         for number in numbers:
             for place, around, away in regions.related(number, numbers):
                 assert not (around and meets[number] and not meets[place])
