@@ -36,7 +36,7 @@ _ANNOTATIONS: dict[str, frozenset[int]] = {
 class Operator:
     """Answers predicates: subclass it, set `specification`, and answer in `solve`.
 
-    Only `solve` is required. It may be `async`."""
+    Only `solve` is required, which may be `async`, or a `solve_many` that is not."""
 
     specification: Specification
 
@@ -49,7 +49,12 @@ class Operator:
 
     def solve(self, event: Any, *arguments: Any) -> Any:
         """Answers: a bool, or the solutions of the variables asked for."""
-        raise OperatorError(f"{self.specification.name} does not define solve")
+        if not self.answers_many or inspect.iscoroutinefunction(self.solve_many):
+            raise OperatorError(f"{self.specification.name} does not define solve")
+        (answer,) = self.solve_many(event, [arguments])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
         """Answers several argument lists about one event at once."""
@@ -154,26 +159,13 @@ class FunctionOperator(Operator):
         self,
         function: Callable[..., Any],
         specification: Specification,
-        check: Callable[..., Sequence[object] | None] | None = None,
-        solve_many: Callable[..., Sequence[Any]] | None = None,
-        solve_events: Callable[..., Sequence[Any]] | None = None,
-        implications: Callable[..., Iterable[Implication]] | None = None,
-        necessary: Callable[..., Iterable[Declaration]] | None = None,
         samples: Iterable[Sample] = (),
+        **methods: Callable[..., Any],
     ) -> None:
         functools.update_wrapper(self, function)
         self.specification = specification
-        self.solve = function  # type: ignore[method-assign]
-        if check is not None:
-            self.check = check  # type: ignore[method-assign]
-        if solve_many is not None:
-            self.solve_many = solve_many  # type: ignore[method-assign]
-        if solve_events is not None:
-            self.solve_events = solve_events  # type: ignore[method-assign]
-        if implications is not None:
-            self.implications = implications  # type: ignore[method-assign]
-        if necessary is not None:
-            self.necessary = necessary  # type: ignore[method-assign]
+        for name, method in {"solve": function, **methods}.items():
+            setattr(self, name, method)
         self._samples = tuple(samples)
 
     def samples(self) -> Iterable[Sample]:
@@ -259,11 +251,6 @@ def operator(
     inputs: Iterable[str] | None = None,
     optional_inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
-    check: Callable[..., Sequence[object] | None] | None = None,
-    solve_many: Callable[..., Sequence[Any]] | None = None,
-    solve_events: Callable[..., Sequence[Any]] | None = None,
-    implications: Callable[..., Iterable[Implication]] | None = None,
-    necessary: Callable[..., Iterable[Declaration]] | None = None,
     samples: Iterable[Sample] = (),
     **rest: Any,
 ) -> FunctionOperator | Callable[[Callable[..., Any]], FunctionOperator]:
@@ -278,15 +265,14 @@ def operator(
 
     def decorate(function: Callable[..., Any]) -> FunctionOperator:
         given = name if name is not None else getattr(function, "__name__", "")
-        for what, part in (
-            ("check", check), ("solve_many", solve_many), ("solve_events", solve_events),
-            ("implications", implications), ("necessary", necessary),
-        ):  # fmt: skip
-            if part is not None and not callable(part):
-                raise OperatorError(f"{what} of {given} is a function, not {part!r:.80}")
+        methods = {name: rest[name] for name in _METHODS if rest.get(name) is not None}
+        for what, method in methods.items():
+            if not callable(method):
+                raise OperatorError(f"{what} of {given} is a function, not {method!r:.80}")
         parameters, variadic = signature_of(function, given)
-        _check_settings(rest)
-        rest.setdefault("description", (inspect.getdoc(function) or "").partition("\n")[0])
+        settings = {name: value for name, value in rest.items() if name not in _METHODS}
+        _check_settings(settings)
+        settings.setdefault("description", (inspect.getdoc(function) or "").partition("\n")[0])
         specification = Specification(
             name=given,
             parameters=parameters,
@@ -294,18 +280,9 @@ def operator(
             inputs=None if inputs is None else names_of(inputs, "inputs", given),
             optional_inputs=names_of(optional_inputs, "optional_inputs", given),
             outputs=names_of(outputs, "outputs", given),
-            **rest,
+            **settings,
         )
-        return FunctionOperator(
-            function,
-            specification,
-            check,
-            solve_many,
-            solve_events,
-            implications,
-            necessary,
-            samples,
-        )
+        return FunctionOperator(function, specification, samples, **methods)
 
     return decorate if function is None else decorate(function)
 
@@ -313,10 +290,11 @@ def operator(
 def _check_settings(given: Iterable[str]) -> None:
     for setting in given:
         if setting not in _SETTINGS:
-            hint = did_you_mean(setting, (*_SETTINGS, *(operator.__kwdefaults__ or ())))
+            hint = did_you_mean(setting, (*_SETTINGS, *_METHODS, *(operator.__kwdefaults__ or ())))
             raise OperatorError(f"an operator has no setting {setting!r}{hint}")
 
 
+_METHODS = ("check", "solve_many", "solve_events", "implications", "necessary")
 _SETTINGS = tuple(
     each.name
     for each in fields(Specification)

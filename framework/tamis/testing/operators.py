@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from tamis.language.text import constant_text
-from tamis.operators import Declaration, Implication, Operator, operator, record_of
+from tamis.operators import Operator, operator, record_of
 from tamis.operators.specification import Parameter, Preparation, Specification
 
 Answered = tuple[str, tuple[object, ...]]
@@ -19,48 +20,12 @@ class StandIn(Operator):
 
     inner: Operator
 
-    @property
-    def answers_many(self) -> bool:
-        """True if the operator answers many lists at once."""
-        return self.inner.answers_many
 
-    @property
-    def answers_events(self) -> bool:
-        """True if the operator answers several events at once."""
-        return self.inner.answers_events
-
-    @property
-    def implies(self) -> bool:
-        """True if the operator has implications."""
-        return self.inner.implies
-
-    @property
-    def declares(self) -> bool:
-        """True if the operator declares what is necessary."""
-        return self.inner.declares
-
-    @property
-    def is_comparable(self) -> bool:
-        """True if the operator says what constants are called in solutions."""
-        return self.inner.is_comparable
-
-    def check(self, *arguments: Any) -> Sequence[object] | None:
-        """Returns the arguments as the operator accepts them."""
-        return self.inner.check(*arguments)
-
-    def implications(
-        self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
-    ) -> Iterable[Implication]:
-        """Returns what the operator implies for other calls."""
-        return self.inner.implications(arguments, others)
-
-    def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
-        """Returns the arguments as solutions of the operator name them."""
-        return self.inner.in_solutions(arguments)
-
-    def necessary(self, arguments: Sequence[Any]) -> Iterable[Declaration]:
-        """Returns what the operator declares of a predicate."""
-        return self.inner.necessary(arguments)
+for _name in (
+    *("answers_many", "answers_events", "implies", "declares", "is_comparable"),
+    *("check", "implications", "in_solutions", "necessary"),
+):
+    setattr(StandIn, _name, property(attrgetter(f"inner.{_name}")))
 
 
 class CountingOperator(StandIn):

@@ -90,12 +90,10 @@ class LooksLike(Operator):
             )
         return features
 
-    def solve(self, event: Any, *arguments: Any) -> bool | list[str]:
-        """Returns whether the reference is there; with a variable, the names of those that are."""
-        return self.solve_many(event, [arguments])[0]
-
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool | list[str]]:
-        """Returns the same for several references; they are paired in one product."""
+        """Returns whether references are there; with a variable, the names of those that are.
+
+        All of them are paired in one product."""
         from tamis_operators.image.verification import agreeing, paired
 
         frame, asked = event.prepared, [each for (each,) in lists]

@@ -79,13 +79,6 @@ class Question(Operator):
             )
         return (text, *outputs)
 
-    def solve(self, event: Any, *arguments: Any) -> Any:
-        """Returns the answer to one question."""
-        (found,) = self.solve_many(event, [arguments])
-        if isinstance(found, Exception):
-            raise found
-        return found
-
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[Any]:
         """Returns the answers to several, a request for as many as may stand in one."""
         questions = list(dict.fromkeys(arguments[0] for arguments in lists))

@@ -81,15 +81,8 @@ class InstanceOf(Operator):
             raise ArgumentError(f"an entity is a name, not {entity!r}")
         return ontology.entity(entity), ontology.expression(expression)
 
-    def solve(self, event: Any, entity: object, expression: object) -> object:
-        """Returns whether the entity is an instance, or all that are."""
-        (answer,) = self.solve_many(event, [(entity, expression)])
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
     def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[object]:
-        """Returns the answers to several; expressions not known before make one run."""
+        """Returns whether entities are instances, or all that are: new expressions make one run."""
         ontology, instances = self._reasoning.ontology, event.prepared
         for _, expression in lists:
             ontology.expect(expression)

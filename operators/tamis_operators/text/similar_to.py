@@ -43,13 +43,6 @@ class SimilarTo(Operator):
         self._vectors.expect(phrase)
         return None
 
-    def solve(self, event: Any, phrase: str, score: object) -> list[float]:
-        """Returns the score."""
-        (found,) = self.solve_many(event, [(phrase, score)])
-        if isinstance(found, Exception):
-            raise found
-        return found
-
     def solve_many(
         self, event: Any, lists: Sequence[Sequence[Any]]
     ) -> list[list[float] | Exception]:

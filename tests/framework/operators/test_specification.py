@@ -379,3 +379,27 @@ def test_what_is_to_be_set_up_is_a_sentence_at_subscription() -> None:
 def test_a_wrong_setting_is_told_what_it_should_be(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(tamis.OperatorError, match=words):
         operator(name="over", **settings)(lambda event: True)
+
+
+def test_an_operator_may_answer_many_alone() -> None:
+    class Louder(Operator):
+        specification = Specification(name="louder", parameters=(Parameter("level"),))
+
+        def solve_many(self, event: Any, lists: Any) -> list[Any]:
+            """Answers several, with a failure in the place of one."""
+            return [event["level"] > each or ValueError("too quiet") for (each,) in lists]
+
+    class Waiting(Operator):
+        specification = Specification(name="waiting", parameters=(Parameter("level"),))
+
+        async def solve_many(self, event: Any, lists: Any) -> list[Any]:  # type: ignore[override]
+            """Waits for its answers."""
+            return [True for _ in lists]
+
+    made = Louder()
+    assert made.answers_many
+    assert made.solve({"level": 7}, 3) is True
+    with pytest.raises(ValueError, match="too quiet"):
+        made.solve({"level": 7}, 9)
+    with pytest.raises(OperatorError, match="waiting does not define solve"):
+        Waiting().solve({"level": 7}, 3)
