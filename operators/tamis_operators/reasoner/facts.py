@@ -14,6 +14,7 @@ from typing import Any
 
 import pyoxigraph as ox
 
+from tamis import Operator, Sample, Specification
 from tamis.kit import Scalar, is_facts_path, kind_of
 from tamis_operators.reasoner.closing import (
     Closure,
@@ -90,6 +91,26 @@ class Facts:
                 self._literals = literals_by_value(self.terms)
         key = (kind_of(value), value)
         return (*self.knowledge.literals.get(key, ()), *self._literals.get(key, ()))
+
+
+class FactsOperator(Operator):
+    """An operator over the facts of an event."""
+
+    tried: tuple[Sample, ...]
+    """Samples of the bundled ontology."""
+
+    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
+        self.settings = settings
+        self.specification = specification
+
+    @property
+    def known(self) -> Knowledge:
+        """The ontology, and what follows from it."""
+        return knowledge(self.settings)
+
+    def samples(self) -> Iterable[Sample]:
+        """Returns samples of the bundled ontology, where that is the one."""
+        return self.tried if self.settings.is_bundled else ()
 
 
 def prepared_facts(settings: ReasonerSettings, event: Mapping[str, Any]) -> Facts:

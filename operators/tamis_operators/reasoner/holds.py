@@ -11,12 +11,10 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tamis import Implication, Operator, Sample, Specification, Variable
+from tamis import Implication, Sample, Variable
 from tamis.kit import Scalar
-from tamis_operators.reasoner.facts import Facts
-from tamis_operators.reasoner.knowledge import knowledge
+from tamis_operators.reasoner.facts import Facts, FactsOperator
 from tamis_operators.reasoner.names import Node
-from tamis_operators.reasoner.settings import ReasonerSettings
 
 
 class ConstantObject(NamedTuple):
@@ -26,17 +24,25 @@ class ConstantObject(NamedTuple):
     entity: Node | None
 
 
-class Holds(Operator):
+_EVENT = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 ; :speed 31.5 . :van3 :speed 30 ."}
+
+
+class Holds(FactsOperator):
     """Decides whether a triple is true; with variables, finds those that are."""
 
-    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
-        self.settings = settings
-        self.specification = specification
+    answers_many = True  # from one closure
+    tried = (
+        Sample("holds(unit7, follows, van3)", _EVENT, True),
+        Sample("holds(van3, follows, unit7)", _EVENT, False),
+        Sample("holds(van3, near, ?y)", _EVENT, ["unit7"]),
+        Sample("holds(?x, speed, ?v), ?v > 31", _EVENT),
+        Sample("holds(van3, speed, 30)", _EVENT, True),
+    )
 
     def check(self, *arguments: Any) -> Sequence[object]:
         """Names as terms."""
         subject, property, object = arguments
-        names = knowledge(self.settings).names
+        names = self.known.names
         return (
             subject if isinstance(subject, Variable) else names.entity_of(subject, 0),
             property if isinstance(property, Variable) else names.property_of(property, 1),
@@ -57,33 +63,16 @@ class Holds(Operator):
             return (facts.scalar(triple[place]) for triple in found)
         return (tuple(facts.scalar(triple[place]) for place in asked) for triple in found)
 
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Answers all from one closure."""
-        return [self.solve(event, *arguments) for arguments in lists]
-
     def implications(
         self, arguments: Sequence[Any], others: Sequence[Sequence[Any]]
     ) -> Iterator[Implication]:
         """Implies for a property the properties above it."""
         subject, property, object = arguments
-        known = knowledge(self.settings)
+        known = self.known
         above = known.superproperties(property)
         for place, (other, other_property, value) in enumerate(others):
             if (other, value) == (subject, object) and known.terms.known(other_property) in above:
                 yield Implication(True, place, True)
-
-    def samples(self) -> Iterable[Sample]:
-        """Returns samples of the bundled ontology."""
-        if not self.settings.is_bundled:
-            return ()
-        event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 ; :speed 31.5 . :van3 :speed 30 ."}
-        return (
-            Sample("holds(unit7, follows, van3)", event, True),
-            Sample("holds(van3, follows, unit7)", event, False),
-            Sample("holds(van3, near, ?y)", event, ["unit7"]),
-            Sample("holds(?x, speed, ?v), ?v > 31", event),
-            Sample("holds(van3, speed, 30)", event, True),
-        )
 
 
 def _found(

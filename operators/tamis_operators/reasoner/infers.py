@@ -127,6 +127,8 @@ def prepared_inference(
 class Infers(Operator):
     """Decides whether rules derive a head; with variables, for which values."""
 
+    answers_many = True  # from one evaluation
+
     def __init__(
         self, settings: ReasonerSettings, specification: Specification, rules: Rules
     ) -> None:
@@ -165,10 +167,6 @@ class Infers(Operator):
             if all(row[place] == value for place, value in given)
         }
         return sorted(found, key=lambda row: [(kind_of(each), each) for each in row])
-
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Answers all from one evaluation."""
-        return [self.solve(event, *arguments) for arguments in lists]
 
     def samples(self) -> Iterable[Sample]:
         """Yields each head, of an event without facts."""

@@ -6,29 +6,33 @@ entity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyoxigraph as ox
 
-from tamis import Implication, Operator, Sample, Specification, Variable
-from tamis_operators.reasoner.facts import Facts
-from tamis_operators.reasoner.knowledge import knowledge
-from tamis_operators.reasoner.settings import ReasonerSettings
+from tamis import Implication, Sample, Variable
+from tamis_operators.reasoner.facts import Facts, FactsOperator
 from tamis_operators.reasoner.vocabulary import TYPE
 
+_EVENT = {"facts": ":unit7 a :PoliceCar ; :follows :van3 . :van3 a :Van ."}
 
-class IsA(Operator):
+
+class IsA(FactsOperator):
     """Decides whether an entity is in a class; with variables, finds entities or classes."""
 
-    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
-        self.settings = settings
-        self.specification = specification
+    answers_many = True  # from one closure
+    tried = (
+        Sample("isA(unit7, EmergencyVehicle)", _EVENT, True),
+        Sample("isA(van3, PoliceCar)", _EVENT, False),
+        Sample("isA(?x, PoliceCar)", _EVENT, ["unit7"]),
+        Sample("isA(unit7, ?c)", _EVENT),
+    )
 
     def check(self, *arguments: Any) -> Sequence[object]:
         """Names as terms."""
         entity, kind = arguments
-        names = knowledge(self.settings).names
+        names = self.known.names
         return (
             entity if isinstance(entity, Variable) else names.entity_of(entity, 0),
             kind if isinstance(kind, Variable) else names.class_of(kind, 1),
@@ -49,15 +53,11 @@ class IsA(Operator):
             return [] if Variable in map(type, arguments) else False
         return _solutions(facts, number, of)
 
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Answers all from one closure."""
-        return [self.solve(event, *arguments) for arguments in lists]
-
     def in_solutions(self, arguments: Sequence[Any]) -> Sequence[Any] | None:
         """Returns the words of entity and class; `None` for blank nodes, some being hidden."""
         if any(isinstance(each, ox.BlankNode) for each in arguments):
             return None
-        scalar = knowledge(self.settings).names.scalar
+        scalar = self.known.names.scalar
         return [None if isinstance(each, Variable) else scalar(each) for each in arguments]
 
     def implications(
@@ -65,7 +65,7 @@ class IsA(Operator):
     ) -> Iterator[Implication]:
         """Implies every class above, and excludes those that are disjoint with one of these."""
         entity, kind = arguments
-        known = knowledge(self.settings)
+        known = self.known
         above = known.superclasses(kind)
         apart = known.disjoint(above)
         for place, (other, other_kind) in enumerate(others):
@@ -75,18 +75,6 @@ class IsA(Operator):
                     yield Implication(True, place, True)
                 elif not apart.isdisjoint(theirs):
                     yield Implication(True, place, False)
-
-    def samples(self) -> Iterable[Sample]:
-        """Returns samples of the bundled ontology."""
-        if not self.settings.is_bundled:
-            return ()
-        event = {"facts": ":unit7 a :PoliceCar ; :follows :van3 . :van3 a :Van ."}
-        return (
-            Sample("isA(unit7, EmergencyVehicle)", event, True),
-            Sample("isA(van3, PoliceCar)", event, False),
-            Sample("isA(?x, PoliceCar)", event, ["unit7"]),
-            Sample("isA(unit7, ?c)", event),
-        )
 
 
 def _solutions(facts: Facts, number: int | None, of: int | None) -> Iterator[Any]:

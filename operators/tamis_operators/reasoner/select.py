@@ -11,28 +11,31 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from tamis import ArgumentError, Operator, Sample, Specification, Variable
+from tamis import ArgumentError, Sample, Variable
 from tamis.kit import Scalar, kind_of
-from tamis_operators.reasoner.facts import Facts
+from tamis_operators.reasoner.facts import Facts, FactsOperator
 from tamis_operators.reasoner.holds import ConstantObject
-from tamis_operators.reasoner.knowledge import knowledge
 from tamis_operators.reasoner.queries import checked_query
-from tamis_operators.reasoner.settings import ReasonerSettings
+
+_EVENT = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 :speed 30 ."}
+_QUERY = "select('SELECT ?x ?v { ?x :follows/:speed ?v }', ?who, ?speed)"
 
 
-class Select(Operator):
+class Select(FactsOperator):
     """The solutions of a SELECT query."""
 
-    def __init__(self, settings: ReasonerSettings, specification: Specification) -> None:
-        self.settings = settings
-        self.specification = specification
+    tried = (
+        Sample(_QUERY, _EVENT, [("unit7", 30)]),
+        Sample(f"{_QUERY}, ?speed > 40", _EVENT),
+        Sample("select('SELECT ?x { ?x a :Boat }', ?x)", _EVENT, []),
+    )
 
     def check(self, *arguments: Any) -> Sequence[object]:
         """Checks the query, which needs as many variables as are asked for."""
         query, *wanted = arguments
         if isinstance(query, Variable):
             raise ArgumentError("a query is a string, not a variable")
-        known = knowledge(self.settings)
+        known = self.known
         variables = checked_query(query, known.prefixes, "SELECT")
         if len(variables) != len(wanted):
             names = ", ".join(f"?{name}" for name in variables)
@@ -60,18 +63,6 @@ class Select(Operator):
         if any(isinstance(each, Variable) for each in wanted):
             return solutions
         return next(solutions, None) is not None
-
-    def samples(self) -> Iterable[Sample]:
-        """Returns samples of the bundled ontology."""
-        if not self.settings.is_bundled:
-            return ()
-        event = {"facts": ":unit7 a :PoliceCar ; :pursues :van3 . :van3 :speed 30 ."}
-        query = "select('SELECT ?x ?v { ?x :follows/:speed ?v }', ?who, ?speed)"
-        return (
-            Sample(query, event, [("unit7", 30)]),
-            Sample(f"{query}, ?speed > 40", event),
-            Sample("select('SELECT ?x { ?x a :Boat }', ?x)", event, []),
-        )
 
 
 def _solutions(

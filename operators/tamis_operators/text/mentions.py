@@ -32,6 +32,8 @@ _MOST_IMPLYING = 2_000
 class Mentions(Operator):
     """`mentions(phrase)`."""
 
+    answers_many = True  # of one reading
+
     def __init__(self, specification: Specification, phrases: Phrases) -> None:
         self.specification = specification
         self._phrases = phrases
@@ -49,10 +51,6 @@ class Mentions(Operator):
         """Returns whether the text holds the phrase."""
         self._phrases.learn(phrase)
         return bool(event.prepared.holds(phrase))
-
-    def solve_many(self, event: Any, lists: Sequence[Sequence[Any]]) -> list[bool]:
-        """Returns whether it holds each of several."""
-        return [self.solve(event, phrase) for (phrase,) in lists]
 
     @property
     def implies(self) -> bool:
