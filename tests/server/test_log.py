@@ -9,6 +9,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -249,6 +250,42 @@ def test_expiry_is_noticed_whatever_was_changed_before(tmp_path: Path) -> None:
         ("expire", "a"),
         ("publish", "e3"),
     ]
+
+
+def test_full_batches_are_made_before_their_turn_comes(tmp_path: Path) -> None:
+    now = [0.0]
+    with Log(tmp_path, clock=lambda: now[0]) as log:
+        log.writer.most_together = 1
+        log.submit(Subscribe({"where": "1"}, TICKET, "s", 10.0)).result()
+        log.submit(Publish([event(0)])).result()
+        with log.writer.gathering():
+            handed_in: list[PendingChange[Any]] = [
+                log.submit(Publish([event(1)])),
+                log.submit(Publish([event(0, other=True)])),  # what is made behind it is made anew
+                log.submit(Publish([{"id": "\ud800"}])),
+                log.submit(Publish([event(1), event(2)])),
+                log.submit(Publish([event(number) for number in range(3, 80)])),
+                log.submit(Subscribe({"where": "2"}, TICKET, "t")),
+                log.submit(Publish([event(80)])),
+            ]
+            made = [batch.ready is not None for batch in log.writer._queue]
+            now[0] = 20.0
+            handed_in.append(log.submit(Publish([event(81)])))
+        refused = [each.exception() for each in handed_in]
+        assert made == [True, True, False, False, False, False, False]
+        assert [type(each) for each in refused[:4]] == [
+            type(None),
+            OtherContent,
+            LogError,
+            type(None),
+        ]
+        assert refused[4:] == [None] * 4
+        assert handed_in[3].result() == PublishedEvents(["e1", "e2"], [3, 5])
+        log.submit(Publish([event(82)])).result()
+    with Log(tmp_path) as log:
+        found = [(each.id, each.kind, each.at) for each in log.reading.entries(2, 200)]
+    assert [id for id, kind, _ in found if kind == "publish"] == [f"e{at}" for at in range(1, 83)]
+    assert found.index(("s", "expire", 20.0)) < found.index(("t", "subscribe", 20.0))
 
 
 def test_an_entry_that_was_changed_does_not_fit_its_hash(folder: Path) -> None:

@@ -49,6 +49,8 @@ class LogMachine(RuleBasedStateMachine):
     def open(self, folder: Path) -> None:
         self.place = folder
         self.log = Log(folder, clock=lambda: self.model.clock)
+        if self.model.position % 2:  # then each batch is full, and made before its turn comes
+            self.log.writer.most_together = 1
         self.follower = Follower(self.log)
 
     def born(self, which: int) -> int:

@@ -110,6 +110,7 @@ class Customer:
 def main(folder: str, seed: str) -> None:
     say(opening=seed)
     log = Log(folder)
+    log.writer.most_together = random.Random(f"{seed} together").choice([1, 2, 1_024])
     follower = Follower(log)
     say(opened=seed)
     for number in range(_WRITERS):

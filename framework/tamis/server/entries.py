@@ -8,7 +8,7 @@ the ids of the last events and how far the log has come are written by the same 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain, count, repeat
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,8 @@ class CommitEntries:
         self._places: dict[str, int] = {}
         """The events by their ids, those that were looked for."""
         self._looked_up = 0
+        self._rows: tuple[str, Iterable[Any]] | None = None
+        self._last: tuple[str, list[Any]]
 
     def append(
         self, kind: str, id: str, body: Mapping[str, Any] | str, born: int | None, large: int
@@ -129,16 +131,21 @@ class CommitEntries:
         place = self._places.get(id)
         return None if place is None else (self._bodies[place], self._first + place)
 
-    def write(self, database: apsw.Connection) -> None:
-        """Writes all of them, and how far the log has come; `EventsKnown` where it has one of the
-        events."""
+    def finish(self) -> None:
+        """Makes what is written of all of them, and of how far the log has come."""
         state = self._state
-        text, values = self._write_entries(database) if self._ids else (_UPDATE_STATE, [])
+        text, values = self._made() if self._ids else (_UPDATE_STATE, [])
         state.commits += 1
         values += (state.commits, state.position, state.hash)
         values += (state.cursor, state.floor, state.total, state.clock)
+        self._last = text, values
+
+    def write(self, database: apsw.Connection) -> None:
+        """Writes what `finish` made; `EventsKnown` where the log has one of the events."""
+        if self._rows:
+            database.executemany(*self._rows)
         try:
-            database.execute(text, values)
+            database.execute(*self._last)
         except Exception as failure:
             import apsw
 
@@ -146,8 +153,9 @@ class CommitEntries:
                 raise EventsKnown(str(failure)) from failure
             raise
 
-    def _write_entries(self, database: apsw.Connection) -> tuple[str, list[Any]]:
-        """Writes all but the last events; what writes these and the state, and values of these."""
+    def _made(self) -> tuple[str, list[Any]]:
+        """Makes the rows of all but the last events; what writes these and the state, and values of
+        these."""
         state, number = self._state, len(self._ids)
         kinds, births = [changes.PUBLISH] * number, ["0"] * number
         for at, (kind, born) in self._others.items():
@@ -163,13 +171,13 @@ class CommitEntries:
                 *(self._bodies, totals, chain(repeat(None, number - 1), (hash,))),
                 strict=False,
             )
-            database.executemany(_INSERT, rows)
+            self._rows = _INSERT, rows
             return (_END, [self._first]) if self.events else (_UPDATE_STATE, [])
         last = (number - 1) // _TOGETHER * _TOGETHER
         if last:
             starts = range(0, last, _TOGETHER)
             several = [self._values(at, at + _TOGETHER, totals, None) for at in starts]
-            database.executemany(_insert_events(_TOGETHER), several)
+            self._rows = _insert_events(_TOGETHER), several
         return _end(number - last), [*self._values(last, number, totals, hash), self._first]
 
     def _values(self, start: int, stop: int, totals: list[int], hash: bytes | None) -> list[Any]:

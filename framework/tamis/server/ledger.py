@@ -83,29 +83,30 @@ class LogTransaction:
     ) -> None:
         self._database = database
         self._payloads = payloads
-        self._before = before.position
+        self.before = before
         self._asks = asks
         """Whether each id of an event is asked for before it is written."""
         self._now = max(before.clock, now)
         self.state = LogState(*vars(before).values())
         self.state.clock = self._now
         self._entries = CommitEntries(self.state, self._now)
+        self.outcomes: list[object] = []
         self.removed_payloads: list[str] = []
         """The files that nothing names any more."""
 
-    def write(self, together: Sequence[Change | EventRun]) -> list[object]:
-        """Writes changes; what became of each: a result or a refusal; of a run of events, where
-        they begin when they are taken as new, or what became of each of its changes."""
+    def write(self, together: Sequence[Change | EventRun]) -> None:
+        """Writes changes but for their entries. What became of each: a result or a refusal; of a
+        run of events, where they begin when they are taken as new, which no look into the database
+        takes, or what became of each of its changes."""
         self.expire()
-        outcomes: list[object] = []
         for part in together:
             if not isinstance(part, EventRun):
-                outcomes.append(self._tried(part))
+                self.outcomes.append(self._tried(part))
             elif self._asks:
-                outcomes.append([self._tried(change) for change in part.changes()])
+                self.outcomes.append([self._tried(change) for change in part.changes()])
             else:
-                outcomes.append(self._entries.append_events(part))
-        return outcomes
+                self.outcomes.append(self._entries.append_events(part))
+        self._entries.finish()
 
     def _tried(self, change: Change) -> object:
         """Writes a change; what became of it, or why it is refused, of which nothing is left."""
@@ -142,10 +143,9 @@ class LogTransaction:
                 return self._change_webhook(change)
         return None
 
-    def end(self) -> LogState:
+    def end(self) -> None:
         """Writes the entries and how far the log has come, last of all."""
         self._entries.write(self._database)
-        return self.state
 
     # entries
 
@@ -394,7 +394,7 @@ class LogTransaction:
         return ids
 
     def _decide(self, change: changes.Decide) -> None:
-        if not self.state.cursor <= change.cursor <= self._before:
+        if not self.state.cursor <= change.cursor <= self.before.position:
             raise LogError(f"verdicts up to {change.cursor} after those up to {self.state.cursor}")
         run, verdicts = self._database.executemany, change.verdicts
         run("INSERT INTO verdicts VALUES(?, ?)", [(each.position, each.body) for each in verdicts])

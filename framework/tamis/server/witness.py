@@ -24,6 +24,7 @@ NAME = "witness"
 FORMAT_VERSION = 1
 _FIELDS = struct.Struct("<8sIQQ32s")
 _CHECKSUM = struct.Struct("<I")
+_NO_CHECKSUM = bytes(_CHECKSUM.size)
 _MAGIC = b"tamislog"
 _SLOT_BYTES = 512
 """A sector each, so that writing one never harms the other."""
@@ -104,4 +105,4 @@ def _mark(slot: bytes) -> Mark | None:
 
 def _checksum(fields: bytes) -> int:
     """Returns the checksum of a slot, for which it is itself zero."""
-    return zlib.crc32(bytes(_CHECKSUM.size), zlib.crc32(fields))
+    return zlib.crc32(_NO_CHECKSUM, zlib.crc32(fields))

@@ -1,9 +1,11 @@
 """Commits changes, one transaction for all that wait: the only thread that writes.
 
 A change is answered when it is on disk and the witness knows of it, never before. Events are first
-written as if their ids were new, and each is asked for only where that is found wrong. A full disk
-refuses what waits and is left behind; after any other failure of the database, and after a failed
-sync above all, nobody knows what is on disk: the writer is broken, and says so until a restart.
+written as if their ids were new, and each is asked for only where that is found wrong. Who hands in
+the last of a full batch makes what it writes, while those before it are flushed; where they did not
+become what was thought, it is made anew. A full disk refuses what waits and is left behind; after
+any other failure of the database, and after a failed sync above all, nobody knows what is on disk:
+the writer is broken, and says so until a restart.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ _PASSING = {
     errno.ENFILE: "too many files are open",
 }
 """Failures before anything is written, which pass."""
+_UNWRITABLE = (ValueError, TypeError, RecursionError)
+"""What is raised for what cannot be written as text."""
 _OWN = (Attempt, Decide, Expire, Retain)
 """Changes of the server itself, which always find room."""
 
@@ -66,6 +70,8 @@ class LogWriter:
         self.state = state
         self._before: LogState | None = state
         """That of the database, where it is known."""
+        self._upcoming: LogState | None = state
+        """The one behind all full batches, as far as anybody knows."""
         self.broken: str | None = None
         self.commits = 0
         self.changes = 0
@@ -103,7 +109,27 @@ class LogWriter:
                 self._queue.append(CommitBatch())
             self._waiting += 1
             self._wakened.notify()
-            return self._queue[-1].append(change)
+            pending = self._queue[-1].append(change)
+            if self._queue[-1].changes == self.most_together:
+                self._prepare(self._queue[-1])
+            return pending
+
+    def _prepare(self, batch: CommitBatch) -> None:
+        """Makes what a full batch of plain events writes, while those before it are flushed."""
+        before, now = self._upcoming, self._clock()
+        self._upcoming = None
+        if before is None or not batch.is_plain or max(before.clock, now) >= before.expires:
+            return
+        with contextlib.suppress(*_UNWRITABLE):
+            batch.ready = self._transaction(batch.parts, before, now, asks=False)
+            self._upcoming = batch.ready.state
+
+    def _transaction(
+        self, together: list[Change | EventRun], before: LogState, now: float, *, asks: bool
+    ) -> LogTransaction:
+        ledger = LogTransaction(self._database, self._payloads, before, now, asks=asks)
+        ledger.write(together)
+        return ledger
 
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
@@ -143,22 +169,24 @@ class LogWriter:
                     return
                 batch = self._queue.popleft()
                 self._waiting -= batch.changes
-            batch.end(self._written(batch.parts, batch.changes))
+            batch.end(self._written(batch.parts, batch.changes, batch.ready))
             if self._following:
                 self.waken_followers()
 
-    def _written(self, together: list[Change | EventRun], number: int) -> Sequence[object]:
+    def _written(
+        self, together: list[Change | EventRun], number: int, ready: LogTransaction | None = None
+    ) -> Sequence[object]:
         """Commits parts of so many changes; what became of each."""
         try:
             if self.broken is not None:
                 raise LogError(self.broken)
             try:
-                ledger, outcomes = self._commit(together, asks=False)
+                ledger = self._commit(together, ready, asks=False)
             except EventsKnown:
-                ledger, outcomes = self._commit(together, asks=True)
+                ledger = self._commit(together, None, asks=True)
             state = ledger.state
             self._witness.write(Mark(state.commits, state.position, state.hash))
-        except (ValueError, TypeError, RecursionError) as failure:
+        except _UNWRITABLE as failure:
             if number == 1:
                 return [LogError(f"this cannot be written: {failure}")]
             # one that cannot be written is nothing to the others
@@ -171,7 +199,7 @@ class LogWriter:
         self.changes += number
         if ledger.removed_payloads:
             self._payloads.remove(ledger.removed_payloads)
-        return outcomes
+        return ledger.outcomes
 
     def _written_alone(self, part: Change | EventRun) -> object:
         """Commits a change by itself, or each one of a run."""
@@ -180,16 +208,16 @@ class LogWriter:
         return self._written([part], 1)[0]
 
     def _commit(
-        self, together: list[Change | EventRun], *, asks: bool
-    ) -> tuple[LogTransaction, Sequence[object]]:
+        self, together: list[Change | EventRun], ready: LogTransaction | None, *, asks: bool
+    ) -> LogTransaction:
         database = self._database
         database.execute("BEGIN IMMEDIATE")
         try:
-            before, now = self._before or read_state(database), self._clock()
-            self._before = None
-            ledger = LogTransaction(database, self._payloads, before, now, asks=asks)
-            outcomes = ledger.write(together)
-            ledger.end()
+            before, self._before = self._before or read_state(database), None
+            if ready is None or ready.before is not before:
+                ready = self._transaction(together, before, self._clock(), asks=asks)
+                self._upcoming = ready.state
+            ready.end()
             began = time.perf_counter()
             database.execute("COMMIT")
             self._count_flush(time.perf_counter() - began)
@@ -197,7 +225,7 @@ class LogWriter:
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
-        return ledger, outcomes
+        return ready
 
     def _count_flush(self, seconds: float) -> None:
         self.commit_seconds += seconds
