@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tamis.calling.memo import DEFAULT_BYTES
 from tamis.catalog.sharding import Sharding, cut_of
 from tamis.engine.window import checked_in_flight
 from tamis.errors import SparkError
 from tamis.event.clock import zone_of
-from tamis.event.types import EventType
 from tamis.limits import DEFAULT_LIMITS, Limits
-from tamis.matcher import DEFAULT_INDEX, DEFAULT_PLANNER, Matcher
+from tamis.matcher import DEFAULT_INDEX, Matcher
 from tamis.nearest import did_you_mean
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import packed
 from tamis.spark.held import Holder, MatchTask, holder_of, shard_name
 from tamis.spark.working import Parcel, checked_entries
-from tamis.statistics import Statistics
 from tamis.words import listed
 
 if TYPE_CHECKING:
@@ -51,17 +48,13 @@ class CompiledSubscriptions:
         matcher: Matcher,
         *,
         index: str = DEFAULT_INDEX,
-        planner: str = DEFAULT_PLANNER,
-        statistics: Statistics | None = None,
-        workers: int = 1,
         in_flight: int | None = None,
         shards: int = 1,
         limits: Limits = DEFAULT_LIMITS,
-        time_zone: str | None = None,
-        memo_bytes: int = DEFAULT_BYTES,
-        types: Iterable[EventType] = (),
+        **settings: Any,
     ) -> None:
-        zone_of(time_zone)
+        """Compiles what a matcher has; `settings` are those of the workers' matchers."""
+        zone_of(settings.get("time_zone"))
         _check_no_policies(matcher)
         self.subscriptions = len(matcher)
         self.cut: Sharding | None = None
@@ -75,19 +68,9 @@ class CompiledSubscriptions:
         self.fingerprints = tuple(
             part.save(folder / shard_name(at)) for at, part in enumerate(parts)
         )
-        task = MatchTask(
-            fingerprints=self.fingerprints,
-            operators=packed(_called(matcher, records)),
-            planner=planner,
-            statistics=statistics,
-            workers=workers,
-            in_flight=in_flight,
-            limits=limits,
-            time_zone=time_zone,
-            memo_bytes=memo_bytes,
-            types=tuple(types),
-        )
-        self.key = task.save(folder)
+        operators = packed(_called(matcher, records))
+        settings |= {"limits": limits, "types": tuple(settings.get("types", ()))}
+        self.key = MatchTask(self.fingerprints, operators, in_flight, settings).save(folder)
 
     @staticmethod
     def _parts(

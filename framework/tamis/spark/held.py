@@ -19,18 +19,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tamis.calling.memo import DEFAULT_BYTES, MemoAccount
+from tamis.calling.memo import MemoAccount
 from tamis.errors import SparkError
-from tamis.event.types import EventType
-from tamis.limits import DEFAULT_LIMITS, Limits
 from tamis.matcher import Matcher
 from tamis.operators import OperatorRecord
 from tamis.operators.shipping import unpacked
 from tamis.result.lines import ResultText, ResultTexts
 from tamis.result.totals import GivenLine, Totals
-from tamis.statistics import Statistics
 
 _TASK = "task"
 BLOCK = 8_192
@@ -44,14 +41,9 @@ class MatchTask:
     fingerprints: tuple[str, ...]
     """Of each shard."""
     operators: bytes
-    planner: str
-    statistics: Statistics | None
-    workers: int = 1
-    in_flight: int | None = None
-    limits: Limits = DEFAULT_LIMITS
-    time_zone: str | None = None
-    memo_bytes: int = DEFAULT_BYTES
-    types: tuple[EventType, ...] = ()
+    in_flight: int | None
+    settings: dict[str, Any]
+    """Of matchers."""
 
     def save(self, folder: Path) -> str:
         """Writes it beside the shards; what it is known by."""
@@ -85,19 +77,12 @@ class Holder:
         """Returns the matcher of a shard; the one before is closed."""
         with self._lock:
             if self._open is None or self._open[0] != shard:
-                task = self._task
                 self._open = None
                 matcher = Matcher.open(
                     os.path.join(self._root, shard_name(shard)),
                     self._records,
-                    fingerprint=task.fingerprints[shard],
-                    planner=task.planner,
-                    statistics=task.statistics,
-                    workers=task.workers,
-                    limits=task.limits,
-                    time_zone=task.time_zone,
-                    memo_bytes=task.memo_bytes,
-                    types=task.types,
+                    fingerprint=self._task.fingerprints[shard],
+                    **self._task.settings,
                 )
                 self._open = shard, matcher, ResultTexts()
             return self._open[1]
