@@ -12,9 +12,9 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from tamis.catalog.arena import Arena
 from tamis.catalog.catalog import DELIVER, Catalog
 from tamis.catalog.joins import JoinAtom, JoinPlan
-from tamis.catalog.late import Late
 from tamis.errors import MatcherFolderError
 from tamis.language.comparison import Comparison
 from tamis.language.constraint import (
@@ -47,6 +46,8 @@ from tamis.operators.asking import (
 from tamis.operators.necessary import NOTHING, Necessary
 from tamis.operators.specification import Variable
 
+T = TypeVar("T")
+Raw = TypeVar("Raw")
 _IDS, _DATA, _ASKED = "ids.json", "data.json", "asked.pickle"
 _PLAIN = {
     (each.__module__, each.__qualname__): each
@@ -55,6 +56,27 @@ _PLAIN = {
         SolutionSlot, AttributeReference,
     )
 }  # fmt: skip
+
+
+class _Late(dict[int, T], Generic[T, Raw]):
+    """Values by row, made of raw ones when they are first asked for; threads may read at once."""
+
+    def __init__(self, raw: Mapping[int, Raw], make: Callable[[Raw], T]) -> None:
+        super().__init__()
+        self._raw = dict(raw)
+        self._make = make
+
+    def __missing__(self, row: int) -> T:
+        made = self._make(self._raw[row])
+        return self.setdefault(row, made)
+
+    def __contains__(self, row: object) -> bool:
+        return super().__contains__(row) or row in self._raw
+
+    def pop(self, row: int, *default: T | None) -> T | None:  # type: ignore[override]
+        """Forgets a row."""
+        self._raw.pop(row, None)
+        return super().pop(row, *default)
 
 
 class _PlainCalls(NamedTuple):
@@ -133,13 +155,13 @@ def read_catalog(folder: Path, operators: Operators, catalog: Catalog) -> None:
         catalog.traits.put_test(test)
         catalog.declared_names.update(necessary.names)
     tests = catalog.tests
-    catalog.plans = Late(
+    catalog.plans = _Late(
         asked.plans,
         lambda raw: JoinPlan(
             [JoinAtom(tests.thing(number), names) for number, names in raw[0]], raw[1]
         ),
     )
-    catalog.conditions = Late(asked.conditions, lambda raw: tuple(map(EventConstraint, raw)))
+    catalog.conditions = _Late(asked.conditions, lambda raw: tuple(map(EventConstraint, raw)))
     catalog.implications.restore(
         {calls[number]: serial for number, serial in asked.serials.items()},
         np.load(folder / "implied.npy"),

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import Debug, Json
 from tamis.cli.saying import put, put_json
 from tamis.cli.tables import table, wrapped
 from tamis.words import plural
 
-
-class _Description(Protocol):
-    """Something with a name and a description."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def description(self) -> str:
-        """The purpose of it, in a few words."""
+if TYPE_CHECKING:
+    from tamis import IndexRecord, PlannerRecord
 
 
 def planners(json: Json = False, debug: Debug = False) -> None:
@@ -42,7 +33,9 @@ def indexes(json: Json = False, debug: Debug = False) -> None:
     _show("index", installed().indexes.values(), DEFAULT_INDEX, json=json)
 
 
-def _show(kind: str, records: Iterable[_Description], default: str, *, json: bool) -> None:
+def _show(
+    kind: str, records: Iterable[IndexRecord | PlannerRecord], default: str, *, json: bool
+) -> None:
     from tamis.plugins.loader import installed
 
     sources = installed().sources

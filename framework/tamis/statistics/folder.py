@@ -113,12 +113,14 @@ def _settle(folder: Path, beside: Path, parts: Container[str]) -> None:
         shutil.rmtree(needless, ignore_errors=True)
 
 
+def _manifest(folder: Path) -> dict[str, Any]:
+    return read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER)
+
+
 def recover(folder: Path) -> None:
     """Puts into its place what was written by one that was killed when all but that was done."""
     try:
-        manifest = read_manifest(
-            folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER
-        )
+        manifest = _manifest(folder)
     except StatisticsError:
         return
     beside = folder / f"{_BESIDE}{manifest.get('generation')}"
@@ -129,9 +131,7 @@ def recover(folder: Path) -> None:
 def generation_of(folder: Path) -> str | None:
     """Identifies the state of a folder; `None` where it holds no statistics."""
     try:
-        manifest = read_manifest(
-            folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER
-        )
+        manifest = _manifest(folder)
     except StatisticsError:
         return None
     return str(manifest.get("generation"))
@@ -140,9 +140,7 @@ def generation_of(folder: Path) -> str | None:
 def load(folder: Path) -> Statistics:
     """Reads what `save` or `tamis learn` wrote, all of one state, while another may be written."""
     for tries_left in reversed(range(_TRIES)):
-        manifest = read_manifest(
-            folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER
-        )
+        manifest = _manifest(folder)
         try:
             statistics = _loaded(folder, manifest)
         except StatisticsError:
@@ -156,7 +154,7 @@ def load(folder: Path) -> Statistics:
 
 def load_parts(folder: Path) -> dict[str, Statistics]:
     """Returns the parts that a folder is the sum of, where it was written as such."""
-    manifest = read_manifest(folder, "statistics", FORMAT_VERSION, StatisticsError, older=_OLDER)
+    manifest = _manifest(folder)
     return {name: load(folder / PARTS / name) for name in manifest.get("parts", ())}
 
 
