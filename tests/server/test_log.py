@@ -405,7 +405,7 @@ def test_the_same_request_is_answered_alike(tmp_path: Path) -> None:
         first = log.submit(subscribe).result()
         assert log.submit(subscribe).result() == first
         with pytest.raises(OtherRequest):
-            log.submit(Publish([event(1)], Request(b"key", b"two"))).result()
+            log.submit(Publish([event(1)], request=Request(b"key", b"two"))).result()
     with Log(tmp_path) as log:
         assert log.submit(subscribe).result() == first
         assert log.reading.state().position == 1
@@ -415,7 +415,7 @@ def test_answers_are_forgotten_after_a_day(tmp_path: Path) -> None:
     hours = [0.0]
     with Log(tmp_path, clock=lambda: hours[0] * 3600) as log:
         for number in range(3):
-            log.submit(Publish([event(number)], Request(b"%d" % number, b"one"))).result()
+            log.submit(Publish([event(number)], request=Request(b"%d" % number, b"one"))).result()
             hours[0] += 10
         log.submit(Expire()).result()
         assert log.reading.rows("SELECT key FROM answers ORDER BY key") == [(b"1",), (b"2",)]

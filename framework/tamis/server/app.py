@@ -60,11 +60,11 @@ def application(service: Service) -> FastAPI:
 
     app.include_router(events.routes(service))  # asked most often, and looked for in this order
     app.include_router(subscriptions.routes(service))
-    app.include_router(deliveries.routes(service, subscriptions.standing_of))
-    app.include_router(undetermined.routes(service, subscriptions.standing_of))
-    app.include_router(why.routes(service, subscriptions.standing_of))
+    app.include_router(deliveries.routes(service))
+    app.include_router(undetermined.routes(service))
+    app.include_router(why.routes(service))
     app.include_router(sight.routes(service))
-    app.include_router(webhooks.routes(service, subscriptions.standing_of))
+    app.include_router(webhooks.routes(service))
     app.include_router(operations.routes(service))
     app.include_router(assets.routes())
     app.add_middleware(FullQueues, service=service)

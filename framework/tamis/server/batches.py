@@ -9,21 +9,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
-from tamis.server.changes import Change, EventRun, Publish
+from tamis.server.changes import Change, EventRun, Outcome, Publish
 
 if TYPE_CHECKING:
     from tamis.server.ledger import LogTransaction
-
-Outcome = TypeVar("Outcome")
 
 
 class CommitBatch:
     """Changes in the order in which they came; plain events among them are kept as runs."""
 
     def __init__(self) -> None:
-        self.parts: list[Change | EventRun] = []
+        self.parts: list[Change[Any] | EventRun] = []
         self.changes = 0
         """How many there are, those of runs among them."""
         self.ready: LogTransaction | None = None
@@ -35,7 +33,7 @@ class CommitBatch:
         self._lock = threading.Lock()
         self._awaited: list[tuple[asyncio.Future[Any], int, int]] = []
 
-    def append(self, change: Change) -> PendingChange[Any]:
+    def append(self, change: Change[Outcome]) -> PendingChange[Outcome]:
         """Appends a change."""
         self.changes += 1
         if not isinstance(change, Publish) or not change.is_plain:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tamis.server.hashing import canonical
 from tamis.server.payloads import LARGE_LETTERS, digest_of, split
@@ -17,6 +17,7 @@ from tamis.server.traces import MOST_BYTES
 SUBSCRIBE, REPLACE, RENEW = "subscribe", "replace", "renew"
 UNSUBSCRIBE, EXPIRE, PUBLISH = "unsubscribe", "expire", "publish"
 EVALUATE = "evaluate"
+Outcome = TypeVar("Outcome")
 
 
 class Request(NamedTuple):
@@ -36,7 +37,15 @@ class Webhook(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Subscribe:
+class Change(Generic[Outcome]):
+    """Something that can happen to the log; it becomes an outcome, or is refused."""
+
+    request: Request | None = field(default=None, kw_only=True)
+    """Who asks for it; where the same asks again, it happens once."""
+
+
+@dataclass(frozen=True)
+class Subscribe(Change["LoggedSubscription"]):
     """A subscription comes; its ticket is known by a hash alone.
 
     `sealed` is what the answer holds beside what the log knows, kept for the same request."""
@@ -46,14 +55,13 @@ class Subscribe:
     id: str | None = None
     validity: float | None = None
     sealed: str | None = None
-    request: Request | None = None
     webhook: Webhook | None = None
     has_room: bool = True
     """Whether the server takes another one, if it was not answered before."""
 
 
 @dataclass(frozen=True)
-class Replace:
+class Replace(Change["LoggedSubscription"]):
     """A subscription gets another text or policy; cursor and ticket stay."""
 
     born: int
@@ -63,27 +71,25 @@ class Replace:
 
 
 @dataclass(frozen=True)
-class Renew:
+class Renew(Change["LoggedSubscription"]):
     """A subscription lives for so many seconds from now; `None` is for ever."""
 
     born: int
     validity: float | None
-    request: Request | None = None
 
 
 @dataclass(frozen=True)
-class Unsubscribe:
+class Unsubscribe(Change[None]):
     """A subscription goes, with what was not delivered."""
 
     born: int
 
 
 @dataclass(frozen=True)
-class Publish:
+class Publish(Change["PublishedEvents"]):
     """Events come, all or none; those without an id get one."""
 
     events: Sequence[Mapping[str, Any]]
-    request: Request | None = None
 
     @cached_property
     def ready(self) -> list[Ready]:
@@ -162,21 +168,19 @@ def ready_event(event: Mapping[str, Any]) -> Ready:
 
 
 @dataclass(frozen=True)
-class Acknowledge:
+class Acknowledge(Change[int]):
     """Acknowledges all deliveries up to one; a second time changes nothing."""
 
     born: int
     number: int
-    request: Request | None = None
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(Change[list[str]]):
     """Events of which a verdict is open are evaluated again, for one subscription or all."""
 
     positions: Sequence[int]
     born: int | None = None
-    request: Request | None = None
 
 
 class Open(NamedTuple):
@@ -189,7 +193,7 @@ class Open(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Attempt(Change[None]):
     """A delivery was sent to a webhook; it was taken where there is no reason why not."""
 
     born: int
@@ -204,30 +208,27 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Rotate:
+class Rotate(Change[list[Any]]):
     """A webhook gets another secret; the one before signs as well until a time."""
 
     born: int
     secret: str
     until: float
-    request: Request | None = None
 
 
 @dataclass(frozen=True)
-class Enable:
+class Enable(Change[list[Any]]):
     """A webhook is sent to again, at once."""
 
     born: int
-    request: Request | None = None
 
 
 @dataclass(frozen=True)
-class Redeliver:
+class Redeliver(Change[list[Any]]):
     """A dead delivery is sent again."""
 
     born: int
     number: int
-    request: Request | None = None
 
 
 class Due(NamedTuple):
@@ -256,7 +257,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decide:
+class Decide(Change[None]):
     """Verdicts, their deliveries and the cursor, behind which all is decided."""
 
     verdicts: Sequence[Verdict]
@@ -268,7 +269,7 @@ class Decide:
 
 
 @dataclass(frozen=True)
-class Retain:
+class Retain(Change["RemovedEntries"]):
     """Removes what is older or beyond so many bytes, a part at a time; never what is undecided."""
 
     older_than: float | None = None
@@ -278,26 +279,8 @@ class Retain:
 
 
 @dataclass(frozen=True)
-class Expire:
+class Expire(Change[int]):
     """Ends what is over now, which every other change does first, and forgets old answers."""
-
-
-Change = (
-    Subscribe
-    | Replace
-    | Renew
-    | Unsubscribe
-    | Publish
-    | Evaluate
-    | Acknowledge
-    | Decide
-    | Retain
-    | Expire
-    | Attempt
-    | Rotate
-    | Enable
-    | Redeliver
-)
 
 
 class LoggedSubscription(NamedTuple):

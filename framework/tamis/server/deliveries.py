@@ -38,7 +38,7 @@ def number_of(id: object, standing: DeliveryStanding) -> int:
     return int(read[2])
 
 
-def routes(service: Service, standing_of: Any) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Returns the addresses of deliveries."""
     router = APIRouter(tags=_TAGS)
 
@@ -52,7 +52,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     ) -> Response:
         """Read deliveries from the acknowledged cursor on, as server-sent events; with `wait=0`
         a list of those there are."""
-        standing = await standing_of(service, request, id, for_admin=True)
+        standing = await service.standing_of(request, id, for_admin=True)
         seen = request.headers.get("last-event-id", "")
         # a stream that a browser resumes has the address of its beginning
         last = (after or seen) if wait == "0" else (seen or after)
@@ -72,11 +72,10 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     @router.post("/subscriptions/{id}/ack", openapi_extra=examples.ACKNOWLEDGE)
     async def acknowledge(request: Request, id: str) -> Response:
         """Acknowledge what is up to a delivery: it needs no second one."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         body = await service.body_of(request)
         number = number_of(object_of(body).get("id"), standing)
-        with service.request_of(request, body) as same_request:
-            done = await service.submit(changes.Acknowledge(standing.born, number, same_request))
+        done = await service.asked(request, body, changes.Acknowledge(standing.born, number))
         return JsonResponse({"cursor": delivery_id(standing.born, done)})
 
     return router

@@ -114,10 +114,10 @@ async def _published(
     if problem is not None:
         raise problem
     with service.request_of(request, body) as same_request:
-        change = changes.Publish(events, same_request)
+        change = changes.Publish(events, request=same_request)
         await service.computed(size, change.prepare)
         try:
-            published: PublishedEvents = await service.submit(change)
+            published = await service.submit(change)
         except Refusal as refusal:
             raise problem_of(refusal) from refusal
     return published

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,12 @@ if TYPE_CHECKING:
 
 _FULL_SECONDS = 60.0
 """When to try again where there is no room for another subscription."""
+_TOLD: dict[type[Change[Any]], Callable[..., object]] = {
+    changes.Subscribe: LoggedSubscription,
+    changes.Renew: LoggedSubscription,
+    changes.Publish: PublishedEvents,
+}
+"""What answers are that are kept as JSON, where they are more than that."""
 
 
 def read_state(database: apsw.Connection) -> LogState:
@@ -94,7 +100,7 @@ class LogTransaction:
         self.removed_payloads: list[str] = []
         """The files that nothing names any more."""
 
-    def write(self, together: Sequence[Change | EventRun]) -> None:
+    def write(self, together: Sequence[Change[Any] | EventRun]) -> None:
         """Writes changes but for their entries. What became of each: a result or a refusal; of a
         run of events, where they begin when they are taken as new, which no look into the database
         takes, or what became of each of its changes."""
@@ -108,15 +114,26 @@ class LogTransaction:
                 self.outcomes.append(self._entries.append_events(part))
         self._entries.finish()
 
-    def _tried(self, change: Change) -> object:
+    def _tried(self, change: Change[Any]) -> object:
         """Writes a change; what became of it, or why it is refused, of which nothing is left."""
         try:
             return self._write(change)
         except Refusal as refusal:
             return refusal
 
-    def _write(self, change: Change) -> object:
-        """Writes a change; a `Refusal` where it cannot be, of which nothing is left then."""
+    def _write(self, change: Change[Any]) -> object:
+        """Writes a change, once for the same request; a `Refusal` where it cannot be, of which
+        nothing is left then."""
+        answered = self._answered(change.request)
+        if answered is not None:
+            made = _TOLD.get(type(change))
+            return answered if made is None else made(*answered)
+        outcome = self._done(change)
+        self._answer(change.request, outcome)
+        return outcome
+
+    def _done(self, change: Change[Any]) -> object:
+        """Does what a change says; what became of it."""
         match change:
             case changes.Subscribe():
                 return self._subscribe(change)
@@ -140,7 +157,7 @@ class LogTransaction:
                 self._forget_answers()
                 return self.expire()
             case changes.Attempt() | changes.Rotate() | changes.Enable() | changes.Redeliver():
-                return self._change_webhook(change)
+                return standing.change(self._database, change, self._now)
         return None
 
     def end(self) -> None:
@@ -214,9 +231,6 @@ class LogTransaction:
         return expires
 
     def _subscribe(self, change: changes.Subscribe) -> LoggedSubscription:
-        answered = self._answered(change.request)
-        if answered is not None:
-            return LoggedSubscription(*answered)
         if not change.has_room:
             raise Overload("no more subscriptions are taken until some have ended", _FULL_SECONDS)
         id = change.id or self._free_id("subscription", "subscriptions")
@@ -238,9 +252,7 @@ class LogTransaction:
             "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (born, born, id, document)
         )
         secret = standing.set_webhook(self._database, born, change.webhook)
-        subscribed = LoggedSubscription(id, born, expires, change.sealed, secret)
-        self._answer(change.request, subscribed)
-        return subscribed
+        return LoggedSubscription(id, born, expires, change.sealed, secret)
 
     def _free_id(self, kind: str, table: str) -> str:
         id = first = f"{kind}-{self.state.position + 1}"
@@ -278,18 +290,13 @@ class LogTransaction:
         return LoggedSubscription(id, change.born, expires, secret=secret)
 
     def _renew(self, change: changes.Renew) -> LoggedSubscription:
-        answered = self._answered(change.request)
-        if answered is not None:
-            return LoggedSubscription(*answered)
         id, _ = self._live(change.born)
         expires = self._end_of(change.validity)
         self._append(changes.RENEW, id, {"expires": expires}, born=change.born)
         self._database.execute(
             "UPDATE subscriptions SET expires=? WHERE born=?", (expires, change.born)
         )
-        renewed = LoggedSubscription(id, change.born, expires)
-        self._answer(change.request, renewed)
-        return renewed
+        return LoggedSubscription(id, change.born, expires)
 
     def _unsubscribe(self, change: changes.Unsubscribe) -> None:
         row = self._database.execute(
@@ -320,9 +327,6 @@ class LogTransaction:
     # events
 
     def _publish(self, change: changes.Publish) -> PublishedEvents:
-        answered = self._answered(change.request)
-        if answered is not None:
-            return PublishedEvents(*answered)
         known: dict[str, tuple[str, int | None]] = {}
         """The events of this request by id: content, and position."""
         for ready in change.ready:
@@ -344,7 +348,6 @@ class LogTransaction:
                 known[id] = ready.body, position
             published.ids.append(id)
             published.positions.append(position)
-        self._answer(change.request, published)
         return published
 
     def _known(self, id: str, body: str) -> tuple[str, int | None]:
@@ -373,9 +376,6 @@ class LogTransaction:
 
     def _evaluate(self, change: changes.Evaluate) -> list[str]:
         """Has events decided again behind all that is in the log; which, by their ids."""
-        answered = self._answered(change.request)
-        if answered is not None:
-            return list(answered)
         ids = []
         for position in change.positions:
             row = self._database.execute(
@@ -390,7 +390,6 @@ class LogTransaction:
                 for name in set(body["payloads"].values()):
                     self._database.execute("INSERT INTO payloads VALUES(?, ?)", (name, again))
                 ids.append(id)
-        self._answer(change.request, ids)
         return ids
 
     def _decide(self, change: changes.Decide) -> None:
@@ -444,9 +443,6 @@ class LogTransaction:
         )
 
     def _acknowledge(self, change: changes.Acknowledge) -> int:
-        answered = self._answered(change.request)
-        if answered is not None:
-            return int(answered)
         row = self._database.execute(
             "SELECT last, acknowledged FROM subscriptions WHERE born=?", (change.born,)
         ).fetchone()
@@ -460,21 +456,7 @@ class LogTransaction:
             "UPDATE subscriptions SET acknowledged=? WHERE born=?", (acknowledged, change.born)
         )
         standing.settle(self._database, change.born, change.number)
-        self._answer(change.request, acknowledged)
         return int(acknowledged)
-
-    def _change_webhook(
-        self, change: changes.Attempt | changes.Rotate | changes.Enable | changes.Redeliver
-    ) -> list[Any] | None:
-        if isinstance(change, changes.Attempt):
-            standing.attempt(self._database, change, self._now)
-            return None
-        answered = self._answered(change.request)
-        if answered is not None:
-            return list(answered)
-        answer = standing.change(self._database, change, self._now)
-        self._answer(change.request, answer)
-        return answer
 
     def _retain(self, change: changes.Retain) -> RemovedEntries:
         if self._entries.events and not self._asks:

@@ -12,13 +12,12 @@ import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from tamis.files.disk import FolderLock, sync_folder
 from tamis.log import log
-from tamis.server import changes
 from tamis.server.batches import PendingChange
-from tamis.server.changes import Change
+from tamis.server.changes import Change, Outcome
 from tamis.server.database import NAME, check_settings, checksums, open_database
 from tamis.server.entries import LogState
 from tamis.server.errors import LogError
@@ -104,29 +103,7 @@ class Log:
         """Returns how far the log has come."""
         return self.writer.state
 
-    @overload
-    def submit(self, change: changes.Subscribe) -> PendingChange[changes.LoggedSubscription]: ...
-    @overload
-    def submit(
-        self, change: changes.Replace | changes.Renew
-    ) -> PendingChange[changes.LoggedSubscription]: ...
-    @overload
-    def submit(self, change: changes.Publish) -> PendingChange[changes.PublishedEvents]: ...
-    @overload
-    def submit(self, change: changes.Acknowledge | changes.Expire) -> PendingChange[int]: ...
-    @overload
-    def submit(self, change: changes.Evaluate) -> PendingChange[list[str]]: ...
-    @overload
-    def submit(self, change: changes.Retain) -> PendingChange[changes.RemovedEntries]: ...
-    @overload
-    def submit(
-        self, change: changes.Unsubscribe | changes.Decide | changes.Attempt
-    ) -> PendingChange[None]: ...
-    @overload
-    def submit(
-        self, change: changes.Rotate | changes.Enable | changes.Redeliver
-    ) -> PendingChange[list[Any]]: ...
-    def submit(self, change: Change) -> PendingChange[Any]:
+    def submit(self, change: Change[Outcome]) -> PendingChange[Outcome]:
         """Hands in a change; what became of it is known when it is on disk, or refused."""
         return self.writer.submit(change)
 

@@ -412,7 +412,7 @@ class MatchThread:
             while self._written(retain).is_more:
                 pass
 
-    def _written(self, change: changes.Change) -> Any:
+    def _written(self, change: changes.Change[Done]) -> Done:
         """Commits a change."""
         return self._patiently(lambda: self.log.writer.submit(change).result())
 

@@ -67,7 +67,9 @@ def open_verdicts(result: Result, born: Mapping[str, int]) -> list[Open]:
 class OpenVerdicts:
     """Holds what is open in a log, as the thread that follows it knows it."""
 
-    def __init__(self, log: Log, matcher: Matcher, write: Callable[[changes.Change], Any]) -> None:
+    def __init__(
+        self, log: Log, matcher: Matcher, write: Callable[[changes.Evaluate], Any]
+    ) -> None:
         self._log = log
         self._write = write
         self._matcher = matcher

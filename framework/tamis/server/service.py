@@ -14,9 +14,9 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -26,7 +26,7 @@ from tamis.log import log as logger
 from tamis.matcher import Matcher
 from tamis.server import changes
 from tamis.server.bodies import body_of
-from tamis.server.changes import Change, Decide
+from tamis.server.changes import Change, Decide, Outcome
 from tamis.server.errors import LogError
 from tamis.server.files import SubscriptionFiles
 from tamis.server.log import Log
@@ -34,11 +34,13 @@ from tamis.server.matching import MatchThread
 from tamis.server.overload import MOST_LATE_SECONDS, SMALL_BYTES, Lateness
 from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.pulses import Pulses
-from tamis.server.tickets import same
+from tamis.server.reading import DeliveryStanding
+from tamis.server.tickets import fits, same
 from tamis.server.webhooks.dispatch import Dispatch, WebhookSettings
 from tamis.statistics import Statistics
 from tamis.statistics.follower import follow
 
+Given = ParamSpec("Given")
 _SCHEME = "bearer"
 ADMIN_HEADER = "tamis-admin-key"
 _SENDING_SECONDS = 5.0
@@ -226,23 +228,36 @@ class Service:
 
     # doing
 
-    async def submit(self, change: Change) -> Any:
+    async def submit(self, change: Change[Outcome]) -> Outcome:
         """Hands in a change; what became of it, once it is on disk."""
         try:
             return await self.log.submit(change).outcome()
         except LogError as bad:
             raise HttpProblem("not-ready", str(bad), headers={"Retry-After": "5"}) from bad
 
-    async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls a function that reads the log, in a thread."""
-        return await run_in_threadpool(function, *arguments)
+    async def asked(self, request: Request, body: bytes, change: Change[Outcome]) -> Outcome:
+        """Hands in what a request asks for, which happens once for all requests of its key."""
+        with self.request_of(request, body) as same_request:
+            return await self.submit(replace(change, request=same_request))
 
-    async def computed(self, size: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def read(
+        self, function: Callable[Given, Outcome], *given: Given.args, **named: Given.kwargs
+    ) -> Outcome:
+        """Calls a function that reads the log, in a thread."""
+        return await run_in_threadpool(function, *given, **named)
+
+    async def computed(
+        self,
+        size: int,
+        function: Callable[Given, Outcome],
+        *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Outcome:
         """Calls a function over so many bytes of a request; over many of them in a thread, so that
         other requests are answered meanwhile."""
         if size <= SMALL_BYTES:
-            return function(*arguments)
-        return await run_in_threadpool(function, *arguments)
+            return function(*given, **named)
+        return await run_in_threadpool(function, *given, **named)
 
     @asynccontextmanager
     async def turn(self, size: int) -> AsyncIterator[None]:
@@ -325,6 +340,26 @@ class Service:
         key, given = self.settings.publish_key, bearer(request)
         if key is not None and (given is None or not same(given, key)):
             _refuse_key(request, "the publish key of this server")
+
+    async def standing_of(
+        self, request: Request, id: str, *, for_admin: bool = False
+    ) -> DeliveryStanding:
+        """Returns the subscription of an id, for who has its ticket, or the admin key where that is
+        enough."""
+        ticket = bearer(request)
+        is_admin = for_admin and self.is_admin(request)
+        if ticket is None and not is_admin:
+            raise HttpProblem(
+                "ticket-required",
+                f"this needs the ticket of {id!r}: Authorization: Bearer …",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        standing = await self.read(self.log.reading.standing, id)
+        if standing is None:
+            raise HttpProblem("not-found", f"there is no subscription {id!r}")
+        if not is_admin and (ticket is None or not fits(ticket, standing.ticket)):
+            raise HttpProblem("wrong-ticket", f"this is not the ticket of {id!r}")
+        return standing
 
     @contextmanager
     def request_of(self, request: Request, body: bytes) -> Iterator[changes.Request | None]:

@@ -17,32 +17,11 @@ from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, bad_subscription
 from tamis.server.reading import DeliveryStanding, delivery_id
-from tamis.server.service import Service, bearer, idempotency_key
-from tamis.server.tickets import fits, hash_of_ticket, new_ticket, sealed, unsealed
+from tamis.server.service import Service, idempotency_key
+from tamis.server.tickets import hash_of_ticket, new_ticket, sealed, unsealed
 
 MOST_SHOWN = 1_000_000
 _TAGS: list[Any] = ["subscriptions"]
-
-
-async def standing_of(
-    service: Service, request: Request, id: str, *, for_admin: bool = False
-) -> DeliveryStanding:
-    """Returns the subscription of an id, for who has its ticket, or the admin key where that is
-    enough."""
-    ticket = bearer(request)
-    is_admin = for_admin and service.is_admin(request)
-    if ticket is None and not is_admin:
-        raise HttpProblem(
-            "ticket-required",
-            f"this needs the ticket of {id!r}: Authorization: Bearer …",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
-    standing: DeliveryStanding | None = await service.read(service.log.reading.standing, id)
-    if standing is None:
-        raise HttpProblem("not-found", f"there is no subscription {id!r}")
-    if not is_admin and (ticket is None or not fits(ticket, standing.ticket)):
-        raise HttpProblem("wrong-ticket", f"this is not the ticket of {id!r}")
-    return standing
 
 
 def shown_end(expires: float | None) -> str | None:
@@ -94,22 +73,19 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
         if forecast:
             foreseen = await service.read(matcher.forecast, wanted.document["where"])
         ticket, key = new_ticket(), idempotency_key(request)
-        with service.request_of(request, body) as same_request:
-            subscribed = await service.submit(
-                changes.Subscribe(
-                    wanted.document,
-                    hash_of_ticket(ticket),
-                    wanted.id,
-                    wanted.validity,
-                    None if key is None else sealed(ticket, key),
-                    same_request,
-                    wanted.webhook,
-                    service.has_room(),
-                )
-            )
+        change = changes.Subscribe(
+            wanted.document,
+            hash_of_ticket(ticket),
+            wanted.id,
+            wanted.validity,
+            None if key is None else sealed(ticket, key),
+            wanted.webhook,
+            service.has_room(),
+        )
+        subscribed = await service.asked(request, body, change)
         if key is not None and subscribed.sealed is not None:
             ticket = unsealed(subscribed.sealed, key)
-        answer = {
+        answer: dict[str, Any] = {
             "id": subscribed.id,
             "ticket": ticket,
             "expires": shown_end(subscribed.expires),
@@ -124,7 +100,7 @@ def _add_replace(router: APIRouter, service: Service) -> None:
     @router.put("/subscriptions/{id}", openapi_extra=examples.REPLACE)
     async def replace(request: Request, id: str) -> Response:
         """Replace text and policy at once; cursor and ticket stay, and a policy that is equal."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         entry = object_of(await service.body_of(request))
         if entry.get("id", id) != id:
             raise HttpProblem("malformed", f"the id of {id!r} stays: leave it out")
@@ -144,20 +120,19 @@ def _add_life(router: APIRouter, service: Service) -> None:
     @router.post("/subscriptions/{id}/renew", openapi_extra=examples.RENEW)
     async def renew(request: Request, id: str) -> Response:
         """Let it live for so long from now: a day where nothing is said."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         body = await service.body_of(request)
         try:
             validity = validity_of(object_of(body).get("validity"))
         except SubscriptionError as bad:
             raise bad_subscription([bad]) from None
-        with service.request_of(request, body) as same_request:
-            renewed = await service.submit(changes.Renew(standing.born, validity, same_request))
+        renewed = await service.asked(request, body, changes.Renew(standing.born, validity))
         return JsonResponse({"id": id, "expires": shown_end(renewed.expires)})
 
     @router.delete("/subscriptions/{id}", status_code=204, openapi_extra=examples.TICKET)
     async def unsubscribe(request: Request, id: str) -> Response:
         """End it, with what was not delivered."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         await service.submit(changes.Unsubscribe(standing.born))
         return Response(status_code=204)
 
@@ -166,7 +141,7 @@ def _add_shown(router: APIRouter, service: Service) -> None:
     @router.get("/subscriptions/{id}", openapi_extra=examples.TICKET)
     async def show(request: Request, id: str) -> Response:
         """Show it: what it says, when it ends, and how its deliveries stand."""
-        return JsonResponse(shown(await standing_of(service, request, id, for_admin=True)))
+        return JsonResponse(shown(await service.standing_of(request, id, for_admin=True)))
 
     @router.get("/subscriptions", openapi_extra=examples.ADMIN)
     async def show_all(
@@ -177,7 +152,8 @@ def _add_shown(router: APIRouter, service: Service) -> None:
         """List all subscriptions, or the first ones whose id or text has some words, with the
         admin key."""
         service.check_admin(request)
-        found = await service.read(_standings, service, words, -1 if limit is None else limit)
+        most = -1 if limit is None else limit
+        found = await service.read(service.log.reading.standings, words, most)
         return JsonResponse([shown(each) for each in found])
 
 
@@ -200,10 +176,6 @@ def _told(
         if subscribed.secret is not None:
             told["webhook"]["secret"] = subscribed.secret
     return told
-
-
-def _standings(service: Service, words: str, most: int) -> list[DeliveryStanding]:
-    return service.log.reading.standings(words, most)
 
 
 def shown(standing: DeliveryStanding) -> dict[str, Any]:

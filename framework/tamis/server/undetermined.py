@@ -41,14 +41,14 @@ def _positions(service: Service, standing: DeliveryStanding, event: object) -> l
     return [each.position for each in found]
 
 
-def routes(service: Service, standing_of: Any) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Returns the addresses of open verdicts."""
     router = APIRouter(tags=_TAGS)
 
     @router.get("/subscriptions/{id}/undetermined", openapi_extra=examples.TICKET)
     async def undetermined(request: Request, id: str) -> Response:
         """List the events of which the verdict is open, and which operators failed; up to 1,000."""
-        standing = await standing_of(service, request, id, for_admin=True)
+        standing = await service.standing_of(request, id, for_admin=True)
         return JsonResponse(await service.read(_listed, service, standing))
 
     @router.post(
@@ -58,12 +58,11 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     )
     async def evaluate(request: Request, id: str) -> Response:
         """Have one event evaluated again, or all that are listed; what matches is delivered."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         body = await service.body_of(request)
         event = object_of(body).get("event")
         positions = await service.read(_positions, service, standing, event)
-        with service.request_of(request, body) as same_request:
-            ids = await service.submit(changes.Evaluate(positions, standing.born, same_request))
+        ids = await service.asked(request, body, changes.Evaluate(positions, standing.born))
         return JsonResponse({"events": ids}, 202)
 
     return router

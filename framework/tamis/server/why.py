@@ -172,7 +172,7 @@ def closest_text(data: Mapping[str, Any]) -> str:
     return "\n".join(found) + "\n"
 
 
-def routes(service: Service, standing_of: Any) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Returns the address of explanations."""
     router = APIRouter(tags=_TAGS)
 
@@ -193,7 +193,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         if subscription is None:
             service.check_admin(request, "; with a ticket, say whose: ?subscription=ID")
         elif not service.is_admin(request):
-            born = (await standing_of(service, request, subscription)).born
+            born = (await service.standing_of(request, subscription)).born
         past = await service.read(past_of, service, id)
         if subscription is None:
             data, shown = await service.read(closest, service, past, limit), closest_text

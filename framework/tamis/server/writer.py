@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.log import log
 from tamis.server.batches import CommitBatch, PendingChange
-from tamis.server.changes import Attempt, Change, Decide, EventRun, Expire, Publish, Retain
+from tamis.server.changes import (
+    Attempt,
+    Change,
+    Decide,
+    EventRun,
+    Expire,
+    Outcome,
+    Publish,
+    Retain,
+)
 from tamis.server.entries import EventsKnown, LogState
 from tamis.server.errors import LogError, NoRoom, Overload
 from tamis.server.ledger import LogTransaction, read_state
@@ -92,7 +101,7 @@ class LogWriter:
         """Returns how many changes wait."""
         return self._waiting
 
-    def submit(self, change: Change) -> PendingChange[Any]:
+    def submit(self, change: Change[Outcome]) -> PendingChange[Outcome]:
         """Hands in a change; what became of it is known when it is on disk, or refused.
 
         `Overload` where too much waits already."""
@@ -125,7 +134,7 @@ class LogWriter:
             self._upcoming = batch.ready.state
 
     def _transaction(
-        self, together: list[Change | EventRun], before: LogState, now: float, *, asks: bool
+        self, together: list[Change[Any] | EventRun], before: LogState, now: float, *, asks: bool
     ) -> LogTransaction:
         ledger = LogTransaction(self._database, self._payloads, before, now, asks=asks)
         ledger.write(together)
@@ -174,7 +183,10 @@ class LogWriter:
                 self.waken_followers()
 
     def _written(
-        self, together: list[Change | EventRun], number: int, ready: LogTransaction | None = None
+        self,
+        together: list[Change[Any] | EventRun],
+        number: int,
+        ready: LogTransaction | None = None,
     ) -> Sequence[object]:
         """Commits parts of so many changes; what became of each."""
         try:
@@ -201,14 +213,14 @@ class LogWriter:
             self._payloads.remove(ledger.removed_payloads)
         return ledger.outcomes
 
-    def _written_alone(self, part: Change | EventRun) -> object:
+    def _written_alone(self, part: Change[Any] | EventRun) -> object:
         """Commits a change by itself, or each one of a run."""
         if isinstance(part, EventRun):
             return [self._written([each], 1)[0] for each in part.changes()]
         return self._written([part], 1)[0]
 
     def _commit(
-        self, together: list[Change | EventRun], ready: LogTransaction | None, *, asks: bool
+        self, together: list[Change[Any] | EventRun], ready: LogTransaction | None, *, asks: bool
     ) -> LogTransaction:
         database = self._database
         database.execute("BEGIN IMMEDIATE")

@@ -23,14 +23,14 @@ _TAGS: list[Any] = ["webhooks"]
 _MOST = 1_000
 
 
-def routes(service: Service, standing_of: Any) -> APIRouter:
+def routes(service: Service) -> APIRouter:
     """Returns the addresses of webhooks."""
     router = APIRouter(tags=_TAGS)
 
     @router.get("/subscriptions/{id}/dead", openapi_extra=examples.TICKET)
     async def dead(request: Request, id: str, after: str = "", limit: int = 100) -> Response:
         """List what the webhook did not take in all attempts, with payload and reason."""
-        standing = await standing_of(service, request, id, for_admin=True)
+        standing = await service.standing_of(request, id, for_admin=True)
         start = number_of(after, standing) if after else 0
         if not 1 <= limit <= _MOST:
             raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
@@ -44,10 +44,9 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     )
     async def redeliver(request: Request, id: str, delivery: str) -> Response:
         """Send a dead delivery again: it is pending once more, with the same id."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         number = number_of(delivery, standing)
-        with service.request_of(request, b"") as same_request:
-            await service.submit(changes.Redeliver(standing.born, number, same_request))
+        await service.asked(request, b"", changes.Redeliver(standing.born, number))
         service.webhooks.look(standing.born)
         return JsonResponse({"id": delivery}, 202)
 
@@ -55,7 +54,7 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
     async def rotate(request: Request, id: str) -> Response:
         """Give the webhook another secret, told this once; the one before signs as well for a
         day, or for so long as `overlap` says."""
-        standing = await standing_of(service, request, id)
+        standing = await service.standing_of(request, id)
         body = await service.body_of(request)
         asked = object_of(body)
         try:
@@ -65,18 +64,15 @@ def routes(service: Service, standing_of: Any) -> APIRouter:
         except SubscriptionError as bad:
             raise bad_subscription([bad]) from None
         until = service.settings.clock() + (overlap or 0.0)
-        with service.request_of(request, body) as same_request:
-            secret, until = await service.submit(
-                changes.Rotate(standing.born, secret, until, same_request)
-            )
+        change = changes.Rotate(standing.born, secret, until)
+        secret, until = await service.asked(request, body, change)
         return JsonResponse({"secret": secret, "former_until": shown_time(until)})
 
     @router.post("/subscriptions/{id}/webhook/enable", openapi_extra=examples.CHANGE)
     async def enable(request: Request, id: str) -> Response:
         """Send to the webhook again, at once: one that was disabled, or that waits."""
-        standing = await standing_of(service, request, id)
-        with service.request_of(request, b"") as same_request:
-            await service.submit(changes.Enable(standing.born, same_request))
+        standing = await service.standing_of(request, id)
+        await service.asked(request, b"", changes.Enable(standing.born))
         service.webhooks.look(standing.born)
         return JsonResponse({"id": id, "state": "active"})
 

@@ -45,7 +45,7 @@ def settle(database: apsw.Connection, born: int, number: int) -> None:
     database.execute("DELETE FROM retries WHERE born=? AND number<=?", (born, number))
 
 
-def attempt(database: apsw.Connection, change: changes.Attempt, now: float) -> None:
+def _attempt(database: apsw.Connection, change: changes.Attempt, now: float) -> None:
     """Takes what became of a delivery, unless its subscription or webhook is gone meanwhile."""
     born, number = change.born, change.number
     if database.execute("SELECT 1 FROM webhooks WHERE born=?", (born,)).get is None:
@@ -87,10 +87,14 @@ def _send(database: apsw.Connection, born: int, number: int) -> None:
 
 def change(
     database: apsw.Connection,
-    change: changes.Rotate | changes.Enable | changes.Redeliver,
+    change: changes.Attempt | changes.Rotate | changes.Enable | changes.Redeliver,
     now: float,
-) -> list[Any]:
-    """Changes a webhook as its subscriber asks; what to answer."""
+) -> list[Any] | None:
+    """Takes what became of a delivery, or changes a webhook as its subscriber asks; what to
+    answer."""
+    if isinstance(change, changes.Attempt):
+        _attempt(database, change, now)
+        return None
     born = change.born
     known = database.execute("SELECT secrets FROM webhooks WHERE born=?", (born,)).get
     if known is None:
