@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -25,6 +25,7 @@ from tamis.server.service import Service
 _TAGS: list[Any] = ["deliveries"]
 _ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _MOST = 1_000
+Limit = Annotated[int, Query(ge=1, le=_MOST)]
 _RETRY_MILLISECONDS = 2_000
 
 
@@ -44,11 +45,11 @@ def routes(service: Service) -> APIRouter:
 
     @router.get(
         "/subscriptions/{id}/matches",
-        openapi_extra=examples.MATCHES,
+        openapi_extra=examples.TICKET,
         responses=examples.other("text/event-stream"),
     )
     async def matches(
-        request: Request, id: str, wait: str = "", after: str = "", limit: int = 100
+        request: Request, id: str, wait: str = "", after: str = "", limit: Limit = 100
     ) -> Response:
         """Read deliveries from the acknowledged cursor on, as server-sent events; with `wait=0`
         a list of those there are."""
@@ -57,8 +58,6 @@ def routes(service: Service) -> APIRouter:
         # a stream that a browser resumes has the address of its beginning
         last = (after or seen) if wait == "0" else (seen or after)
         start = number_of(last, standing) if last else standing.acknowledged
-        if not 1 <= limit <= _MOST:
-            raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         if wait == "0":
             return JsonResponse(
                 await service.read(service.log.reading.records, standing, start, limit)

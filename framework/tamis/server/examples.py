@@ -90,11 +90,11 @@ def other(*kinds: str) -> dict[int | str, dict[str, Any]]:
 
 TICKET: dict[str, Any] = {"parameters": [_BEARER]}
 ADMIN: dict[str, Any] = {"parameters": [{**_BEARER, "example": "Bearer ADMIN-KEY"}]}
-MATCHES = TICKET
+CHANGE: dict[str, Any] = {"parameters": [_BEARER, _KEY]}
 SUBSCRIBE = {"parameters": [_KEY], **_json(_SUBSCRIPTION, {"id": "fast", **_WANTED})}
 REPLACE = {**TICKET, **_json(_SUBSCRIPTION, _WANTED)}
 RENEW = {
-    "parameters": [_BEARER, _KEY],
+    **CHANGE,
     **_json(
         {"type": "object", "properties": {"validity": _VALIDITY}},
         {"validity": "PT1H"},
@@ -102,14 +102,14 @@ RENEW = {
     ),
 }
 ACKNOWLEDGE = {
-    "parameters": [_BEARER, _KEY],
+    **CHANGE,
     **_json(
         {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
         {"id": "1-3"},
     ),
 }
 EVALUATE = {
-    "parameters": [_BEARER, _KEY],
+    **CHANGE,
     **_json(
         {"type": "object", "properties": {"event": {"type": "string"}}},
         {"event": "e1"},
@@ -117,7 +117,7 @@ EVALUATE = {
     ),
 }
 ROTATE = {
-    "parameters": [_BEARER, _KEY],
+    **CHANGE,
     **_json(
         {
             "type": "object",
@@ -127,7 +127,6 @@ ROTATE = {
         required=False,
     ),
 }
-CHANGE: dict[str, Any] = {"parameters": [_BEARER, _KEY]}
 _EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
 PUBLISH: dict[str, Any] = {"parameters": [_KEY], **_json(_EVENTS, _EVENT)}
 PUBLISH["requestBody"]["content"] |= {

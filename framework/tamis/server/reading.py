@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tamis.server.changes import Request
 from tamis.server.entries import LogState
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import apsw
 
 
+Record = TypeVar("Record")
 _MOST_OPEN = 1_000
 _OFTEN = 1 << 31
 
@@ -104,9 +105,10 @@ class OpenVerdict(NamedTuple):
     """A verdict that is open: of which event, and which subscription."""
 
     position: int
+    event: str
     born: int
-    operators: list[str]
     tries: int
+    operators: list[str]
 
 
 _STANDING = (
@@ -179,7 +181,7 @@ class LogReaders:
             "ORDER BY position LIMIT ?",
             *(after, most),
         )
-        return [LogEntry._make([*row[:5], json.loads(row[5])]) for row in rows]
+        return _records(LogEntry, rows)
 
     def decided(self, after: int, most: int) -> list[tuple[LogEntry, dict[str, Any]]]:
         """Returns the decided entries after a position, each with its verdict, which only events
@@ -207,7 +209,7 @@ class LogReaders:
 
     def _texts(self, which: str, value: object) -> list[LiveText]:
         rows = self.rows(f"SELECT id, born, since, until, document FROM texts {which}", value)
-        return [LiveText._make([*row[:4], json.loads(row[4])]) for row in rows]
+        return _records(LiveText, rows)
 
     def standing(self, id: str) -> DeliveryStanding | None:
         """Returns a subscription by its id, also one that has ended and is kept."""
@@ -228,7 +230,7 @@ class LogReaders:
             "ORDER BY number LIMIT ?",
             *(born, after, most),
         )
-        return [LoggedDelivery._make([*row[:3], json.loads(row[3])]) for row in rows]
+        return _records(LoggedDelivery, rows)
 
     def records(self, standing: DeliveryStanding, after: int, most: int) -> list[dict[str, Any]]:
         """Returns the deliveries after a number as they are told, the first a gap where some are
@@ -294,21 +296,21 @@ class LogReaders:
             "ORDER BY number",
             *(position, born),
         )
-        return [LoggedDelivery._make([*row[:3], json.loads(row[3])]) for row in rows]
+        return _records(LoggedDelivery, rows)
 
     def open_verdicts(
         self, *, born: int | None = None, position: int | None = None, tries: int = _OFTEN
     ) -> list[OpenVerdict]:
         """Returns the first verdicts that are open: of a subscription, an event, or both, and tried
         so often at most."""
-        given = {"born=?": born, "position=?": position, "tries<=?": tries}
+        given = {"one.born=?": born, "position=?": position, "tries<=?": tries}
         wanted = {clause: value for clause, value in given.items() if value is not None}
         rows = self.rows(
-            "SELECT position, born, operators, tries FROM undetermined WHERE "
-            f"{' AND '.join(wanted)} ORDER BY position LIMIT ?",
+            "SELECT position, id, one.born, tries, operators FROM undetermined AS one "
+            f"JOIN entries USING(position) WHERE {' AND '.join(wanted)} ORDER BY position LIMIT ?",
             *(*wanted.values(), _MOST_OPEN),
         )
-        return [OpenVerdict(at, to, json.loads(names), tries) for at, to, names, tries in rows]
+        return _records(OpenVerdict, rows)
 
     def position_of(self, event: str) -> int | None:
         """Returns where an event is in the log."""
@@ -343,6 +345,11 @@ class LogReaders:
             "dead": dead,
             "gap": gap,
         }
+
+
+def _records(made: Callable[..., Record], rows: list[Any]) -> list[Record]:
+    """Returns rows as records, whose last field is kept as JSON."""
+    return [made(*row[:-1], json.loads(row[-1])) for row in rows]
 
 
 def _gap(born: int, after: int, last: int) -> dict[str, Any]:

@@ -17,18 +17,6 @@ from tamis.server.service import Service
 _TAGS: list[Any] = ["undetermined"]
 
 
-def _listed(service: Service, standing: DeliveryStanding) -> list[dict[str, Any]]:
-    """Returns the open verdicts of a subscription, the first ones."""
-    reading = service.log.reading
-    listed = []
-    for each in reading.open_verdicts(born=standing.born):
-        for entry in reading.entries(each.position - 1, 1):
-            if entry.position == each.position:  # it may have been removed meanwhile
-                named = {"event": entry.id, "operators": each.operators}
-                listed.append({**named, "tries": each.tries})
-    return listed
-
-
 def _positions(service: Service, standing: DeliveryStanding, event: object) -> list[int]:
     """Returns where the events are of which the verdict is open: one, or the first ones."""
     reading = service.log.reading
@@ -49,7 +37,13 @@ def routes(service: Service) -> APIRouter:
     async def undetermined(request: Request, id: str) -> Response:
         """List the events of which the verdict is open, and which operators failed; up to 1,000."""
         standing = await service.standing_of(request, id, for_admin=True)
-        return JsonResponse(await service.read(_listed, service, standing))
+        found = await service.read(service.log.reading.open_verdicts, born=standing.born)
+        return JsonResponse(
+            [
+                {"event": each.event, "operators": each.operators, "tries": each.tries}
+                for each in found
+            ]
+        )
 
     @router.post(
         "/subscriptions/{id}/undetermined/evaluate",

@@ -9,9 +9,9 @@ Cost: that of one match of one subscription.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
 from tamis.errors import SubscriptionError
@@ -29,7 +29,7 @@ from tamis.server.traces import Trace
 from tamis.words import counted
 
 KEPT, GONE = "kept", "gone"
-_MOST_CLOSEST = 100
+Limit = Annotated[int, Query(ge=1, le=100)]
 _TAGS: list[Any] = ["events"]
 
 
@@ -182,13 +182,11 @@ def routes(service: Service) -> APIRouter:
         responses=examples.other("text/plain"),
     )
     async def why(
-        request: Request, id: str, subscription: str | None = None, limit: int = 10
+        request: Request, id: str, subscription: str | None = None, limit: Limit = 10
     ) -> Response:
         """Why an event of the log did or did not match a subscription, with its ticket or the
         admin key; with the admin key and no subscription, those that it did not match, the closest
         misses first. As JSON, or as text for `Accept: text/plain`."""
-        if not 1 <= limit <= _MOST_CLOSEST:
-            raise HttpProblem("malformed", f"limit is from 1 to {_MOST_CLOSEST}, not {limit}")
         born = None
         if subscription is None:
             service.check_admin(request, "; with a ticket, say whose: ?subscription=ID")

@@ -11,16 +11,15 @@ from tamis.errors import SubscriptionError
 from tamis.server import changes, examples
 from tamis.server.bodies import object_of
 from tamis.server.checks import DAY, validity_of
-from tamis.server.deliveries import number_of
+from tamis.server.deliveries import Limit, number_of
 from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
-from tamis.server.problems import HttpProblem, bad_subscription
+from tamis.server.problems import bad_subscription
 from tamis.server.service import Service
 from tamis.server.webhooks import outbox
 from tamis.server.webhooks.targets import checked_secret, new_secret
 
 _TAGS: list[Any] = ["webhooks"]
-_MOST = 1_000
 
 
 def routes(service: Service) -> APIRouter:
@@ -28,12 +27,10 @@ def routes(service: Service) -> APIRouter:
     router = APIRouter(tags=_TAGS)
 
     @router.get("/subscriptions/{id}/dead", openapi_extra=examples.TICKET)
-    async def dead(request: Request, id: str, after: str = "", limit: int = 100) -> Response:
+    async def dead(request: Request, id: str, after: str = "", limit: Limit = 100) -> Response:
         """List what the webhook did not take in all attempts, with payload and reason."""
         standing = await service.standing_of(request, id, for_admin=True)
         start = number_of(after, standing) if after else 0
-        if not 1 <= limit <= _MOST:
-            raise HttpProblem("malformed", f"limit is from 1 to {_MOST:,}, not {limit}")
         reading = service.log.reading
         return JsonResponse(await service.read(outbox.dead, reading, standing, start, limit))
 
