@@ -27,9 +27,8 @@ from tamis.calling.gateway import Gateway
 from tamis.calling.memo import DEFAULT_BYTES, Memo
 from tamis.catalog import Catalog, CatalogSubscription
 from tamis.catalog.compiled import compiled, opened
-from tamis.catalog.expiry import end_of
+from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Intake, NewSubscription, entry_of
-from tamis.catalog.keeping import KeptExpiry
 from tamis.catalog.renewal import rebound, renewal, swap
 from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
@@ -150,7 +149,7 @@ class Matcher:
         self._forecaster = Forecaster(
             self._intake, self._catalog, self._sieve, self._lock.reading, self._derived
         )
-        self._expiry = KeptExpiry(self._sieve.keeper, self._catalog)
+        self._expiry = Expiry(self._sieve.keeper, self._catalog)
         self._event_ids = map("event-{}".format, itertools.count(1))
         with self._expiry.opening(self._intake) as kept:
             self._add(*kept)

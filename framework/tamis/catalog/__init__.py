@@ -1,7 +1,7 @@
 """Keeps what is subscribed: subscriptions, alternatives, tests and calls as numbers and arrays.
 
 Others may import what stands here, and from `catalog`, `compiled`, `epochs`, `expiry`, `intake`,
-`interned`, `joins`, `keeping`, `policies`, `renewal`, `resolve`, `sharding`, `sieve` and
+`interned`, `joins`, `policies`, `renewal`, `resolve`, `sharding`, `sieve` and
 `subscription_lines`.
 """
 

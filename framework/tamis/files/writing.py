@@ -12,8 +12,7 @@ import os
 import re
 import stat
 import sys
-from types import TracebackType
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from tamis.errors import TamisError
 
@@ -45,37 +44,15 @@ def json_bytes(value: object, *, indent: int | None = None) -> bytes:
     return json_text(value, indent=indent).encode(errors="backslashreplace") + b"\n"
 
 
-class Lines(Protocol):
-    """Writes lines of JSON."""
-
-    partial: str | None
-    """The file that holds them until all are written."""
-
-    def write(self, value: object, *, indent: int | None = None) -> None:
-        """Writes one line; several with `indent`."""
-
-    def write_bytes(self, line: bytes) -> None:
-        """Writes a line that is made."""
-
-    def __enter__(self) -> Lines: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
 def lines_to(path: str, *, prompt: bool = False) -> Lines:
     """Lines into a file, or to standard output (`-`); `prompt` writes each at once.
 
     What is no regular file (a pipe, a device, `/dev/stdout`) is written to directly."""
     if path == STANDARD_OUTPUT:
-        return _StreamLines(sys.stdout.buffer, prompt=prompt, owned=False)
+        return Lines(sys.stdout.buffer, prompt=prompt, owned=False)
     try:
         if is_direct(path):
-            return _StreamLines(open(path, "ab"), prompt=prompt, owned=True)
+            return Lines(open(path, "ab"), prompt=prompt, owned=True)
         return _FileLines(path, prompt=prompt)
     except OSError as bad:
         raise WritingError(f"cannot write {path}: {bad.strerror or bad}") from bad
@@ -88,10 +65,11 @@ def is_direct(path: str) -> bool:
     return os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)
 
 
-class _StreamLines:
-    """Lines into something that is open."""
+class Lines:
+    """Lines of JSON, into something that is open."""
 
     partial: str | None = None
+    """The file that holds them until all are written."""
 
     def __init__(self, stream: IO[bytes], *, prompt: bool, owned: bool) -> None:
         self._stream = stream
@@ -108,7 +86,7 @@ class _StreamLines:
         if self._prompt:
             self._stream.flush()
 
-    def __enter__(self) -> _StreamLines:
+    def __enter__(self) -> Lines:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *about: Any) -> None:
@@ -119,7 +97,7 @@ class _StreamLines:
                 self._stream.flush()
 
 
-class _FileLines(_StreamLines):
+class _FileLines(Lines):
     """Lines into a file that takes its place when it is complete."""
 
     def __init__(self, path: str, *, prompt: bool) -> None:
