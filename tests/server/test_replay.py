@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis
-from tamis.server.replay import Replay
+from tamis.server.replay import Replay, take_in
 from tamis.server.traces import Trace
 from tests.framework.engine.test_implications import PLACES, LocIn
 
@@ -60,7 +60,7 @@ def test_it_decides_the_same_without_a_call(texts: list[str], events: list[dict[
         CALLS.clear()
         for entry in entries:
             replay = Replay(matcher)
-            replay.take_in([entry])
+            take_in(replay, [entry])
             again = replay.decided(event, trace)
             mine = [each.as_dict() for each in result.matches if each.subscription == entry["id"]]
             assert [each.as_dict() for each in again.matches] == mine
@@ -76,7 +76,7 @@ def test_it_decides_the_same_without_a_call(texts: list[str], events: list[dict[
 def test_calls_that_nobody_made_are_made_up_to_a_number() -> None:
     matcher = tamis.Matcher([peopleCount, boatCount])
     replay = Replay(matcher, most_calls=1)
-    replay.take_in([{"id": "s1", "where": "peopleCount(2) and boatCount(3)"}])
+    take_in(replay, [{"id": "s1", "where": "peopleCount(2) and boatCount(3)"}])
     CALLS.clear()
     result = replay.decided({"id": "e1", "people": 3, "boats": 3}, Trace())
     assert [each.subscription for each in result.undetermined] == ["s1"]

@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse, Response
 from tamis.log import log
 from tamis.server import deliveries, events, examples, operations, subscriptions, undetermined, why
 from tamis.server.errors import LogError, Refusal
-from tamis.server.journal import RequestJournal
-from tamis.server.origins import OwnPages
-from tamis.server.overload import FullQueues
+from tamis.server.journal import request_journal
+from tamis.server.origins import own_pages
+from tamis.server.overload import full_queues
 from tamis.server.page import assets, sight
 from tamis.server.pages import documentation
 from tamis.server.problems import TITLES, HttpProblem, problem_of
@@ -67,9 +67,9 @@ def application(service: Service) -> FastAPI:
     app.include_router(webhooks.routes(service))
     app.include_router(operations.routes(service))
     app.include_router(assets.routes())
-    app.add_middleware(FullQueues, service=service)
-    app.add_middleware(OwnPages)
-    app.add_middleware(RequestJournal)
+    app.add_middleware(full_queues, service=service)
+    app.add_middleware(own_pages)
+    app.add_middleware(request_journal)
     for kind in (HttpProblem, Refusal, LogError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer)
     return app

@@ -20,7 +20,7 @@ from tamis.policy import Deliveries
 from tamis.server import changes
 from tamis.server.matching import entry_of, shown_time
 from tamis.server.problems import HttpProblem, overloaded
-from tamis.server.replay import Replay
+from tamis.server.replay import Replay, take_in
 from tamis.server.traces import Trace
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _Trial:
         self._replay = replay
         self._most = most_listed
         self._arrival = 0.0
-        replay.take_in([entry_of(_ID, wanted.document)])
+        take_in(replay, [entry_of(_ID, wanted.document)])
         self._deliveries = Deliveries(replay, clock=lambda: self._arrival)
         self._counts: Counter[str] = Counter()
         self._failure: str | None = None

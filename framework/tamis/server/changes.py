@@ -121,10 +121,6 @@ class EventRun:
         self.starts: list[int] = []
         """Where the events of each change begin."""
 
-    def __len__(self) -> int:
-        """Returns of how many changes its events are."""
-        return len(self.starts)
-
     def append(self, change: Publish) -> int:
         """Appends the events of a plain change; its number in the run."""
         self.starts.append(len(self.ids))

@@ -62,16 +62,13 @@ def write_journal(form: str) -> None:
         logging.getLogger(name).addHandler(handler)
 
 
-class RequestJournal:
-    """Logs each request by its route: an address may hold what nobody should read."""
+def request_journal(app: ASGIApp) -> ASGIApp:
+    """Returns an application that logs each request by its route: an address may hold what nobody
+    should read."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves a request, and logs it."""
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not log.isEnabledFor(logging.INFO):
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
         began, status = time.perf_counter(), 0
 
@@ -82,7 +79,7 @@ class RequestJournal:
             await send(message)
 
         try:
-            await self._app(scope, receive, sent)
+            await app(scope, receive, sent)
         finally:
             said = {
                 "method": scope["method"],
@@ -91,3 +88,5 @@ class RequestJournal:
                 "seconds": round(time.perf_counter() - began, 6),
             }
             log.info("request", extra={"said": said})
+
+    return serve

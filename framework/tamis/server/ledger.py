@@ -41,7 +41,7 @@ from tamis.server.errors import (
 from tamis.server.hashing import canonical
 from tamis.server.payloads import Payloads
 from tamis.server.retention import KEPT_SECONDS, remove
-from tamis.server.tracing import keep_traces
+from tamis.server.traces import keep_traces
 from tamis.server.webhooks import standing
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, takewhile
@@ -19,7 +18,7 @@ from typing import Any, TypeVar
 
 from tamis.catalog import Catalog
 from tamis.catalog.intake import Intake
-from tamis.errors import SubscriptionError, SubscriptionErrors, SubscriptionWarning
+from tamis.errors import SubscriptionError, SubscriptionErrors
 from tamis.event import Event
 from tamis.language.condition import Language
 from tamis.log import log as logger
@@ -34,6 +33,7 @@ from tamis.server.log import Log
 from tamis.server.open_verdicts import OpenVerdicts, open_verdicts
 from tamis.server.policies import Snapshots, decided
 from tamis.server.reading import LogEntry
+from tamis.server.replay import take_in
 from tamis.server.traces import MOST_BYTES, Trace
 
 UNDETERMINED = "undetermined"
@@ -159,12 +159,10 @@ class MatchThread:
         self._clear()
         self.matcher._sieve.count_misses()
         texts = self.log.reading.texts_at(position)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubscriptionWarning)
-            try:
-                self.matcher.subscribe_many(entry_of(text.id, text.document) for text in texts)
-            except SubscriptionError as bad:
-                raise _not_taken(bad, len(texts)) from bad
+        try:
+            take_in(self.matcher, (entry_of(text.id, text.document) for text in texts))
+        except SubscriptionError as bad:
+            raise _not_taken(bad, len(texts)) from bad
         self._born = {text.id: text.born for text in texts}
 
     def _check_rest(self) -> None:
@@ -291,10 +289,7 @@ class MatchThread:
     def _subscribe(self, texts: dict[str, LogEntry]) -> None:
         """Subscribes texts by id, of which none is left then."""
         if texts:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SubscriptionWarning)
-                documents = [entry_of(id, entry.body) for id, entry in texts.items()]
-                self.matcher.subscribe_many(documents, replace=True)
+            take_in(self.matcher, (entry_of(id, entry.body) for id, entry in texts.items()))
             self._born.update((id, entry.born) for id, entry in texts.items())
             texts.clear()
 

@@ -50,7 +50,7 @@ class _Numbers(Collector):
             ("floor", "The first position that is kept.", state.floor),
             ("lag_entries", "Entries that wait to be decided.", state.position - state.cursor),
             ("lag_seconds", "How long the oldest of these waits.", self._lag_seconds(state)),
-            ("queue", "Changes that wait for the disk.", len(log.writer)),
+            ("queue", "Changes that wait for the disk.", log.writer.waiting),
             (
                 "queue_bytes",
                 "Bytes of requests that are read, or wait for it.",

@@ -2,7 +2,8 @@
 
 How many attribute predicates do not hold is counted for all that is live. A subscription on
 attributes alone missed by as many; of those that ask operators, the first few are decided again.
-Invariant: what came after the event, or went since, is counted and not looked at.
+Invariant: what came after the event, or went since, is counted and not looked at; nor is what no
+event can match.
 Cost: that of a scan, during which nobody subscribes, and of explaining a few.
 """
 
@@ -19,7 +20,7 @@ from tamis.event import Event
 from tamis.numeric.types import Flags, Ints
 from tamis.result.explain import MATCHED
 from tamis.server.matching import shown_time
-from tamis.server.replay import Replay, without_others
+from tamis.server.replay import Replay, take_in, without_others
 
 if TYPE_CHECKING:
     from tamis.result import Result
@@ -122,7 +123,7 @@ def _rows(catalog: Catalog, ids: list[str]) -> list[int]:
 def _decided(service: Service, past: Past, texts: Mapping[str, str]) -> Result:
     """Decides an event again for some texts, by ids."""
     replay = Replay(service.matching.matcher)
-    replay.take_in({"id": id, "where": where} for id, where in texts.items())
+    take_in(replay, ({"id": id, "where": where} for id, where in texts.items()))
     return past.decided_by(replay)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.server import changes
 from tamis.server.changes import Open
-from tamis.server.replay import Replay
+from tamis.server.replay import Replay, take_in
 from tamis.server.traces import Trace
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class OpenVerdicts:
                 gone.append(each.born)
             else:
                 taken[id], tries[each.born] = each.born, each.tries
-                replay.take_in([{"id": id, "where": where}])
+                take_in(replay, [{"id": id, "where": where}])
         result = replay.decided(self._log.reading.event_of(entry), trace)
         if result.decision is not None:
             trace = Trace.of(result.decision).with_answers(trace)

@@ -19,27 +19,21 @@ _OWN = ("same-origin", "none")
 """What a browser says of the page of this server, and of who types an address."""
 
 
-class OwnPages:
-    """Answers 403 to what another site's page asks to change."""
+def own_pages(app: ASGIApp) -> ASGIApp:
+    """Returns an application that answers 403 to what another site's page asks to change."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = app
+        changes = scope["type"] == "http" and scope["method"] not in _READS
+        if changes and _is_foreign(Headers(scope=scope)):
+            answer = HttpProblem(
+                "other-site",
+                "a page of another site asked the browser for this: only programs and the page of "
+                "this server change something here (a proxy passes on Host as it came)",
+            ).response()
+        await answer(scope, receive, send)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves a request, or refuses it."""
-        if (
-            scope["type"] != "http"
-            or scope["method"] in _READS
-            or not _is_foreign(Headers(scope=scope))
-        ):
-            await self._app(scope, receive, send)
-            return
-        problem = HttpProblem(
-            "other-site",
-            "a page of another site asked the browser for this: only programs and the page of this "
-            "server change something here (a proxy passes on Host as it came)",
-        )
-        await problem.response()(scope, receive, send)
+    return serve
 
 
 def _is_foreign(headers: Headers) -> bool:

@@ -40,21 +40,17 @@ class Lateness:
         return max(0.0, min(self._before, self._loop.time() - self._due))
 
 
-class FullQueues:
-    """Answers 429 to events that come while too much waits, without reading them."""
+def full_queues(app: ASGIApp, service: Service) -> ASGIApp:
+    """Returns an application that answers 429 to events that come while too much waits, without
+    reading them; such a request counts as one event."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
-        self._app = app
-        self._service = service
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        problem = service.overload() if _is_small_event(scope) else None
+        if problem is not None:
+            service.counts.update(("offered", "shed"))
+        await (app if problem is None else problem.response())(scope, receive, send)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves a request, or refuses it; one that is not read counts as one event."""
-        problem = self._service.overload() if _is_small_event(scope) else None
-        if problem is None:
-            await self._app(scope, receive, send)
-            return
-        self._service.counts.update(("offered", "shed"))
-        await problem.response()(scope, receive, send)
+    return serve
 
 
 def _is_small_event(scope: Scope) -> bool:

@@ -18,7 +18,8 @@ class Pulses:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._watches: dict[Hashable, set[asyncio.Event]] = {}
-        self._ended = False
+        self.ended = False
+        """Whether the server is ending, and nobody should wait any more."""
 
     @contextlib.contextmanager
     def watch(self, what: Hashable) -> Iterator[asyncio.Event]:
@@ -34,11 +35,6 @@ class Pulses:
             if not watches:
                 del self._watches[what]
 
-    @property
-    def ended(self) -> bool:
-        """Returns whether the server is ending, and nobody should wait any more."""
-        return self._ended
-
     def notify(self, what: Iterable[Hashable]) -> None:
         """Tells that something came; from any thread."""
         with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
@@ -51,7 +47,7 @@ class Pulses:
 
     def end(self) -> None:
         """Wakens everybody, for the last time; from any thread."""
-        self._ended = True
+        self.ended = True
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._set_all)
 

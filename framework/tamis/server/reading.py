@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tamis.server.changes import Request
 from tamis.server.entries import LogState
 from tamis.server.errors import LogError
 from tamis.server.ledger import read_state
 from tamis.server.payloads import Payloads, joined
-from tamis.server.retention import KEPT_SECONDS
 from tamis.server.traces import Trace
 
 if TYPE_CHECKING:
@@ -316,14 +314,6 @@ class LogReaders:
         """Returns where an event is in the log."""
         rows = self.rows("SELECT position FROM events WHERE id=?", event)
         return rows[0][0] if rows else None
-
-    def answer(self, request: Request, now: float) -> tuple[bytes, Any] | None:
-        """Returns the digest of the request that had a key, and what was answered to it."""
-        rows = self.rows(
-            "SELECT digest, answer FROM answers WHERE key=? AND at>?",
-            *(request.key, now - KEPT_SECONDS),
-        )
-        return (rows[0][0], json.loads(rows[0][1])) if rows else None
 
     def counts(self) -> dict[str, int]:
         """Counts live subscriptions, disabled webhooks, and deliveries by state:

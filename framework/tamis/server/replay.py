@@ -104,12 +104,6 @@ class Replay(Matcher):
         self.recollection = Recollection(serving._gateway, most_calls)
         self._decider = _KnownBegin(self.recollection, self)
 
-    def take_in(self, texts: Iterable[Mapping[str, Any]]) -> None:
-        """Subscribes texts that were accepted before."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubscriptionWarning)
-            self.subscribe_many(texts, replace=True)
-
     def decided(self, event: Mapping[str, Any], trace: Trace) -> Result:
         """Decides an event of the log by its trace."""
         self.recollection.trace = trace
@@ -123,9 +117,16 @@ class Replay(Matcher):
             helper = {"id": _HELPER + source, "where": f"not {source} and {_NEVER}"}
             if helper["id"] not in self:
                 try:
-                    self.take_in([helper])
+                    take_in(self, [helper])
                 except SubscriptionError:  # of an operator that is another one by now
                     continue
+
+
+def take_in(matcher: Matcher, texts: Iterable[Mapping[str, Any]]) -> None:
+    """Subscribes texts that were accepted before, in the place of what has their ids."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubscriptionWarning)
+        matcher.subscribe_many(texts, replace=True)
 
 
 def without_others(explanation: dict[str, Any]) -> dict[str, Any]:

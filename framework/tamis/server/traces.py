@@ -9,13 +9,18 @@ Cost: that of the JSON of the answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tamis.calling.answers import Answer, Failure
 from tamis.engine.decision import CALLED, IMPLIED, MEMO, Decision
 from tamis.engine.wider import narrowed_answers
+
+if TYPE_CHECKING:
+    import apsw
+
+    from tamis.server.changes import Verdict
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of the traces that are kept."""
@@ -111,6 +116,21 @@ class Trace:
             call = self.implied[call]
             found.append(call)
         return found
+
+
+def keep_traces(database: apsw.Connection, verdicts: Sequence[Verdict], most_bytes: int) -> None:
+    """Writes what operators said of events beside their verdicts, and removes the oldest beyond so
+    many bytes."""
+    total = database.execute("SELECT coalesce(max(total), 0) FROM traces").get
+    rows = []
+    for verdict in verdicts:
+        if verdict.trace is not None:
+            total += len(verdict.trace)
+            position = verdict.position if verdict.of is None else verdict.of
+            rows.append((position, total, verdict.trace))
+    if rows:
+        database.executemany("INSERT OR REPLACE INTO traces VALUES(?, ?, ?)", rows)
+        database.execute("DELETE FROM traces WHERE total<=?", (total - most_bytes,))
 
 
 def _written(answer: Answer, how: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tamis.server.matching import entry_of, shown_time
 from tamis.server.nearest import closest
 from tamis.server.problems import HttpProblem
 from tamis.server.reading import LiveText, LogEntry, delivery_id
-from tamis.server.replay import Replay, without_others
+from tamis.server.replay import Replay, take_in, without_others
 from tamis.server.service import Service
 from tamis.server.traces import Trace
 from tamis.words import counted
@@ -109,7 +109,7 @@ def explained(service: Service, past: Past, id: str, born: int | None) -> dict[s
 def _decided(replay: Replay, past: Past, id: str, text: LiveText) -> dict[str, Any]:
     """Returns what is decided of a text by what was kept."""
     try:
-        replay.take_in([entry_of(id, {"where": text.document["where"]})])
+        take_in(replay, [entry_of(id, {"where": text.document["where"]})])
     except SubscriptionError as bad:
         raise HttpProblem(
             "bad-subscription", f"this server cannot read the text of {id!r}: {bad}"

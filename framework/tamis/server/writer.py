@@ -88,7 +88,8 @@ class LogWriter:
         self._flushes = [0] * (len(BOUNDS) + 1)
         """Flushes by the first bound that they kept."""
         self._queue: deque[CommitBatch] = deque()
-        self._waiting = 0
+        self.waiting = 0
+        """How many changes wait."""
         self._wakened = threading.Condition()
         self._followers = threading.Condition()
         self._following = 0
@@ -96,10 +97,6 @@ class LogWriter:
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="tamis log writer", daemon=True)
         self._thread.start()
-
-    def __len__(self) -> int:
-        """Returns how many changes wait."""
-        return self._waiting
 
     def submit(self, change: Change[Outcome]) -> PendingChange[Outcome]:
         """Hands in a change; what became of it is known when it is on disk, or refused.
@@ -112,11 +109,11 @@ class LogWriter:
                 raise LogError(self.broken)
             if self._closing:
                 raise LogError("the log is being closed")
-            if self._waiting >= self._most_waiting and not isinstance(change, _OWN):
-                raise Overload(f"{self._waiting:,} changes wait for the disk: try again")
+            if self.waiting >= self._most_waiting and not isinstance(change, _OWN):
+                raise Overload(f"{self.waiting:,} changes wait for the disk: try again")
             if not self._queue or self._queue[-1].changes >= self.most_together:
                 self._queue.append(CommitBatch())
-            self._waiting += 1
+            self.waiting += 1
             self._wakened.notify()
             pending = self._queue[-1].append(change)
             if self._queue[-1].changes == self.most_together:
@@ -177,7 +174,7 @@ class LogWriter:
                 if not self._queue:
                     return
                 batch = self._queue.popleft()
-                self._waiting -= batch.changes
+                self.waiting -= batch.changes
             batch.end(self._written(batch.parts, batch.changes, batch.ready))
             if self._following:
                 self.waken_followers()
