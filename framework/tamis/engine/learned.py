@@ -20,7 +20,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -32,7 +33,7 @@ from tamis.event import Event
 from tamis.numeric.types import Floats
 from tamis.operators.asking import Call, Solution, Test
 from tamis.operators.specification import Preparation, Specification
-from tamis.planning import Problem, Scenes
+from tamis.planning import KNOWN, Expectations, Problem, Scenes
 from tamis.statistics.costs import add_cost, after_declared
 from tamis.statistics.history import PRIOR_SELECTIVITY, Statistics
 from tamis.statistics.predicates import PredicateStatistics
@@ -57,6 +58,13 @@ _SOLUTIONS = 64
 _SAMPLED_CALLS = 4096
 _MOST_BY_TEXT = 16
 """Of fewer things, looking up texts is faster than arrays are."""
+_FIELDS = (
+    *(attrgetter("truth"), attrgetter("solutions"), attrgetter("failure")),
+    *(attrgetter("seconds"), attrgetter("prepared"), attrgetter("together")),
+)
+_NEW_CALL, _NEW_TEST = [0.0] * seen.CALL_WIDTH, [0.0] * seen.TEST_WIDTH
+for _row in (_NEW_CALL, _NEW_TEST):
+    _row[seen.AT] = _row[seen.GIVEN] = seen.NOTHING
 
 
 class OnlineStatistics:
@@ -91,7 +99,7 @@ class OnlineStatistics:
 
     def observe(self, decision: Decision) -> None:
         """Takes what an event has shown."""
-        if not decision.outcomes:
+        if not decision.progress.counts[KNOWN]:
             return
         with self._lock:
             if not self.events:
@@ -113,22 +121,21 @@ class OnlineStatistics:
 
     def _take_outcomes(self, decision: Decision) -> bool:
         """Counts the outcomes of tests; whether one has drifted."""
-        tests, decided = decision.skeleton.tests, decision.outcomes
+        tests, progress, form = decision.skeleton.tests, decision.progress, self._form
         rows = self._rows_of_tests(tests)
-        numbers: Collection[int] = decided
+        known = progress.known[: progress.counts[KNOWN]]
         if decision.excluded:
-            numbers = {number: None for number in decided if number not in decision.excluded}
+            known = known[~np.isin(known, list(decision.excluded))]
         if self._answers:
-            self._take_samples(tests, rows, numbers)
-        form = self._form
+            self._take_samples(tests, rows, set(known.tolist()))
         return form.take_outcomes(
             self._tests.rows,
             self._calls.rows,
             self._operators.rows,
             self._limits,
             rows,
-            form.numbers(numbers),
-            form.flags(decision.outcome),
+            form.given(known),
+            form.given(progress.outcome),
             self.events,
         )
 
@@ -136,21 +143,19 @@ class OnlineStatistics:
         """Measures the calls that were made; whether one was a surprise."""
         calls, made = decision.skeleton.calls, decision.made
         rows = self._rows_of_calls(calls)
-        truths: Sequence[bool]
-        truths, solutions, failures, cuts, seconds, prepared, together, *_ = zip(
-            *map(decision.answers.__getitem__, made), strict=True
+        found = [*map(decision.answers.__getitem__, made)]
+        truths, solutions, failures, seconds, prepared, together = (
+            [*map(field, found)] for field in _FIELDS
         )
         if any(prepared):
             for preparation, taken in itertools.chain(*prepared):
                 add_cost(self._prices.setdefault(preparation, np.zeros(2)), 0, taken)
         if solutions.count(None) < len(solutions):
-            truths = [
-                truth if found is None else bool(found)
-                for truth, found in zip(truths, solutions, strict=True)
-            ]
-            for at, found, failure, cut in zip(made, solutions, failures, cuts, strict=True):
-                if found is not None and failure is None and not cut:
-                    self._keep_answer(calls[at], found)
+            for at, answer in enumerate(found):
+                if answer.solutions is not None:
+                    truths[at] = bool(answer.solutions)
+                    if answer.failure is None and not answer.cut:
+                        self._keep_answer(calls[made[at]], answer.solutions)
         form = self._form
         return form.take_answers(
             self._calls.rows,
@@ -159,7 +164,7 @@ class OnlineStatistics:
             rows,
             form.numbers(made),
             form.flags(truths),
-            form.flags([*map(bool, failures)]),
+            form.flags([failure is not None for failure in failures]),
             form.seconds(seconds),
             form.numbers(together),
             self.events,
@@ -198,7 +203,7 @@ class OnlineStatistics:
         """Returns where tests are, with rows for those that are new."""
         known, rows = self._test_rows
         if known is not tests:
-            rows = self._rows_in(self._tests, tests, self._test_row)
+            rows = self._rows_in(self._tests, tests, self._place_tests)
             self._test_rows = tests, rows
         return rows
 
@@ -206,18 +211,18 @@ class OnlineStatistics:
         """Returns where calls are, with rows for those that are new."""
         known, rows = self._call_rows
         if known is not calls:
-            rows = self._rows_in(self._calls, calls, self._call_row)
+            rows = self._rows_in(self._calls, calls, self._place_calls)
             self._call_rows = calls, rows
         return rows
 
-    def _rows_in(self, table: Table, things: Sequence[T], row_of: Callable[[T], int]) -> Any:
+    def _rows_in(
+        self, table: Table, things: Sequence[T], place: Callable[[Sequence[T]], list[int]]
+    ) -> Any:
         is_many = self._form is not INTERPRETED and len(things) > _MOST_BY_TEXT
         if is_many and isinstance(things, NumberedThings):
-            return table.places_of(things, row_of)
+            return table.places_of(things, place)
         found: list[Any] = [*map(table.places.get, [thing.text for thing in things])]
-        if None in found:
-            found = [*map(row_of, things)]
-        return self._form.numbers(found)
+        return self._form.numbers(place(things) if None in found else found)
 
     def _grow(self) -> None:
         """Goes on with compiled functions, as there was a large problem, for good."""
@@ -255,14 +260,18 @@ class OnlineStatistics:
         row[seen.MARGINAL] = specification.expected_marginal_seconds
         row[seen.IS_BATCHED] = float(is_batched)
         row[seen.IS_PREPARED] = float(specification.preparation is not None)
-        return self._operators.add(specification.name, row)
+        self._operators.add_all([specification.name], [row])
+        return self._operators.places[specification.name]
 
-    def _call_row(self, call: Call) -> int:
-        place = self._calls.places.get(call.text)
-        if place is not None:
-            return place
-        row = [0.0] * seen.CALL_WIDTH
-        row[seen.AT] = row[seen.GIVEN] = seen.NOTHING
+    def _place_calls(self, calls: Sequence[Call]) -> list[int]:
+        """Returns the places of calls, with rows for those that have none."""
+        places = self._calls.places
+        new = {call.text: call for call in calls if call.text not in places}
+        self._calls.add_all(new, [self._call_row(call) for call in new.values()])
+        return [places[call.text] for call in calls]
+
+    def _call_row(self, call: Call) -> list[float]:
+        row = _NEW_CALL.copy()
         row[seen.OPERATOR] = float(self._operator_row(call.specification, call.batched))
         found = self.history.predicates.get(call.text)
         if found is not None and found.cost_seconds is not None:
@@ -271,17 +280,23 @@ class OnlineStatistics:
             row[seen.STRENGTH] = most or _COST_OPINION
         if found is not None and found.tested:
             row[seen.FAILED_BEFORE] = (found.failed or 0) / found.tested
-        return self._calls.add(call.text, row)
+        return row
 
-    def _test_row(self, test: Test) -> int:
-        place = self._tests.places.get(test.text)
-        if place is not None:
-            return place
-        row = [0.0] * seen.TEST_WIDTH
-        row[seen.AT] = row[seen.GIVEN] = seen.NOTHING
-        row[seen.CALL] = float(self._call_row(test.call))
+    def _place_tests(self, tests: Sequence[Test]) -> list[int]:
+        """Returns the places of tests, with rows for those that have none, and for their calls."""
+        places = self._tests.places
+        new = {test.text: test for test in tests if test.text not in places}
+        calls = self._place_calls([test.call for test in new.values()])
+        rows = [self._test_row(*each) for each in zip(new.values(), calls, strict=True)]
+        self._tests.add_all(new, rows)
+        return [places[test.text] for test in tests]
+
+    def _test_row(self, test: Test, call: int) -> list[float]:
+        row, history = _NEW_TEST.copy(), self.history
+        row[seen.CALL] = float(call)
         row[seen.IS_GUARDED] = float(test.text != test.call.text)
-        history = self.history
+        if not (history.predicates or history.answers):
+            return row
         found = history.predicates.get(test.text)
         if found is not None and found.share is not None:
             row[seen.GIVEN] = history.estimate(test)
@@ -293,9 +308,16 @@ class OnlineStatistics:
                 row[seen.STRENGTH] = float(min(tried.events, _MOST_HISTORY))
             elif of_call is not None:
                 row[seen.GIVEN], row[seen.STRENGTH] = of_call, _CALL_OPINION
-        return self._tests.add(test.text, row)
+        return row
 
     # expecting
+
+    def expected(
+        self, tests: Sequence[Test], calls: Sequence[Call], preparations: Sequence[Preparation]
+    ) -> Expectations:
+        """Returns what to expect of the tests and calls of a problem."""
+        of_calls, shares = self._expected_of_calls(calls), self.selectivities(tests)
+        return Expectations(shares, *of_calls, self.prices(preparations), self.scenes(tests))
 
     def selectivities(self, tests: Sequence[Test]) -> Floats:
         """Returns the selectivity to expect of each test."""
@@ -317,35 +339,33 @@ class OnlineStatistics:
 
     def costs(self, calls: Sequence[Call]) -> Floats:
         """Returns the expected seconds of each call."""
-        return self._costs_of(calls, False)
-
-    def marginal_costs(self, calls: Sequence[Call]) -> Floats:
-        """Returns the expected seconds of each call when it is made together with others."""
-        return self._costs_of(calls, True)
-
-    def _costs_of(self, calls: Sequence[Call], is_marginal: bool) -> Floats:
-        with self._lock:
-            rows, expected = self._rows_of_calls(calls), self._form.room(len(calls))
-            self._form.expect_costs(
-                self._calls.rows, self._operators.rows, rows, is_marginal, expected
-            )
-        return np.asarray(expected, np.float64)
+        return self._expected_of_calls(calls)[0]
 
     def failures(self, calls: Sequence[Call]) -> Floats:
         """Returns the share of events for which each call is expected to fail."""
+        return self._expected_of_calls(calls)[1]
+
+    def marginal_costs(self, calls: Sequence[Call]) -> Floats:
+        """Returns the expected seconds of each call when it is made together with others."""
+        return self._expected_of_calls(calls)[2]
+
+    def _expected_of_calls(self, calls: Sequence[Call]) -> tuple[Floats, Floats, Floats]:
+        """Returns the costs of calls, their shares of failures, and their marginal costs."""
+        form = self._form
         with self._lock:
-            rows, expected = self._rows_of_calls(calls), self._form.room(len(calls))
-            self._form.expect_failures(
-                self._calls.rows, self._operators.rows, rows, self.events, expected
+            rows = self._rows_of_calls(calls)
+            costs, failures, marginal = (form.room(len(calls)) for _ in range(3))
+            form.expect_calls(
+                *(self._calls.rows, self._operators.rows, rows, self.events),
+                *(costs, failures, marginal),
             )
-        return np.asarray(expected, np.float64)
+        return tuple(np.asarray(each, np.float64) for each in (costs, failures, marginal))  # type: ignore[return-value]
 
     def prices(self, preparations: Sequence[Preparation]) -> Floats:
         """Returns the expected seconds of each preparation, with what it builds on."""
         with self._lock:
-            return np.array(
-                [sum(map(self._price_of, each.chain)) for each in preparations], np.float64
-            )
+            prices = [sum(map(self._price_of, each.chain)) for each in preparations]
+        return np.array(prices, np.float64)
 
     def _price_of(self, preparation: Preparation) -> float:
         """Returns the expected seconds of a preparation by itself."""

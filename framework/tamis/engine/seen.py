@@ -9,7 +9,7 @@ what is compiled; both compute the same. Cost: O(1) an outcome, an answer, an ex
 from __future__ import annotations
 
 from tamis.numeric.kernels import portable
-from tamis.numeric.types import Bytes, Floats, Ints
+from tamis.numeric.types import Bytes, Floats, Ints, SmallInts
 from tamis.planning import UNKNOWN
 from tamis.statistics.costs import (
     add_cost,
@@ -85,8 +85,8 @@ def take_outcomes(
     operators: Floats,
     credible: Floats,
     rows: Ints,
-    numbers: Ints,
-    outcomes: Bytes,
+    numbers: SmallInts,
+    outcomes: SmallInts,
     now: int,
 ) -> bool:
     """Counts the outcomes of tests with these numbers; whether one has drifted."""
@@ -249,21 +249,6 @@ def expected_cost(call: Floats, operator: Floats) -> float:
 
 
 @portable
-def expect_costs(
-    calls: Floats, operators: Floats, rows: Ints, is_marginal: bool, expected: Floats
-) -> None:
-    """Finds the seconds of each call, by itself or together with others of its batch."""
-    for at in range(len(rows)):
-        call = calls[rows[at]]
-        operator = operators[int(call[OPERATOR])]
-        seconds = expected_cost(call, operator)
-        if is_marginal and operator[IS_BATCHED]:
-            line = batch_line(operator, BATCH, operator[DECLARED], operator[MARGINAL])
-            seconds = min(seconds, line[1])
-        expected[at] = seconds
-
-
-@portable
 def failing_share(row: Floats, prior: float, strength: float, now: int) -> float:
     """Returns how often a call or an operator fails: what is broken may be mended after a while."""
     if not row[WEIGHT]:
@@ -272,12 +257,24 @@ def failing_share(row: Floats, prior: float, strength: float, now: int) -> float
 
 
 @portable
-def expect_failures(
-    calls: Floats, operators: Floats, rows: Ints, now: int, expected: Floats
+def expect_calls(
+    calls: Floats,
+    operators: Floats,
+    rows: Ints,
+    now: int,
+    costs: Floats,
+    failures: Floats,
+    marginal: Floats,
 ) -> None:
-    """Finds the share of events for which each call fails."""
+    """Finds the seconds of each call, by itself or together with others of its batch, and the share
+    of events for which it fails."""
     for at in range(len(rows)):
         call = calls[rows[at]]
-        of_operator = failing_share(operators[int(call[OPERATOR])], 0.0, _SOUND, now)
+        operator = operators[int(call[OPERATOR])]
+        costs[at] = marginal[at] = expected_cost(call, operator)
+        if operator[IS_BATCHED]:
+            line = batch_line(operator, BATCH, operator[DECLARED], operator[MARGINAL])
+            marginal[at] = min(costs[at], line[1])
+        of_operator = failing_share(operator, 0.0, _SOUND, now)
         prior = max(call[FAILED_BEFORE], of_operator)
-        expected[at] = failing_share(call, prior, PRIOR_OUTCOMES, now)
+        failures[at] = failing_share(call, prior, PRIOR_OUTCOMES, now)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from tamis.engine.seen import (
-    expect_costs,
-    expect_failures,
+    expect_calls,
     expect_selectivities,
     take_answers,
     take_outcomes,
 )
 from tamis.numeric.kernels import kernel, portable_parts
-from tamis.numeric.types import Bytes, Floats, Ints
+from tamis.numeric.types import Bytes, Floats, Ints, SmallInts
 from tamis.numeric.views import bare
 
 portable_parts()
@@ -23,8 +22,8 @@ def take_outcomes_compiled(
     operators: Floats,
     credible: Floats,
     rows: Ints,
-    numbers: Ints,
-    outcomes: Bytes,
+    numbers: SmallInts,
+    outcomes: SmallInts,
     now: int,
 ) -> bool:
     """Does what `take_outcomes` does."""
@@ -77,16 +76,22 @@ def expect_selectivities_compiled(
 
 
 @kernel
-def expect_costs_compiled(
-    calls: Floats, operators: Floats, rows: Ints, is_marginal: bool, expected: Floats
+def expect_calls_compiled(
+    calls: Floats,
+    operators: Floats,
+    rows: Ints,
+    now: int,
+    costs: Floats,
+    failures: Floats,
+    marginal: Floats,
 ) -> None:
-    """Does what `expect_costs` does."""
-    expect_costs(bare(calls), bare(operators), bare(rows), is_marginal, bare(expected))
-
-
-@kernel
-def expect_failures_compiled(
-    calls: Floats, operators: Floats, rows: Ints, now: int, expected: Floats
-) -> None:
-    """Does what `expect_failures` does."""
-    expect_failures(bare(calls), bare(operators), bare(rows), now, bare(expected))
+    """Does what `expect_calls` does."""
+    expect_calls(
+        bare(calls),
+        bare(operators),
+        bare(rows),
+        now,
+        bare(costs),
+        bare(failures),
+        bare(marginal),
+    )

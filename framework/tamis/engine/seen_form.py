@@ -27,14 +27,15 @@ class RowForm(NamedTuple):
     numbers: Callable[[Collection[int]], Any]
     flags: Callable[[Sequence[int]], Any]
     seconds: Callable[[Sequence[float]], Any]
+    given: Callable[[Any], Any]
+    """Makes what they take of an array."""
     room: Callable[[int], Any]
     unseen: Callable[[Any, Any], list[int]]
     """Finds which of some rows are of what was only asked for."""
     take_outcomes: Callable[..., bool]
     take_answers: Callable[..., bool]
     expect_selectivities: Callable[..., None]
-    expect_costs: Callable[..., None]
-    expect_failures: Callable[..., None]
+    expect_calls: Callable[..., None]
 
 
 class Table:
@@ -48,21 +49,22 @@ class Table:
         """The row of each number, and the serial that had the number then."""
         self._serials: Ints = np.zeros(0, np.int64)
 
-    def add(self, text: str, row: list[float]) -> int:
-        """Adds a row, and says where it is."""
-        place, self._size = self._size, self._size + 1
+    def add_all(self, texts: Collection[str], rows: list[list[float]]) -> None:
+        """Adds rows under texts that have none."""
+        start, self._size = self._size, self._size + len(rows)
+        self.places.update(zip(texts, range(start, self._size), strict=True))
         if isinstance(self.rows, list):
-            self.rows.append(row)
-        else:
-            if place == len(self.rows):
-                more = np.zeros((place // 2 + 16, len(row)))
+            self.rows += rows
+        elif rows:
+            if self._size > len(self.rows):
+                more = np.zeros((3 * self._size // 2 + 16 - len(self.rows), self._width))
                 self.rows = np.concatenate([self.rows, more])
-            self.rows[place] = row
-        self.places[text] = place
-        return place
+            self.rows[start : self._size] = rows
 
-    def places_of(self, things: NumberedThings[Any], place_of: Callable[[Any], int]) -> Ints:
-        """Returns where the rows of numbered things are; `place_of` is asked for those not known.
+    def places_of(
+        self, things: NumberedThings[Any], place: Callable[[Sequence[Any]], list[int]]
+    ) -> Ints:
+        """Returns where the rows of numbered things are; `place` is asked for those not known.
 
         A number says where, as long as its serial is the one that had it."""
         most = int(things.numbers.max(initial=-1))
@@ -71,10 +73,11 @@ class Table:
             self._serials = np.concatenate([self._serials, more])
             self._numbered = np.concatenate([self._numbered, more])
         places: Ints = self._numbered[things.numbers]
-        for at in np.flatnonzero(self._serials[things.numbers] != things.serials).tolist():
-            places[at] = place_of(things[at])
-        self._numbered[things.numbers] = places
-        self._serials[things.numbers] = things.serials
+        unknown = np.flatnonzero(self._serials[things.numbers] != things.serials)
+        if len(unknown):
+            places[unknown] = place([things[at] for at in unknown.tolist()])
+            self._numbered[things.numbers] = places
+            self._serials[things.numbers] = things.serials
         return places
 
     def change(self, form: RowForm) -> None:
@@ -113,13 +116,13 @@ INTERPRETED = RowForm(
     _given,
     _given,
     _given,
+    lambda array: array.tolist(),
     lambda size: [0.0] * size,
     _unseen,
     seen.take_outcomes,
     seen.take_answers,
     seen.expect_selectivities,
-    seen.expect_costs,
-    seen.expect_failures,
+    seen.expect_calls,
 )
 
 
@@ -138,13 +141,13 @@ def compiled_form() -> RowForm:
         partial(np.fromiter, dtype=np.int64),
         partial(np.fromiter, dtype=np.uint8),
         partial(np.fromiter, dtype=np.float64),
+        partial(np.ascontiguousarray, dtype=np.int32),
         np.empty,
         _unseen_of_array,
         made.take_outcomes_compiled,
         made.take_answers_compiled,
         made.expect_selectivities_compiled,
-        made.expect_costs_compiled,
-        made.expect_failures_compiled,
+        made.expect_calls_compiled,
     )
     with waiting_for(COMPILING):
         _exercise(form)
@@ -157,13 +160,13 @@ def _exercise(form: RowForm) -> None:
     tests, calls, operators = (form.rows(np.zeros((1, width))) for width in widths)
     numbers, flags, seconds = form.numbers([0]), form.flags([1]), form.seconds([0.0])
     limits, now, room = credible(form), 1, form.room(1)
-    form.take_outcomes(tests, calls, operators, limits, numbers, numbers, flags, now)
+    given = form.given(np.zeros(1, np.int32))
+    form.take_outcomes(tests, calls, operators, limits, numbers, given, given, now)
     form.take_answers(
         *(calls, operators, limits, numbers, numbers, flags, flags, seconds, numbers, now)
     )
     form.expect_selectivities(tests, calls, operators, numbers, now, room)
-    form.expect_costs(calls, operators, numbers, False, room)
-    form.expect_failures(calls, operators, numbers, now, room)
+    form.expect_calls(calls, operators, numbers, now, room, room, room)
 
 
 @cache

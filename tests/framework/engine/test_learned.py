@@ -20,7 +20,7 @@ from tamis.engine.decision import Decision
 from tamis.engine.learned import OnlineStatistics
 from tamis.operators import record_of
 from tamis.operators.asking import Call, Operators, SolutionSlot, Test
-from tamis.planning import FALSE, TRUE, UNKNOWN, Standing
+from tamis.planning import FALSE, TRUE, UNKNOWN, Progress, Standing
 from tamis.plugins.loader import installed
 from tamis.statistics import PredicateStatistics
 from tamis.statistics.costs import add_cost, add_invocation, batch_line
@@ -58,12 +58,19 @@ def decided(*evaluated: tuple[Test, int, str, Answer | None]) -> Decision:
         excluded={},
         outcomes={at: how for at, (_, _, how, _) in enumerate(evaluated)},
         outcome=[truth for _, truth, _, _ in evaluated],
+        progress=progress_of(range(len(tests)), [truth for _, truth, _, _ in evaluated]),
         made=[calls.index(test.call) for test, _, how, _ in evaluated if how == "called"],
         answers={
             calls.index(test.call): answer for test, _, _, answer in evaluated if answer is not None
         },
     )
     return cast(Decision, decision)
+
+
+def progress_of(known: Sequence[int], outcome: Sequence[int]) -> Progress:
+    """What planners read of an event in which these tests are known."""
+    tests, outcomes = np.array(known, np.int32), np.array(outcome, np.int32)
+    return Progress(tests, outcomes, tests[:0], np.array([len(known), 0]))
 
 
 def called(test: Test, truth: int, seconds: float = 0.25) -> tuple[Test, int, str, Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +25,7 @@ from tamis.statistics import PredicateStatistics
 from tamis.testing import TableOperator
 
 from .plain_learned import PlainLearned
-from .test_learned import call_of, called, decided, plain
+from .test_learned import call_of, called, decided, plain, progress_of
 
 DECODE = Preparation("decode", lambda event: None, cost_seconds=0.01)
 CONDITIONS = (
@@ -111,6 +112,7 @@ def event_of(
         excluded={at: None for at in numbers if chance.random() < 0.05},
         outcomes=dict.fromkeys(numbers, "called"),
         outcome=outcome,
+        progress=progress_of(numbers, outcome),
         made=[at for at in of_calls if chance.random() < 0.8],
         answers={at: answer_of(calls[at], chance, 0.002) for at in of_calls},
     )
@@ -184,14 +186,15 @@ def test_what_is_forgotten_is_what_the_plain_model_forgets(
 def test_a_number_that_is_given_anew_leads_to_another_row() -> None:
     table = Table(compiled_form(), 2)
 
-    def place_of(text: str) -> int:
-        known = table.places.get(text)
-        return table.add(text, [0.0, 0.0]) if known is None else known
+    def place(texts: Sequence[str]) -> list[int]:
+        new = dict.fromkeys(text for text in texts if text not in table.places)
+        table.add_all(new, [[0.0, 0.0] for _ in new])
+        return [table.places[text] for text in texts]
 
     def places(*things: tuple[str, int, int]) -> list[int]:
         texts, numbers, serials = zip(*things, strict=True)
         numbered = NumberedThings(texts, np.array(numbers), np.array(serials))
-        found: list[int] = table.places_of(numbered, place_of).tolist()
+        found: list[int] = table.places_of(numbered, place).tolist()
         return found
 
     assert places(("a", 0, 1), ("b", 7, 2)) == [0, 1]
