@@ -445,7 +445,7 @@ class Matcher:
             lease, version, count = catalog.epochs.lease(), catalog.version, len(catalog.rows)
             choice = self._sieve.choice
             known = self._learned or self._statistics
-            skeleton = self._problems.of(np.sort(asking), known) if len(asking) else None
+            skeleton = self._problems.of(asking, known) if len(asking) else None
             # one that follows knows what is subscribed now, another one may know more or less
             planner = self.planner
         plain = distinct(owners[~asks]) if len(asking) < len(rows) else owners[:0]

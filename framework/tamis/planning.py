@@ -152,15 +152,8 @@ class Problem:
 
     @cached_property
     def is_large(self) -> bool:
-        """True if compiled functions serve it: by its size, by how many are subscribed, or because
-        they are there.
-
-        Keys are numbers that are used again, so they tell how many alternatives there have been."""
-        return bool(
-            kernels_are_loaded()
-            or len(self.edge_test) > MOST_INTERPRETED
-            or self.alternative_key.max(initial=-1) >= MOST_SUBSCRIBED
-        )
+        """True if compiled functions serve it."""
+        return is_large_problem(len(self.edge_test), int(self.alternative_key.max(initial=-1)))
 
     def expecting(self, expected: Expectations) -> Problem:
         """Returns the problem with other expectations; what follows from its shape is kept."""
@@ -173,6 +166,36 @@ class Problem:
         for array in vars(self).values():
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
+
+
+def is_large_problem(edges: int, highest_key: int) -> bool:
+    """Returns whether compiled functions serve a problem: by its size, by how many are subscribed,
+    or because they are there.
+
+    Keys are numbers that are used again, so they tell how many alternatives there have been."""
+    return kernels_are_loaded() or edges > MOST_INTERPRETED or highest_key >= MOST_SUBSCRIBED
+
+
+def smallest_problem() -> Problem:
+    """Returns a problem of one alternative that has one test, as functions are exercised with."""
+    one, none, half = np.zeros(1, np.int64), np.full(1, -1), np.full(1, 0.5)
+    return Problem(
+        alternative_key=one,
+        alternative_subscription=one,
+        alternative_binds=np.zeros(1, np.bool_),
+        alternative_start=np.arange(2),
+        edge_test=one,
+        edge_sign=np.ones(1, np.int8),
+        test_call=one,
+        test_selectivity=half,
+        call_cost=half,
+        call_failure=np.zeros(1),
+        call_group=none,
+        group_price=np.zeros(0),
+        call_batch=none,
+        call_marginal=half,
+        implications=np.zeros((0, 4), np.int64),
+    )
 
 
 _FROM_SHAPE = {name for name, found in vars(Problem).items() if isinstance(found, cached_property)}

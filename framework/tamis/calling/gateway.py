@@ -85,7 +85,7 @@ class Gateway:
         if call.asynchronous or not specification.is_bare:
             return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
-        name, timer, breakers = specification.name, self._timer, self._breakers
+        timer, breakers = self._timer, self._breakers
         if specification.preparation is None:
             event = event_calls.event
             view = event.views.get(call.visible)
@@ -99,7 +99,7 @@ class Gateway:
         began = timer()
         try:
             if breakers.states:
-                breakers.check(name)
+                breakers.check(specification.name)
             raw = call.operator.solve(view, *call.arguments)
             if type(raw) is bool and not call.width:
                 found = None
@@ -111,10 +111,10 @@ class Gateway:
             failure = failure_of(problem)
             made = failure.kind != REFUSED and not isinstance(problem, NoPlaceError)
             if made:
-                breakers.note(name, failure)
+                breakers.note(specification.name, failure)
             return Answer(failure=failure, seconds=timer() - began, made=made)
         if breakers.states:
-            breakers.note(name, None)
+            breakers.note(specification.name, None)
         if found is None:
             # the fields of an `Answer`, which names need three times as long
             fields = raw, None, None, False, timer() - began, (), 1, True, 1, True

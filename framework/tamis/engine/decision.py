@@ -93,8 +93,7 @@ class Decision:
         self.left_open: frozenset[int] = frozenset()
         """The alternatives that were open then."""
         self._form = skeleton.opening.form
-        self._state = skeleton.opening.state()
-        self._handle = self._form.handle(self._state)
+        self._state, self._handle = skeleton.opening.state()
         self._alternatives, self._tests = self._state.alternatives.data, self._state.tests.data
         self._outcome, self._counts = self._state.outcome.data, self._state.counts.data
         self._numbers = self._state.numbers.data
@@ -179,15 +178,16 @@ class Decision:
 
     def take_all(self, answered: Sequence[tuple[int, Answer, str]]) -> None:
         """Takes the answers of calls, in their order, and what follows from them."""
-        is_plain, lists = self._is_plain, self._call_tests
+        is_plain, lists, excluded = self._is_plain, self._call_tests, self.excluded
+        answers, made = self.answers, self.made
         plain: list[int] = []  # of each test three numbers: its own, its outcome, and how
         for call, answer, how in answered:
-            self.answers[call] = answer
+            answers[call] = answer
             if how == CALLED and answer.made:
-                self.made.append(call)
+                made.append(call)
             if is_plain and answer.solutions is None and answer.failure is None:
                 test = lists[lists[call]]
-                if test not in self.excluded:
+                if test not in excluded:
                     plain += test, TRUE if answer.truth else FALSE, _CODES[how]
             else:
                 self._settle_plain(plain)

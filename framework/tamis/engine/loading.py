@@ -23,8 +23,9 @@ WORTH_LOADING = 50_000
 
 def compile_engine() -> None:
     """Compiles what the engine needs for large problems, or loads it."""
-    from tamis.engine import opening, seen_form
+    from tamis.engine import numbering, opening, seen_form
 
+    numbering.compiled_numbering()
     opening.form_for(is_large=True)
     seen_form.compiled_form()
 

@@ -14,20 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamis.engine import state
-from tamis.engine.state import (
-    IS_FREE,
-    LEFT,
-    OPEN,
-    OWNER,
-    PLAN,
-    SOURCE,
-    VERDICT,
-    EventState,
-)
+from tamis.engine.state import EventState
 from tamis.numeric.kernels import view_of
-from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Ints
-from tamis.planning import Problem
+from tamis.planning import Problem, smallest_problem
 from tamis.waiting import COMPILING, waiting_for
 
 _ALTERNATIVE_COLUMNS, _TEST_COLUMNS, _NUMBERS = 4, 3, 2
@@ -40,8 +30,9 @@ class StateForm(NamedTuple):
 
     handle: Callable[[EventState], Any]
     """Makes what the functions take for a state."""
-    view: Callable[[Ints], Any]
+    view: Callable[[Any], Any]
     """Makes what they take for numbers."""
+    lay_out: Callable[..., None]
     settle_and_follow: Callable[[Any, int, int, int], None]
     settle_all: Callable[[Any, Any], None]
     follow: Callable[[Any, Any], None]
@@ -57,6 +48,7 @@ def views_of(arrays: EventState) -> EventState:
 INTERPRETED = StateForm(
     views_of,
     view_of,
+    state.lay_out,
     state.settle_and_follow,
     state.settle_all,
     state.follow,
@@ -77,6 +69,7 @@ def form_for(is_large: bool) -> StateForm:
         form = StateForm(
             places_of,
             np.asarray,
+            state_compiled.lay_out,
             state_compiled.settle_and_follow,
             state_compiled.settle_all,
             state_compiled.follow,
@@ -90,60 +83,58 @@ def form_for(is_large: bool) -> StateForm:
 class OpeningState:
     """The state that a problem begins with: good for every event that has the same problem."""
 
-    def __init__(self, problem: Problem, plans: Ints) -> None:
-        self.form = form_for(problem.is_large)
-        count, tests = problem.alternatives, problem.tests
-        edges = np.empty((len(problem.edge_test), 3), np.int32)
-        edges[:, state.ALTERNATIVE] = problem.edge_alternative
-        edges[:, state.TEST] = problem.edge_test
-        edges[:, state.WANTED] = problem.edge_sign > 0
-        fixed = np.empty((count, 3), np.int32)
-        fixed[:, OWNER] = problem.alternative_subscription
-        fixed[:, IS_FREE] = ~problem.alternative_binds
-        fixed[:, PLAN] = plans
-        alternatives = np.zeros((count, _ALTERNATIVE_COLUMNS), np.int32)
-        alternatives[:, VERDICT] = OPEN
-        alternatives[:, LEFT] = problem.alternative_size
-        causes = np.zeros((tests, _TEST_COLUMNS), np.int32)
-        causes[:, SOURCE] = -1
+    def __init__(self, problem: Problem, plans: Ints, form: StateForm) -> None:
+        self.form = form
+        self._problem, self._plans = problem, plans
+        self._first = [self._laid_out()]
+        """The state of the first event: most problems are those of one event."""
+        self._copied: EventState | None = None
+        """The state that later events copy."""
+
+    def _laid_out(self) -> tuple[EventState, Any]:
+        """Returns a state of which nothing is known, and what the functions take for it."""
+        problem, plans = self._problem, self._plans
+        count, tests, edges = problem.alternatives, problem.tests, len(problem.edge_test)
         numbers = np.zeros(_NUMBERS, np.int64)
         numbers[state.IMPLYING] = len(problem.implications) > 0
-        waits = np.count_nonzero(plans) > 0 or numbers[state.IMPLYING]
-        self._state = EventState(
-            edges,
+        waits = numbers[state.IMPLYING] or np.count_nonzero(plans) > 0
+        laid_out = EventState(
+            np.empty((edges, 3), np.int32),
             problem.test_edges,
             problem.owned,
-            fixed,
-            alternatives,
-            causes,
+            np.empty((count, 3), np.int32),
+            np.empty((count, _ALTERNATIVE_COLUMNS), np.int32),
+            np.empty((tests, _TEST_COLUMNS), np.int32),
             numbers,
-            np.empty(len(edges) if waits else 0, np.int32),
+            np.empty(edges if waits else 0, np.int32),
             np.empty(tests, np.int32),
-            np.full(tests, OPEN, np.int32),
+            np.empty(tests, np.int32),
             np.empty(count, np.int32),
             np.zeros(2, np.int64),
         )
+        handle = self.form.handle(laid_out)
+        given = (
+            *(problem.alternative_start, problem.edge_test, problem.edge_sign),
+            *(problem.alternative_subscription, problem.alternative_binds, plans),
+        )
+        self.form.lay_out(handle, *map(self.form.view, given))
+        return laid_out, handle
 
-    def state(self) -> EventState:
-        """Returns the state of one event."""
-        fixed, changing = self._state[:_FIXED], self._state[_FIXED:]
-        return EventState._make([*fixed, *(each.copy() for each in changing)])
+    def state(self) -> tuple[EventState, Any]:
+        """Returns the state of one event, and what the functions take for it."""
+        try:
+            return self._first.pop()
+        except IndexError:
+            before = self._copied = self._copied or self._laid_out()[0]
+        fixed, changing = before[:_FIXED], before[_FIXED:]
+        copied = EventState._make([*fixed, *(each.copy() for each in changing)])
+        return copied, self.form.handle(copied)
 
 
 def _exercise(form: StateForm) -> None:
     """Does with a form what is ever done with it, so that it is compiled."""
-    one = np.zeros(1, np.int64)
-    table = np.zeros((1, 4), np.int32)
-    lists = lists_by_number(one, 1)
-    fixed, row = table[:, :3], table[0]
-    numbers = np.zeros(_NUMBERS, np.int64)
-    parts: tuple[Any, ...] = (
-        *(fixed, lists, lists, fixed, table, fixed, numbers),
-        *(row, row, row, row, numbers),
-    )
-    whole = EventState(*(each.copy() for each in parts))
-    handle = form.handle(whole)
+    _, handle = OpeningState(smallest_problem(), np.full(1, state.NO_PLAN), form).state()
     form.settle_and_follow(handle, 0, 0, 0)
     form.settle_all(handle, form.view(np.zeros((0, 3), np.int64)))
     for each in (form.follow, form.reject, form.spare_all):
-        each(handle, form.view(one[:0]))
+        each(handle, form.view(np.zeros(0, np.int64)))

@@ -20,11 +20,12 @@ from tamis.catalog.catalog import BINDS, CONDITIONAL, Catalog, stretches
 from tamis.catalog.interned import NumberedThings
 from tamis.catalog.joins import JoinPlan
 from tamis.engine.learned import OnlineStatistics
-from tamis.engine.opening import OpeningState
+from tamis.engine.numbering import DenseNumbers, numbered, starts
+from tamis.engine.opening import OpeningState, form_for
 from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
 from tamis.engine.wider import Costs, Narrower, narrower_tests
 from tamis.numeric.kernels import kernels_are_loaded
-from tamis.numeric.lists import lists_by_number
+from tamis.numeric.lists import ascending, lists_by_number
 from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 from tamis.operators.specification import Preparation, Specification
@@ -32,11 +33,6 @@ from tamis.planning import Expectations, Problem, Standing
 from tamis.statistics import Statistics
 
 T = TypeVar("T")
-_SPARSE = 32
-"""So many numbers there may be for each that is used, for a table of them all to be made."""
-_FIRST = np.zeros(1, np.int64)
-_FEW = 32
-"""Numbers that are sooner sorted one by one than as arrays."""
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
@@ -48,7 +44,7 @@ def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> St
     tests = catalog.tests.things(numbers)
     return Standing(
         key=rows.astype(np.int64),
-        start=_starts(counts),
+        start=starts(counts),
         test=edges.astype(np.int64),
         sign=catalog.edge_sign[places],
         selectivity=statistics.selectivities(tests)[at],
@@ -66,29 +62,21 @@ class Skeleton:
         self.version = catalog.version
         self.stamp = statistics.stamp
         self.rows = rows
-        traits = catalog.traits
-        counts = catalog.edge_count.room[rows]
-        places = stretches(catalog.edge_start.room[rows], counts)
-        numbers, edge_test = _dense(catalog.edge_test.room[places], len(traits.call_of))
-        self.subscriptions, owner = _dense(
-            catalog.alternative_subscription.room[rows], catalog.subscription_rows
-        )
-        calls, test_call = _by_first_use(traits.call_of.room[numbers])
-        preparations, call_group = _by_first_use(traits.preparation.room[calls])
-        _, call_batch = _by_first_use(traits.batch.room[calls])
-        required, self._call_inputs = _by_first_use(traits.required.room[calls])
-        self.requirements = [traits.inputs[at] for at in required.tolist()]
+        traits, found = catalog.traits, numbered(catalog, rows)
+        tests, calls = found.tests, found.calls
+        self.subscriptions, self._call_inputs = found.subscriptions, found.call_inputs
+        self.requirements = [traits.inputs[at] for at in found.inputs.tolist()]
         """The inputs that calls require together."""
         self.preparations: list[Preparation] = [
-            traits.preparations[at] for at in preparations.tolist()
+            traits.preparations[at] for at in found.preparations.tolist()
         ]
         self.tests: list[Test] = NumberedThings(
-            catalog.tests.things(numbers), numbers, traits.test_serial.room[numbers]
+            catalog.tests.things(tests), tests, traits.test_serial.room[tests]
         )
         self.calls: list[Call] = NumberedThings(
             catalog.calls.things(calls), calls, traits.call_serial.room[calls]
         )
-        self._declares: Flags = traits.declares.room[numbers]
+        self._declares: Flags = traits.declares.room[tests]
         self._is_deterministic: Flags = traits.deterministic.room[calls]
         flags = catalog.alternative_flags.room[rows]
         self.plans: dict[int, JoinPlan] = _held(catalog.plans, rows, flags & BINDS)
@@ -96,23 +84,21 @@ class Skeleton:
             catalog.conditions, rows, flags & CONDITIONAL
         )
         expected = self._expected(statistics)
-        self._test_call = test_call
+        self._test_call = found.test_call
         """As tests have them by themselves."""
         distrusted = catalog.implications.distrusted
-        self.narrower = self._narrower(
-            traits.widens.room[calls], edge_test, counts, call_batch, expected, distrusted
-        )
+        self.narrower = self._narrower(traits.widens.room[calls], found, expected, distrusted)
         """The tests that a wider call answers."""
         self.problem = Problem(
             alternative_key=rows.astype(np.int64),
-            alternative_subscription=owner.astype(np.int64),
+            alternative_subscription=found.owner,
             alternative_binds=(flags & BINDS) != 0,
-            alternative_start=_starts(counts),
-            edge_test=edge_test.astype(np.int64),
-            edge_sign=catalog.edge_sign.room[places],
+            alternative_start=found.alternative_start,
+            edge_test=found.edge_test,
+            edge_sign=found.edge_sign,
             test_call=self._answering_calls(),
-            call_group=call_group,
-            call_batch=call_batch,
+            call_group=found.call_group,
+            call_batch=found.call_batch,
             implications=self._implications(catalog),
             **vars(expected),
         )
@@ -136,9 +122,7 @@ class Skeleton:
     def _narrower(
         self,
         widens: Flags,
-        edge_test: Ints,
-        counts: Ints,
-        batch: Ints,
+        found: DenseNumbers,
         expected: Expectations,
         distrusted: Collection[str],
     ) -> dict[int, Narrower]:
@@ -147,9 +131,9 @@ class Skeleton:
         if distrusted:
             names = [call.specification.name for call in self.calls]
             widens = widens & ~np.isin(names, list(distrusted))
-        first = np.cumsum(counts) - counts
-        alone = self._test_call[edge_test[first[counts == 1]]]
-        costs = Costs(expected.call_cost, expected.call_marginal, batch)
+        first, counts = found.alternative_start[:-1], np.diff(found.alternative_start)
+        alone = self._test_call[found.edge_test[first[counts == 1]]]
+        costs = Costs(expected.call_cost, expected.call_marginal, found.call_batch)
         return narrower_tests(self.calls, widens, self._test_call, costs, alone.tolist())
 
     def without_wider(self) -> Skeleton:
@@ -173,6 +157,8 @@ class Skeleton:
         return other
 
     def _expected(self, statistics: Statistics | OnlineStatistics) -> Expectations:
+        if isinstance(statistics, OnlineStatistics):
+            return statistics.expected(self.tests, self.calls, self.preparations)
         return Expectations(
             test_selectivity=statistics.selectivities(self.tests),
             call_cost=statistics.costs(self.calls),
@@ -215,7 +201,7 @@ class Skeleton:
         counts = np.bincount(problem.edge_alternative[kept], minlength=problem.alternatives)
         return replace(
             problem,
-            alternative_start=_starts(counts),
+            alternative_start=starts(counts),
             edge_test=problem.edge_test[kept],
             edge_sign=problem.edge_sign[kept],
         )
@@ -234,7 +220,7 @@ class Skeleton:
         plans = np.full(len(self.rows), NO_PLAN)
         for at, plan in self.plans.items():
             plans[at] = CHECKED if plan.checks else PLANNED
-        return OpeningState(self.problem, plans)
+        return OpeningState(self.problem, plans, form_for(self.problem.is_large))
 
     @cached_property
     def batches(self) -> list[int]:
@@ -376,7 +362,7 @@ class Problems:
 
     def of(self, rows: NDArray[Any], known: Statistics | OnlineStatistics) -> Skeleton:
         """Returns the problem of these alternatives, with what is expected by now."""
-        last = self._last
+        rows, last = ascending(rows, len(self._catalog.edge_count)), self._last
         if last is None or not last.fits(self._catalog, rows):
             last = self._last = Skeleton(self._catalog, rows, known)
         elif last.stamp != known.stamp:
@@ -386,58 +372,6 @@ class Problems:
     def forget(self) -> None:
         """Makes the next problem anew."""
         self._last = None
-
-
-def _starts(counts: NDArray[Any]) -> Ints:
-    """Returns where stretches of these lengths begin, and where the last one ends."""
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
-
-
-def _dense(numbers: NDArray[Any], most: int) -> tuple[Ints, Ints]:
-    """Returns the distinct numbers below `most`, ascending, and each number's place there."""
-    count = len(numbers)
-    if count and np.count_nonzero(numbers == numbers[0]) == count:
-        return numbers[:1], np.zeros(count, np.int64)
-    if np.count_nonzero(numbers[1:] > numbers[:-1]) >= count - 1:  # of one alternative each
-        return numbers, np.arange(count)
-    if count <= _FEW:
-        listed = numbers.tolist()
-        known = sorted(set(listed))
-        place_of = {number: at for at, number in enumerate(known)}
-        return np.array(known, np.int64), np.array([place_of[each] for each in listed], np.int64)
-    if most > _SPARSE * count:
-        return np.unique(numbers, return_inverse=True)
-    is_used = np.zeros(most, np.bool_)
-    is_used[numbers] = True
-    distinct = np.flatnonzero(is_used)
-    place = np.empty(most, np.int64)
-    place[distinct] = np.arange(len(distinct))
-    return distinct, place[numbers]
-
-
-def _by_first_use(numbers: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Returns the distinct numbers in the order of their first use, and the place of each among
-    them; what has no number (-1) has no place (-1)."""
-    numbers, count = numbers.astype(np.int64), len(numbers)
-    if count == 1:
-        return (numbers, _FIRST) if numbers[0] >= 0 else (numbers[:0], numbers)
-    if count and np.count_nonzero(numbers == numbers[0]) == count:  # as of what prepares nothing
-        return (numbers[:1], numbers - numbers[0]) if numbers[0] >= 0 else (numbers[:0], numbers)
-    if count <= _FEW:
-        listed = numbers.tolist()
-        known = [number for number in dict.fromkeys(listed) if number >= 0]
-        place_of = {number: at for at, number in enumerate(known)}
-        places = [place_of.get(number, -1) for number in listed]
-        return np.array(known, np.int64), np.array(places, np.int64)
-    distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    if len(distinct) and distinct[0] < 0:
-        distinct, first, place = distinct[1:], first[1:], place - 1
-    order = np.argsort(first)
-    rank = np.full(len(distinct) + 1, -1)
-    rank[order] = np.arange(len(distinct))
-    return distinct[order], rank[place]
 
 
 def _held(things: Mapping[int, T], rows: NDArray[Any], are_held: NDArray[Any]) -> dict[int, T]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tamis.numeric.kernels import portable
-from tamis.numeric.types import Ints, SmallInts
+from tamis.numeric.types import Flags, Ints, SmallInts, TinyInts
 from tamis.planning import DECIDED, FALSE, KNOWN, TRUE, UNKNOWN
 
 OPEN = 3
@@ -52,6 +52,34 @@ class EventState(NamedTuple):
     outcome: SmallInts
     decided: SmallInts
     counts: Ints
+
+
+@portable
+def lay_out(
+    state: EventState,
+    start: Ints,
+    edge_test: Ints,
+    edge_sign: TinyInts,
+    subscription: Ints,
+    binds: Flags,
+    plans: Ints,
+) -> None:
+    """Fills in a problem of which nothing is known; alternatives have `start` and `plans`."""
+    for alternative in range(len(state.alternatives)):
+        state.fixed[alternative, OWNER] = subscription[alternative]
+        state.fixed[alternative, IS_FREE] = 0 if binds[alternative] else 1
+        state.fixed[alternative, PLAN] = plans[alternative]
+        state.alternatives[alternative, VERDICT] = OPEN
+        state.alternatives[alternative, LEFT] = start[alternative + 1] - start[alternative]
+        state.alternatives[alternative, UNKNOWNS] = state.alternatives[alternative, KILLER] = 0
+        for edge in range(start[alternative], start[alternative + 1]):
+            state.edges[edge, ALTERNATIVE] = alternative
+            state.edges[edge, TEST] = edge_test[edge]
+            state.edges[edge, WANTED] = 1 if edge_sign[edge] > 0 else 0
+    for test in range(len(state.outcome)):
+        state.tests[test, HOW] = state.tests[test, RESCUED] = 0
+        state.tests[test, SOURCE] = -1
+        state.outcome[test] = OPEN
 
 
 @portable
@@ -98,8 +126,13 @@ def end(state: EventState, test: int) -> None:
 
 @portable
 def keep(state: EventState, test: int) -> None:
-    """Goes on with the alternatives that the outcome of a test leaves open."""
+    """Goes on with the alternatives that the outcome of a test leaves open.
+
+    Who wants another outcome than a known one has ended."""
+    outcome = state.outcome[test]
     for wanted in range(1, -1, -1):
+        if outcome not in (wanted, UNKNOWN):
+            continue
         for at in range(state.test_edges[test], state.test_edges[test + 1]):
             edge = state.test_edges[at]
             if state.edges[edge, WANTED] == wanted:

@@ -7,7 +7,7 @@ import numpy as np
 from tamis.engine import state as plain
 from tamis.engine.state import EventState
 from tamis.numeric.kernels import inlined, kernel, portable_parts
-from tamis.numeric.types import Ints
+from tamis.numeric.types import Flags, Ints, TinyInts
 from tamis.numeric.views import bare, bare_at, bare_table_at
 
 portable_parts()
@@ -16,18 +16,40 @@ portable_parts()
 @inlined
 def _views(places: Ints) -> EventState:
     return EventState(
-        bare_table_at(places, 0, np.int32),
-        bare_at(places, 1, np.int32),
-        bare_at(places, 2, np.int32),
-        bare_table_at(places, 3, np.int32),
-        bare_table_at(places, 4, np.int32),
-        bare_table_at(places, 5, np.int32),
+        bare_table_at(places, 0, np.uint32, 3),
+        bare_at(places, 1, np.uint32),
+        bare_at(places, 2, np.uint32),
+        bare_table_at(places, 3, np.uint32, 3),
+        bare_table_at(places, 4, np.int32, 4),
+        bare_table_at(places, 5, np.int32, 3),
         bare_at(places, 6, np.int64),
-        bare_at(places, 7, np.int32),
-        bare_at(places, 8, np.int32),
-        bare_at(places, 9, np.int32),
-        bare_at(places, 10, np.int32),
+        bare_at(places, 7, np.uint32),
+        bare_at(places, 8, np.uint32),
+        bare_at(places, 9, np.uint32),
+        bare_at(places, 10, np.uint32),
         bare_at(places, 11, np.int64),
+    )
+
+
+@kernel
+def lay_out(
+    places: Ints,
+    start: Ints,
+    edge_test: Ints,
+    edge_sign: TinyInts,
+    subscription: Ints,
+    binds: Flags,
+    plans: Ints,
+) -> None:
+    """Does what `state.lay_out` does."""
+    plain.lay_out(
+        _views(places),
+        bare(start),
+        bare(edge_test),
+        bare(edge_sign),
+        bare(subscription),
+        bare(binds),
+        bare(plans),
     )
 
 

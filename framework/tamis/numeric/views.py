@@ -57,9 +57,11 @@ def bare_at(places: Any, at: int, dtype: Any) -> Any:
 
 
 @inlined
-def bare_table_at(places: Any, at: int, dtype: Any) -> Any:
-    """Returns a view of an array of two dimensions whose place is on a list."""
-    return carray(pointer(places[at, 0]), (places[at, 1], places[at, 2]), dtype)
+def bare_table_at(places: Any, at: int, dtype: Any, columns: int = 0) -> Any:
+    """Returns a view of an array of two dimensions whose place is on a list.
+
+    Whoever knows how many columns it has says so: they are multiplied at every look."""
+    return carray(pointer(places[at, 0]), (places[at, 1], columns or places[at, 2]), dtype)
 
 
 @inlined
