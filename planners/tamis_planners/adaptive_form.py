@@ -15,8 +15,9 @@ import numpy as np
 from tamis.kit import Ints, compiled, view_of
 from tamis.planning import Progress
 from tamis_planners.adaptive_kernels import advance
+from tamis_planners.adaptive_opening import open_all
 from tamis_planners.adaptive_scenes import learn_scene
-from tamis_planners.adaptive_shape import FIXED, needs_and_edges
+from tamis_planners.adaptive_shape import FIXED, lay_out
 from tamis_planners.adaptive_state import WorthState, weigh_all
 
 
@@ -29,7 +30,8 @@ class PlannerForm(NamedTuple):
     """Makes what they take of a state."""
     reading: Callable[[Any, Progress], Any]
     """Makes of that what reads this progress."""
-    needs_and_edges: Callable[..., Any]
+    lay_out: Callable[..., None]
+    open_all: Callable[..., None]
     weigh_all: Callable[..., Any]
     learn_scene: Callable[..., Any]
     advance: Callable[..., Any]
@@ -61,7 +63,8 @@ INTERPRETED = PlannerForm(
     view_of,
     _views,
     _reading,
-    needs_and_edges,
+    lay_out,
+    open_all,
     weigh_all,
     learn_scene,
     advance,
@@ -72,7 +75,12 @@ INTERPRETED = PlannerForm(
 def compiled_form() -> PlannerForm:
     """Returns the compiled form; each function is compiled with its first call."""
     from tamis.kit import places_of
-    from tamis_planners.adaptive_compiled import advance_compiled, weigh_all_compiled
+    from tamis_planners.adaptive_compiled import (
+        advance_compiled,
+        lay_out_compiled,
+        open_all_compiled,
+        weigh_all_compiled,
+    )
 
     def reading(places: Ints, progress: Progress) -> Ints:
         places[-len(progress) :] = places_of(progress)
@@ -82,7 +90,8 @@ def compiled_form() -> PlannerForm:
         np.asarray,
         places_of,
         reading,
-        compiled(needs_and_edges),
+        lay_out_compiled,
+        open_all_compiled,
         weigh_all_compiled,
         compiled(learn_scene),
         advance_compiled,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tamis.kit import portable
 from tamis.planning import DECIDED, KNOWN
-from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, NEED
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, HOLDER
 from tamis_planners.adaptive_state import (
     ASKED,
     AT_ONCE,
@@ -30,6 +30,7 @@ from tamis_planners.adaptive_state import (
     IN_SEEN,
     IN_UNSEEN,
     IS_ASKED,
+    IS_NEW,
     IS_OPEN,
     IS_SETTLED,
     LEFT,
@@ -37,7 +38,6 @@ from tamis_planners.adaptive_state import (
     MARKED,
     MAY_BE_LESS,
     NEVER,
-    OPEN,
     OWN,
     PAID,
     PRICE,
@@ -54,6 +54,7 @@ from tamis_planners.adaptive_state import (
     benefit,
     close,
     give,
+    is_answered,
     is_wanted,
     key_of,
     learn,
@@ -76,7 +77,7 @@ def certain_call(state: WorthState) -> int:
         alternative = state.alternatives[state.numbers[CERTAIN], IN_CERTAIN]
         state.alternatives[alternative, QUEUED] = 0
         if (
-            not state.alternatives[alternative, OPEN]
+            not state.undecided[alternative]
             or state.alternatives[alternative, LEFT] != 1
             or state.alternatives[alternative, AWAITED]
         ):
@@ -164,7 +165,7 @@ def needless_chance(state: WorthState, call: int) -> float:
     for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
         alternative = state.needs[need, ALTERNATIVE]
-        if state.stage[need] != IS_OPEN or not state.alternatives[alternative, OPEN]:
+        if state.stage[need] != IS_OPEN or not state.undecided[alternative]:
             continue
         if state.alternatives[alternative, AWAITED] == 0:
             chance = 0.0
@@ -196,7 +197,7 @@ def is_worth_adding(state: WorthState, call: int) -> bool:
     for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
         alternative = state.needs[need, ALTERNATIVE]
-        if state.stage[need] != IS_OPEN or not state.alternatives[alternative, OPEN]:
+        if state.stage[need] != IS_OPEN or not state.undecided[alternative]:
             continue
         reached = 1.0
         ratio = state.worth[call, COST] / (state.ends[need] + _SMALL)
@@ -278,9 +279,9 @@ def list_affected(state: WorthState, tests: int, decided: int) -> None:
     for at in range(state.numbers[TESTS_HEARD], tests):
         test = state.progress_known[at]
         if not state.known[test]:
+            state.known[test] = IS_NEW
             for place in range(state.test_edges[test], state.test_edges[test + 1]):
-                need = state.edges[state.test_edges[place], NEED]
-                affect(state, state.needs[need, ALTERNATIVE])
+                affect(state, state.edges[state.test_edges[place], HOLDER])
     for at in range(state.numbers[DECIDED_HEARD], decided):
         affect(state, state.progress_decided[at])
     listed = -1
@@ -296,6 +297,8 @@ def list_affected(state: WorthState, tests: int, decided: int) -> None:
             start, stop = 0, 1
         for member in range(start, stop):
             mine = state.unit_calls[member] if start > 0 else call
+            if is_answered(state, mine):
+                continue  # who needs it is listed already
             for place in range(state.call_needs[mine], state.call_needs[mine + 1]):
                 need = state.call_needs[place]
                 if state.stage[need] == IS_OPEN:
@@ -313,7 +316,7 @@ def update(state: WorthState) -> None:
         test = state.progress_known[at]
         learn(state, test, state.progress_outcome[test])
     for at in range(state.numbers[DECIDED_HEARD], decided):
-        if state.alternatives[state.progress_decided[at], OPEN]:
+        if state.undecided[state.progress_decided[at]]:
             close(state, state.progress_decided[at])
     state.numbers[TESTS_HEARD], state.numbers[DECIDED_HEARD] = tests, decided
     for at in range(state.numbers[UNSEEN]):
@@ -323,12 +326,12 @@ def update(state: WorthState) -> None:
             split_up(state, state.calls[call, UNIT])
     state.numbers[UNSEEN] = 0
     for at in range(state.numbers[LISTED]):
-        if state.alternatives[state.alternatives[at, IN_LISTED], OPEN]:
+        if state.undecided[state.alternatives[at, IN_LISTED]]:
             weigh(state, state.alternatives[at, IN_LISTED])
     for at in range(state.numbers[LISTED]):
         alternative = state.alternatives[at, IN_LISTED]
         state.alternatives[alternative, MARKED] = 0
-        if state.alternatives[alternative, OPEN]:
+        if state.undecided[alternative]:
             give(state, alternative)
     state.numbers[LISTED] = 0
 

@@ -8,40 +8,17 @@ Cost: O(edges) to prepare a problem, a copy to begin an event.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tamis.kit import Floats
-from tamis.planning import DECIDED, KNOWN, Problem, Progress, Scenes
+from tamis.planning import DECIDED, KNOWN, Problem, Progress, Scenes, smallest_problem
 from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm, views_again
+from tamis_planners.adaptive_opening import named, nothing_known, opened
 from tamis_planners.adaptive_scenes import Belief, Likelihood
-from tamis_planners.adaptive_shape import FIXED, ProblemShape, has_same_shape, shape_of
-from tamis_planners.adaptive_state import (
-    AT_ONCE,
-    BATCH,
-    BLOCK,
-    COST,
-    FAILURE,
-    FREE,
-    GROUP,
-    IMPLICABLE,
-    IMPLYING,
-    LEFT,
-    NEEDED,
-    NEVER,
-    OPEN,
-    OWN,
-    OWNER,
-    PRICE,
-    SURVIVAL,
-    UNIT,
-    WEIGHTED,
-    WorthState,
-    benefit,
-)
-
-_FREE_OF_COST = 1e-9
+from tamis_planners.adaptive_shape import ProblemShape, has_same_shape, shape_of
+from tamis_planners.adaptive_state import AT_ONCE, COST, WorthState, benefit
 
 
 class PreparedProblem:
@@ -65,10 +42,7 @@ class PreparedProblem:
         """The state that later runs copy."""
 
     def _opened(self) -> tuple[WorthState, Any]:
-        state = opened(self.problem, self.shape, self._expected, self._weighted)
-        handle = self._form.handle(state)
-        self._form.weigh_all(handle)
-        return state, handle
+        return opened(self.problem, self.shape, self._expected, self._weighted, self._form)
 
     def run(self) -> AdaptiveRun:
         """Returns a run for one event."""
@@ -89,86 +63,6 @@ class PreparedProblem:
         return state, form.handle(state) if form.is_compiled else views_again(handle, state)
 
 
-def opened(
-    problem: Problem, shape: ProblemShape, selectivity: Floats, weighted: bool
-) -> WorthState:
-    """Returns the state before anything is known, without weights."""
-    alternatives, tests = len(problem.alternative_key), len(problem.test_call)
-    calls, units = len(problem.call_cost), shape.units
-    state = WorthState(
-        **{name: getattr(shape, name) for name in FIXED},
-        alternatives=np.zeros((alternatives, 9), np.int32),
-        calls=np.zeros((calls, 8), np.int32),
-        units=np.zeros((units, 4), np.int32),
-        siblings=np.bincount(problem.alternative_subscription).astype(np.int32),
-        stage=np.zeros(len(shape.needs) - 1, np.int8),
-        known=np.zeros(tests, np.int8),
-        numbers=np.zeros(9, np.int64),
-        selectivity=np.array(selectivity, np.float64),
-        ends=np.zeros(len(shape.needs) - 1),
-        weights=np.zeros((alternatives, 5)),
-        worth=np.zeros((calls, 6)),
-        prices=np.zeros((units, 2)),
-        key=np.full(units, NEVER),
-        best=np.full(-(-units // BLOCK), NEVER),
-        sums=np.zeros(2),
-        ordered=np.zeros((shape.widest + 1, 3)),
-        ended=np.zeros(2 * tests),
-        picks=np.empty(calls, np.int64),
-        **_named(_nothing_known(0, 0)),
-    )
-    state.numbers[WEIGHTED] = weighted
-    state.numbers[IMPLYING] = len(problem.implications) > 0
-    state.calls[problem.test_call[problem.implications[:, 2]], IMPLICABLE] = 1
-    state.alternatives[:, OWNER] = problem.alternative_subscription
-    state.alternatives[:, FREE] = ~problem.alternative_binds
-    state.alternatives[:, OPEN] = 1
-    state.alternatives[:, LEFT] = np.diff(shape.need_start)
-    state.calls[:, NEEDED] = np.diff(shape.call_needs[: calls + 1])
-    _set_costs(problem, shape, state)
-    return state
-
-
-def _nothing_known(tests: int, alternatives: int) -> Progress:
-    """Returns the progress of an event of which nothing is known."""
-    known, outcome = np.empty((2, tests), np.int32)
-    return Progress(known, outcome, np.empty(alternatives, np.int32), np.zeros(2, np.int64))
-
-
-def _named(progress: Progress) -> dict[str, Any]:
-    """Returns progress as the fields of a state."""
-    return {f"progress_{name}": array for name, array in progress._asdict().items()}
-
-
-def _set_costs(problem: Problem, shape: ProblemShape, state: WorthState) -> None:
-    """Costs of calls and prices of units; what is paid together only where that saves."""
-    calls, batches = len(state.calls), shape.batches
-    dearest = max(problem.call_cost.max(initial=0.0), problem.group_price.max(initial=0.0))
-    least = _FREE_OF_COST * dearest if dearest > 0.0 else 1.0
-    cost = np.maximum(problem.call_cost, least)
-    state.worth[:, COST] = state.worth[:, OWN] = cost
-    state.worth[:, SURVIVAL] = -1.0
-    state.worth[:, FAILURE] = problem.call_failure
-    state.calls[:, BATCH] = state.calls[:, GROUP] = -1
-    state.calls[:, UNIT] = np.arange(calls)
-    if batches:
-        marginal = np.clip(problem.call_marginal, least, cost)
-        batched = np.flatnonzero(problem.call_batch >= 0)
-        batch = problem.call_batch[batched]
-        saves = np.bincount(batch, (marginal < cost)[batched], batches) > 0
-        worthwhile, batch = batched[saves[batch]], batch[saves[batch]]
-        state.worth[worthwhile, OWN] = marginal[worthwhile]
-        state.calls[worthwhile, BATCH] = batch
-        state.calls[worthwhile, UNIT] = calls + batch
-    if len(state.units) > calls + batches:
-        prices: Floats = problem.group_price[: len(state.units) - calls - batches]
-        state.prices[calls + batches :, PRICE] = prices
-        grouped = np.flatnonzero(problem.call_group >= 0)
-        priced = grouped[prices[problem.call_group[grouped]] > 0.0]
-        state.calls[priced, GROUP] = calls + batches + problem.call_group[priced]
-        state.calls[priced, UNIT] = state.calls[priced, GROUP]
-
-
 class AdaptiveRun:
     """One event being decided."""
 
@@ -186,14 +80,14 @@ class AdaptiveRun:
         if self._belief is not None:
             self._belief.hear(self._state, self._handle)
         picked = self._form.advance(self._handle, limit)
-        return self._picks[:picked].tolist()
+        return (self._picks[0],) if picked == 1 else self._picks[:picked].tolist()
 
     def read(self, progress: Progress) -> None:
         self._state.numbers[AT_ONCE] = 1
         self._read(progress)
 
     def _read(self, progress: Progress) -> None:
-        self._state = self._state._replace(**_named(progress))
+        self._state = self._state._replace(**named(progress))
         self._handle = self._form.reading(self._handle, progress)
 
     def observe(
@@ -214,7 +108,7 @@ class ToldProgress:
     """Lists what a run is told by who has no lists for it to read."""
 
     def __init__(self, tests: int, alternatives: int) -> None:
-        self.progress = _nothing_known(tests, alternatives)
+        self.progress = nothing_known(tests, alternatives)
         self._tests: set[int] = set()
         self._alternatives: set[int] = set()
 
@@ -234,25 +128,7 @@ class ToldProgress:
 
 def exercise(form: PlannerForm) -> None:
     """Does with a form what is ever done with it, so that it is compiled."""
-    one, none, half = np.zeros(1, np.int64), np.full(1, -1), np.full(1, 0.5)
-    problem = Problem(
-        alternative_key=one,
-        alternative_subscription=one,
-        alternative_binds=np.zeros(1, np.bool_),
-        alternative_start=np.arange(2),
-        edge_test=one,
-        edge_sign=np.ones(1, np.int8),
-        test_call=one,
-        test_selectivity=half,
-        call_cost=half,
-        call_failure=np.zeros(1),
-        call_group=none,
-        group_price=np.zeros(0),
-        call_batch=none,
-        call_marginal=half,
-        implications=np.zeros((0, 4), np.int64),
-        scenes=Scenes(np.ones(1), np.full((1, 1), 0.5)),
-    )
+    problem = replace(smallest_problem(), scenes=Scenes(np.ones(1), np.full((1, 1), 0.5)))
     run = PreparedProblem(problem, True, form, None).run()
     run.next(1)
     run.observe([0], [1], [])

@@ -10,9 +10,10 @@ Cost: O(edges), once a problem.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from tamis.kit import Ints, SmallInts, TinyInts, lists_by_number, portable
 from tamis.planning import Problem
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 ALTERNATIVE, CALL, FIRST = 0, 1, 2
-NEED, TEST, WANTED = 0, 1, 2
+NEED, TEST, WANTED, HOLDER = range(4)
 
 
 class ProblemShape(NamedTuple):
@@ -33,7 +34,7 @@ class ProblemShape(NamedTuple):
     needs: SmallInts
     """Of each need its alternative, its call, and the first of its edges; one more row ends it."""
     edges: SmallInts
-    """Of each edge its need, its test, and the outcome that the alternative wants."""
+    """Of each edge its need, its test, the outcome that the alternative wants, and that."""
     need_start: SmallInts
     """By alternative."""
     test_edges: SmallInts
@@ -66,37 +67,39 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
 
 def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
     """Returns the shape of a problem."""
-    given_arrays = (
-        problem.alternative_start.astype(np.int64),
-        problem.edge_test.astype(np.int64),
-        problem.edge_sign.astype(np.int8),
-        problem.test_call.astype(np.int64),
-        problem.call_group.astype(np.int64),
-        problem.call_batch.astype(np.int64),
+    given = (
+        given_array(problem.alternative_start, np.int64),
+        given_array(problem.edge_test, np.int64),
+        given_array(problem.edge_sign, np.int8),
+        given_array(problem.test_call, np.int64),
+        given_array(problem.call_group, np.int64),
+        given_array(problem.call_batch, np.int64),
     )
     lists = partial(lists_by_number, is_compiled=form.is_compiled)
-    needs, edges, need_start = form.needs_and_edges(*map(form.view, given_arrays))
-    calls = problem.calls
-    batches = int(problem.call_batch.max(initial=-1)) + 1
-    groups = int(problem.call_group.max(initial=-1)) + 1
+    edge_count, calls = len(problem.edge_test), problem.calls
+    needs, edges = np.empty((edge_count + 1, 3), np.int32), np.empty((edge_count, 4), np.int32)
+    need_start, sizes = np.empty(problem.alternatives + 1, np.int32), np.zeros(5, np.int64)
+    seen, place = np.full(calls, -1), np.empty(calls, np.int64)
+    form.lay_out(*map(form.view, (needs, edges, need_start, sizes, seen, place, *given)))
+    made, batches, groups, widest, are_tests_calls = sizes.tolist()
+    needs = needs[: made + 1]
     units = calls + batches + groups
     # where each edge is a need, and nothing is paid together, both lie as the problem has them
     as_given = units == calls and len(needs) - 1 == len(edges)
     test_edges = problem.test_edges if as_given else lists(edges[:, TEST], problem.tests)
-    is_by_test = as_given and np.array_equal(problem.test_call, np.arange(problem.tests))
     return ProblemShape(
         needs,
         edges,
         need_start,
         test_edges,
-        test_edges if is_by_test else lists(needs[:-1, CALL], calls),
+        test_edges if as_given and are_tests_calls else lists(needs[:-1, CALL], calls),
         problem.owned,
         lists(problem.test_call, calls),
         _implied(problem),
         _calls_of_units(problem, calls + batches, units),
         units,
         batches,
-        int(np.diff(need_start).max(initial=0)),
+        widest,
     )
 
 
@@ -133,64 +136,143 @@ def _sorted_lists(numbers: Ints, things: Ints, count: int) -> SmallInts:
     return np.concatenate([start, things]).astype(np.int32)
 
 
+def given_array(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Returns an array of a problem as functions are compiled for: contiguous and read-only."""
+    given = np.ascontiguousarray(array, dtype)
+    given.setflags(write=False)
+    return given
+
+
 @portable
-def needs_and_edges(
+def lay_out(
+    needs: SmallInts,
+    edges: SmallInts,
+    need_start: SmallInts,
+    sizes: Ints,
+    seen: Ints,
+    place: Ints,
     start: Ints,
     edge_test: Ints,
     edge_sign: TinyInts,
     test_call: Ints,
     group: Ints,
     batch: Ints,
-) -> tuple[SmallInts, SmallInts, SmallInts]:
-    """Returns the needs and edges of a problem, and where each alternative's needs begin."""
-    alternatives, made = len(start) - 1, 0
-    needs = np.empty((len(edge_test) + 1, 3), np.int32)
-    edges = np.empty((len(edge_test), 3), np.int32)
-    need_start = np.empty(alternatives + 1, np.int32)
-    seen = np.full(len(group), -1)
-    place = np.empty(len(group), np.int64)
-    for alternative in range(alternatives):
-        first = need_start[alternative] = made
-        for edge in range(start[alternative], start[alternative + 1]):
-            call = test_call[edge_test[edge]]
-            if seen[call] == alternative:
-                continue
-            seen[call] = alternative
-            at = made
-            while at > first:
-                before = needs[at - 1, CALL]
-                if group[before] < group[call] or (
-                    group[before] == group[call] and batch[before] <= batch[call]
-                ):
-                    break
-                needs[at, CALL] = before
-                at -= 1
-            needs[at, CALL] = call
-            made += 1
-        for need in range(first, made):
+) -> None:
+    """Fills in the needs and edges of a problem, where each alternative's needs begin, and sizes:
+    the needs, batches and groups, the most needs of an alternative, and whether tests are numbered
+    as their calls are. By call, `seen` is -1 and `place` anything."""
+    made, widest = 0, 0
+    for alternative in range(len(start) - 1):
+        first, end = start[alternative], start[alternative + 1]
+        need_start[alternative] = made
+        for edge in range(first, end):
+            edges[edge, NEED] = made + edge - first
+            edges[edge, TEST] = edge_test[edge]
+            edges[edge, WANTED] = 1 if edge_sign[edge] > 0 else 0
+            edges[edge, HOLDER] = alternative
+        if are_needs(needs, edges, seen, test_call, group, batch, alternative, first, end):
+            made += end - first
+        else:
+            made = gather(
+                needs, edges, seen, place, edge_test, edge_sign, test_call, group, batch,
+                alternative, made, first, end,
+            )  # fmt: skip
+        for need in range(need_start[alternative], made):
             needs[need, ALTERNATIVE] = alternative
-            needs[need, FIRST] = 0
-            place[needs[need, CALL]] = need
-        for edge in range(start[alternative], start[alternative + 1]):
-            needs[place[test_call[edge_test[edge]]], FIRST] += 1
-        at = start[alternative]
-        for need in range(first, made):
-            count = needs[need, FIRST]
-            needs[need, FIRST] = at
-            at += count
-        for edge in range(start[alternative], start[alternative + 1]):
-            need = place[test_call[edge_test[edge]]]
-            at = needs[need, FIRST]
-            needs[need, FIRST] = at + 1
-            edges[at, NEED] = need
-            edges[at, TEST] = edge_test[edge]
-            edges[at, WANTED] = 1 if edge_sign[edge] > 0 else 0
-        at = start[alternative]
-        for need in range(first, made):
-            following = needs[need, FIRST]
-            needs[need, FIRST] = at
-            at = following
-    need_start[alternatives] = made
-    needs[made] = 0
+        widest = max(widest, made - need_start[alternative])
+    need_start[len(start) - 1] = made
+    needs[made, ALTERNATIVE] = needs[made, CALL] = 0
     needs[made, FIRST] = len(edge_test)
-    return needs[: made + 1].copy(), edges, need_start
+    sizes[0], sizes[3], sizes[4] = made, widest, 1
+    for call in range(len(group)):
+        sizes[1], sizes[2] = max(sizes[1], batch[call] + 1), max(sizes[2], group[call] + 1)
+    for test in range(len(test_call)):
+        if test_call[test] != test:
+            sizes[4] = 0
+
+
+@portable
+def is_in_order(group: Ints, batch: Ints, call: int, following: int) -> bool:
+    """Returns whether calls lie by preparation and batch."""
+    return group[call] < group[following] or (
+        group[call] == group[following] and batch[call] <= batch[following]
+    )
+
+
+@portable
+def are_needs(
+    needs: SmallInts,
+    edges: SmallInts,
+    seen: Ints,
+    test_call: Ints,
+    group: Ints,
+    batch: Ints,
+    alternative: int,
+    first: int,
+    end: int,
+) -> bool:
+    """Makes needs of the edges of an alternative; whether its calls differ and lie in order."""
+    before = -1
+    for edge in range(first, end):
+        call, need = test_call[edges[edge, TEST]], edges[edge, NEED]
+        if seen[call] == alternative or not (before < 0 or is_in_order(group, batch, before, call)):
+            return False
+        seen[call] = alternative
+        needs[need, CALL] = before = call
+        needs[need, FIRST] = edge
+    return True
+
+
+@portable
+def gather(
+    needs: SmallInts,
+    edges: SmallInts,
+    seen: Ints,
+    place: Ints,
+    edge_test: Ints,
+    edge_sign: TinyInts,
+    test_call: Ints,
+    group: Ints,
+    batch: Ints,
+    alternative: int,
+    first_need: int,
+    first: int,
+    end: int,
+) -> int:
+    """Makes needs of the calls of an alternative in order, and sorts its edges by them; returns the
+    end of its needs."""
+    made, mark = first_need, -2 - alternative
+    for edge in range(first, end):
+        call = test_call[edge_test[edge]]
+        if seen[call] == mark:
+            continue
+        seen[call] = mark
+        at = made
+        while at > first_need and not is_in_order(group, batch, needs[at - 1, CALL], call):
+            needs[at, CALL] = needs[at - 1, CALL]
+            at -= 1
+        needs[at, CALL] = call
+        made += 1
+    for need in range(first_need, made):
+        needs[need, FIRST] = 0
+        place[needs[need, CALL]] = need
+    for edge in range(first, end):
+        needs[place[test_call[edge_test[edge]]], FIRST] += 1
+    at = first
+    for need in range(first_need, made):
+        count = needs[need, FIRST]
+        needs[need, FIRST] = at
+        at += count
+    for edge in range(first, end):
+        need = place[test_call[edge_test[edge]]]
+        at = needs[need, FIRST]
+        needs[need, FIRST] = at + 1
+        edges[at, NEED] = need
+        edges[at, TEST] = edge_test[edge]
+        edges[at, WANTED] = 1 if edge_sign[edge] > 0 else 0
+    at = first
+    for need in range(first_need, made):
+        following = needs[need, FIRST]
+        needs[need, FIRST] = at
+        at = following
+    return made

@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tamis.kit import Floats, Ints, SmallInts, TinyInts, portable
-from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, NEED, TEST, WANTED
+from tamis_planners.adaptive_shape import ALTERNATIVE, CALL, FIRST, HOLDER, NEED, TEST, WANTED
 
 # alternatives; the last two columns are lists: of those of which one need is left that nothing can
 # make needless, and of those that are about to change
-LEFT, AWAITED, OPEN, QUEUED, MARKED, OWNER, FREE, IN_CERTAIN, IN_LISTED = range(9)
+LEFT, AWAITED, QUEUED, MARKED, OWNER, FREE, IN_CERTAIN, IN_LISTED = range(8)
 # calls; lists of those that were asked for since weights were computed, and for a search
 NEEDED, ASKED, GROUP, BATCH, UNIT, IMPLICABLE, IN_UNSEEN, IN_SEEN = range(8)
 # weights of alternatives: by itself, the chance to come out true, the expected cost of deciding it
@@ -35,6 +35,8 @@ CERTAIN, CHANGED, LISTED, UNSEEN, WEIGHTED, IMPLYING = range(6)
 TESTS_HEARD, DECIDED_HEARD, AT_ONCE = range(6, 9)
 # sums of the run
 SPENT, WASTED = range(2)
+# a test that has an outcome is taken in, or is about to be
+IS_KNOWN, IS_NEW = 1, 2
 # stages of a need
 IS_OPEN, IS_ASKED, IS_SETTLED = range(3)
 # what orders the open needs of one alternative
@@ -69,6 +71,8 @@ class WorthState(NamedTuple):
     units: SmallInts
     siblings: SmallInts
     """The open alternatives of each subscription."""
+    undecided: TinyInts
+    """By alternative: whether it is open; by itself, as it is read most."""
     stage: TinyInts
     known: TinyInts
     numbers: Ints
@@ -214,7 +218,7 @@ def temper(state: WorthState, alternative: int) -> None:
         spared = 0.0
         for at in range(state.owned[owner], state.owned[owner + 1]):
             other = state.owned[at]
-            if other == alternative or not state.alternatives[other, OPEN]:
+            if other == alternative or not state.undecided[other]:
                 continue
             if state.alternatives[alternative, FREE]:
                 weight *= 1.0 - state.weights[other, TRUE]
@@ -230,18 +234,24 @@ def temper(state: WorthState, alternative: int) -> None:
 @portable
 def affect(state: WorthState, alternative: int) -> None:
     """Lists an open alternative that is about to change, with siblings that depend on it."""
-    if not state.alternatives[alternative, OPEN]:
+    if not state.undecided[alternative]:
         return
     owner = state.alternatives[alternative, OWNER]
-    start, end = state.owned[owner], state.owned[owner + 1]
     if not state.numbers[WEIGHTED] or not 1 < state.siblings[owner] <= SIBLINGS_AT_MOST:
-        end = start + 1
-    for at in range(start, end):
-        mine = alternative if end == start + 1 else state.owned[at]
-        if state.alternatives[mine, OPEN] and not state.alternatives[mine, MARKED]:
-            state.alternatives[mine, MARKED] = 1
-            state.alternatives[state.numbers[LISTED], IN_LISTED] = mine
-            state.numbers[LISTED] += 1
+        put_on_list(state, alternative)
+        return
+    for at in range(state.owned[owner], state.owned[owner + 1]):
+        if state.undecided[state.owned[at]]:
+            put_on_list(state, state.owned[at])
+
+
+@portable
+def put_on_list(state: WorthState, alternative: int) -> None:
+    """Lists an alternative once."""
+    if not state.alternatives[alternative, MARKED]:
+        state.alternatives[alternative, MARKED] = 1
+        state.alternatives[state.numbers[LISTED], IN_LISTED] = alternative
+        state.numbers[LISTED] += 1
 
 
 @portable
@@ -257,7 +267,7 @@ def may_be_implied(state: WorthState, alternative: int) -> bool:
 def notice(state: WorthState, alternative: int) -> None:
     """Queues an alternative whose last call must be made by every planner: none may imply it."""
     if (
-        state.alternatives[alternative, OPEN]
+        state.undecided[alternative]
         and state.alternatives[alternative, LEFT] == 1
         and not state.alternatives[alternative, AWAITED]
         and not state.alternatives[alternative, QUEUED]
@@ -275,7 +285,7 @@ def notice(state: WorthState, alternative: int) -> None:
 @portable
 def close(state: WorthState, alternative: int) -> None:
     """Closes a decided alternative: it needs no call any more."""
-    state.alternatives[alternative, OPEN] = 0
+    state.undecided[alternative] = 0
     for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
         if state.stage[need] == IS_OPEN:
             state.calls[state.needs[need, CALL], NEEDED] -= 1
@@ -306,7 +316,7 @@ def chance_to_end(state: WorthState, need: int) -> float:
     passes = 1.0
     for edge in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
         test = state.edges[edge, TEST]
-        if not state.known[test]:
+        if state.known[test] != IS_KNOWN:
             share_true = state.selectivity[test]
             passes *= share_true if state.edges[edge, WANTED] else 1.0 - share_true
     return (1.0 - passes) * (1.0 - state.worth[state.needs[need, CALL], FAILURE])
@@ -315,21 +325,23 @@ def chance_to_end(state: WorthState, need: int) -> float:
 @portable
 def learn(state: WorthState, test: int, outcome: int) -> None:
     """Takes one outcome; an unknown one ends nothing."""
-    if state.known[test]:
+    if state.known[test] == IS_KNOWN:
         return
-    state.known[test] = 1
+    state.known[test] = IS_KNOWN
     for at in range(state.test_edges[test], state.test_edges[test + 1]):
         edge = state.test_edges[at]
+        alternative = state.edges[edge, HOLDER]
+        if not state.undecided[alternative]:
+            continue
         need = state.edges[edge, NEED]
-        alternative = state.needs[need, ALTERNATIVE]
-        if not state.alternatives[alternative, OPEN] or state.stage[need] == IS_SETTLED:
+        if state.stage[need] == IS_SETTLED:
             continue
         if outcome <= 1 and outcome != state.edges[edge, WANTED]:
             close(state, alternative)
             continue
         left = 0
         for other in range(state.needs[need, FIRST], state.needs[need + 1, FIRST]):
-            if not state.known[state.edges[other, TEST]]:
+            if state.known[state.edges[other, TEST]] != IS_KNOWN:
                 left += 1
         if left == 0:
             move_on(state, need, IS_SETTLED)
@@ -338,11 +350,22 @@ def learn(state: WorthState, test: int, outcome: int) -> None:
 
 
 @portable
+def is_answered(state: WorthState, call: int) -> bool:
+    """Returns whether all tests of a call have an outcome."""
+    for at in range(state.call_tests[call], state.call_tests[call + 1]):
+        if not state.known[state.call_tests[at]]:
+            return False
+    return True
+
+
+@portable
 def await_answer(state: WorthState, call: int) -> None:
     """Lets those that need an asked call count with the chance to survive it."""
+    if is_answered(state, call):
+        return
     for at in range(state.call_needs[call], state.call_needs[call + 1]):
         need = state.call_needs[at]
-        is_open = state.alternatives[state.needs[need, ALTERNATIVE], OPEN]
+        is_open = state.undecided[state.needs[need, ALTERNATIVE]]
         if is_open and state.stage[need] == IS_OPEN:
             move_on(state, need, IS_ASKED)
 
@@ -372,7 +395,7 @@ def score(state: WorthState, call: int) -> float:
         for at in range(state.call_needs[call], state.call_needs[call + 1]):
             need = state.call_needs[at]
             alternative = state.needs[need, ALTERNATIVE]
-            if state.stage[need] == IS_OPEN and state.alternatives[alternative, OPEN]:
+            if state.stage[need] == IS_OPEN and state.undecided[alternative]:
                 found += state.weights[alternative, WEIGHT] * state.ends[need]
                 found += state.weights[alternative, PUSH] * state.worth[call, OWN]
         state.worth[call, PEAK] = found
@@ -456,12 +479,12 @@ def weigh_all(state: WorthState) -> None:
     for outcome in range(len(state.ended)):
         state.ended[outcome] = 0.0
     for alternative in range(len(state.alternatives)):
-        if state.alternatives[alternative, OPEN]:
+        if state.undecided[alternative]:
             for need in range(state.need_start[alternative], state.need_start[alternative + 1]):
                 if state.stage[need] != IS_SETTLED:
                     state.ends[need] = chance_to_end(state, need)
             weigh(state, alternative)
     # backwards, so that of what is certain the first subscribed is asked for first
     for alternative in range(len(state.alternatives) - 1, -1, -1):
-        if state.alternatives[alternative, OPEN]:
+        if state.undecided[alternative]:
             give(state, alternative)
