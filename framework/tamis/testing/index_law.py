@@ -53,62 +53,30 @@ def index_machine(index: str | Callable[[], Index]) -> type[stateful.RuleBasedSt
     documents, asking = events(operators=False), clauses()
     several = asking.filter(bool)
     values, rule = st.composite(draw_value)(), stateful.rule
+    places = st.integers(0, _LAST_ROW)
 
-    class IndexMachine(_TrialOwner, stateful.RuleBasedStateMachine):
+    class IndexMachine(Trial, stateful.RuleBasedStateMachine):
         """Does to an index all that may be done to one."""
 
         def __init__(self) -> None:
-            super().__init__()
-            self.trial = Trial(factory)
+            stateful.RuleBasedStateMachine.__init__(self)
+            Trial.__init__(self, factory)
 
-        @rule(place=st.integers(0, _LAST_ROW), asked=asking)
-        def insert(self, place: int, asked: list[Clause]) -> None:
-            self.trial.insert(place, asked, [])
-
-        @rule(place=st.integers(0, _LAST_ROW), asked=asking, others=st.lists(several, max_size=3))
-        def insert_clauses(
-            self, place: int, asked: list[Clause], others: list[list[Clause]]
-        ) -> None:
-            self.trial.insert(place, asked, others)
-
-        @rule(attribute=st.sampled_from(_EDGES), value=values)
-        def match_at_the_edge(self, attribute: str, value: Any) -> None:
-            self.trial.match_at_the_edge({attribute: value}, attribute, value)
-            self.trial.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
-
-        @rule(time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES), own=values)
-        def match_at_a_time(self, time: str, attribute: str, own: Any) -> None:
-            self.trial.match_derived({"time": time}, attribute, own)
-
-        @rule(many=st.lists(asking, max_size=12))
-        def build(self, many: list[list[Clause]]) -> None:
-            self.trial.build(many)
-
-        @rule(place=st.integers(0, _LAST_ROW))
-        def delete(self, place: int) -> None:
-            self.trial.delete(place)
-
-        @rule(several=st.lists(documents, max_size=4))
-        def match(self, several: list[dict[str, Any]]) -> None:
-            self.trial.match_many(several)
-
-        @rule()
-        def save_and_load(self) -> None:
-            self.trial.save_and_load()
-
-        @stateful.invariant()
-        def size(self) -> None:
-            self.trial.check_size()
+        insert = rule(place=places, asked=asking)(Trial.insert)
+        insert_clauses = rule(place=places, asked=asking, others=st.lists(several, max_size=3))(
+            Trial.insert
+        )
+        match_value = rule(attribute=st.sampled_from(_EDGES), value=values)(Trial.match_value)
+        match_time = rule(
+            time=st.sampled_from(pool.TIMES), attribute=st.sampled_from(TIME_NAMES), own=values
+        )(Trial.match_time)
+        build = rule(many=st.lists(asking, max_size=12))(Trial.build)
+        delete = rule(place=places)(Trial.delete)
+        match_many = rule(documents=st.lists(documents, max_size=4))(Trial.match_many)
+        save_and_load = rule()(Trial.save_and_load)
+        check_size = stateful.invariant()(Trial.check_size)
 
     return IndexMachine
-
-
-class _TrialOwner:
-    trial: Trial
-
-    def teardown(self) -> None:
-        """Removes what was saved."""
-        self.trial.folders.close()
 
 
 class Trial:
@@ -123,12 +91,12 @@ class Trial:
         self.derived = installed().attributes
         self.folders = ExitStack()
 
-    def insert(self, place: int, asked: list[Clause], others: list[list[Clause]]) -> None:
+    def insert(self, place: int, asked: list[Clause], others: Sequence[list[Clause]] = ()) -> None:
         """Inserts at a place, or at the next one that is free."""
         row = next(row for row in range(place, 2 * _LAST_ROW + place) if row not in self.asked)
         disjunctions = [Disjunction.of(tuple(_predicates(each))) for each in others]
         self.index.insert(row, [*_predicates(asked), *disjunctions])
-        self.asked[row], self.others[row] = asked, others
+        self.asked[row], self.others[row] = asked, list(others)
 
     def build(self, many: Sequence[list[Clause]]) -> None:
         """Inserts many rows, the lowest that are free."""
@@ -150,6 +118,15 @@ class Trial:
         for document in documents:
             self._compare(document, self.index.match(Event(document, "", self.derived)))
 
+    def teardown(self) -> None:
+        """Removes what was saved."""
+        self.folders.close()
+
+    def match_value(self, attribute: str, value: Any) -> None:
+        """Compares the answers about an attribute, and about the path into an object."""
+        self.match_at_the_edge({attribute: value}, attribute, value)
+        self.match_at_the_edge({"meta": {"speed": value}}, "meta.speed", value)
+
     def match_at_the_edge(self, event: dict[str, Any], attribute: str, value: Any) -> None:
         """Compares the answers to an event about clauses that are nearly its own."""
         before = set(self.asked)
@@ -162,8 +139,9 @@ class Trial:
             self.index.delete(row)
             del self.asked[row]
 
-    def match_derived(self, event: dict[str, Any], attribute: str, own: Any) -> None:
+    def match_time(self, time: str, attribute: str, own: Any) -> None:
         """Compares the answers about a derived attribute, alone and beside a key of its name."""
+        event: dict[str, Any] = {"time": time}
         self.match_at_the_edge(event, attribute, look_up(event, attribute))
         event, derived = {**event, attribute: own}, itself(attribute)
         self.match_at_the_edge(event, derived, look_up(event, derived))

@@ -27,15 +27,16 @@ _FILES = {
 
 
 class CascadeDetector(Detector):
-    """The cascades for some labels: `face`, `person`."""
+    """The cascades of `face` and `person`."""
 
-    def __init__(self, labels: tuple[str, ...] = (FACE, PERSON)) -> None:
+    labels = frozenset(_FILES)
+
+    def __init__(self) -> None:
         cv2 = opencv()
-        self.labels = frozenset(labels)
         self._lock = threading.Lock()  # a classifier works on one frame at a time
         self._classifiers = {
-            label: cv2.CascadeClassifier(os.path.join(cv2.data.haarcascades, _FILES[label][0]))
-            for label in labels
+            label: cv2.CascadeClassifier(os.path.join(cv2.data.haarcascades, file))
+            for label, (file, _, _) in _FILES.items()
         }
 
     def detect(self, frame: Frame, meters_per_pixel: float | None = None) -> list[Detection]:

@@ -31,9 +31,8 @@ class HogDetector(Detector):
 
     labels = frozenset({PERSON})
 
-    def __init__(self, least_score: float = _LEAST_SCORE) -> None:
+    def __init__(self) -> None:
         cv2 = opencv()
-        self._least_score = least_score
         self._hog = cv2.HOGDescriptor()
         self._hog.setSVMDetector(cv2.HOGDescriptor.getDefaultPeopleDetector())
 
@@ -49,7 +48,7 @@ class HogDetector(Detector):
         sized = cv2.resize(frame, size, interpolation=method)
         windows, scores = self._hog.detectMultiScale(
             sized,
-            hitThreshold=self._least_score,
+            hitThreshold=_LEAST_SCORE,
             winStride=_STRIDE,
             padding=_PADDING,
             scale=_STEP,
