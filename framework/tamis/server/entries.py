@@ -8,13 +8,13 @@ the ids of the last events and how far the log has come are written by the same 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate, chain, count, repeat
 from typing import TYPE_CHECKING, Any
 
 from tamis.server import changes
-from tamis.server.hashing import canonical, hash_of
+from tamis.server.hashing import hash_of
 
 if TYPE_CHECKING:
     import apsw
@@ -94,17 +94,17 @@ class CommitEntries:
         self._last: tuple[str, list[Any]]
 
     def append(
-        self, kind: str, id: str, body: Mapping[str, Any] | str, born: int | None, large: int
+        self, kind: str, id: str, body: str, *, born: int | None = None, large: int = 0
     ) -> int:
-        """Appends an entry, its body as JSON or canonical text of it; its position."""
-        text = body if isinstance(body, str) else canonical(body)
+        """Appends an entry, its body as canonical JSON, which names so many bytes more; its
+        position."""
         self._state.position += 1
         position = self._state.position
         if kind != changes.PUBLISH:
             self._others[len(self._ids)] = kind, position if born is None else born
         self._ids.append(id)
-        self._bodies.append(text)
-        self._sizes.append(len(text) + large)
+        self._bodies.append(body)
+        self._sizes.append(len(body) + large)
         return position
 
     def append_events(self, run: changes.EventRun) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -164,18 +164,7 @@ class LogTransaction:
         """Writes the entries and how far the log has come, last of all."""
         self._entries.write(self._database)
 
-    # entries
-
-    def _append(
-        self,
-        kind: str,
-        id: str,
-        body: Mapping[str, Any] | str,
-        *,
-        born: int | None = None,
-    ) -> int:
-        """Appends an entry, its body as JSON or canonical text of it; its position."""
-        return self._entries.append(kind, id, body, born, 0)
+    # answers
 
     def _answered(self, request: Request | None) -> Any | None:
         """Returns what was answered to the same request before."""
@@ -214,7 +203,7 @@ class LogTransaction:
             (self._now,),
         ).fetchall()
         for born, id in over:
-            position = self._append(changes.EXPIRE, id, {}, born=born)
+            position = self._entries.append(changes.EXPIRE, id, "{}", born=born)
             self._end_text(born, position)
             self._database.execute(
                 "UPDATE subscriptions SET ended=? WHERE born=?", (position, born)
@@ -241,9 +230,9 @@ class LogTransaction:
             raise IdTaken(f"the id {id!r} is taken: choose another one, or none")
         if held is not None:
             self._forget(held[0])
-        born = self._append(changes.SUBSCRIBE, id, change.document)
-        expires = self._end_of(change.validity)
         document = canonical(change.document)
+        born = self._entries.append(changes.SUBSCRIBE, id, document)
+        expires = self._end_of(change.validity)
         self._database.execute(
             "INSERT INTO subscriptions(born, id, document, ticket, expires) VALUES(?, ?, ?, ?, ?)",
             (born, id, document, change.ticket, expires),
@@ -274,10 +263,10 @@ class LogTransaction:
 
     def _replace(self, change: changes.Replace) -> LoggedSubscription:
         id, expires = self._live(change.born)
-        position = self._append(changes.REPLACE, id, change.document, born=change.born)
+        document = canonical(change.document)
+        position = self._entries.append(changes.REPLACE, id, document, born=change.born)
         if change.validity is not None:
             expires = self._end_of(change.validity)
-        document = canonical(change.document)
         self._end_text(change.born, position, change.document["where"])
         self._database.execute(
             "INSERT INTO texts VALUES(?, ?, NULL, ?, ?)", (change.born, position, id, document)
@@ -292,7 +281,8 @@ class LogTransaction:
     def _renew(self, change: changes.Renew) -> LoggedSubscription:
         id, _ = self._live(change.born)
         expires = self._end_of(change.validity)
-        self._append(changes.RENEW, id, {"expires": expires}, born=change.born)
+        body = canonical({"expires": expires})
+        self._entries.append(changes.RENEW, id, body, born=change.born)
         self._database.execute(
             "UPDATE subscriptions SET expires=? WHERE born=?", (expires, change.born)
         )
@@ -304,7 +294,7 @@ class LogTransaction:
         ).fetchone()
         if row is None:
             raise UnknownSubscription("this subscription has ended")
-        position = self._append(changes.UNSUBSCRIBE, row[0], {}, born=change.born)
+        position = self._entries.append(changes.UNSUBSCRIBE, row[0], "{}", born=change.born)
         if row[1] is None:
             self._end_text(change.born, position)
         self._forget(change.born)
@@ -367,7 +357,7 @@ class LogTransaction:
         for content in ready.large.values():
             self._payloads.write(content)
         size = sum(map(len, ready.large.values()))
-        position = self._entries.append(changes.PUBLISH, id, ready.body, 0, size)
+        position = self._entries.append(changes.PUBLISH, id, ready.body, large=size)
         for digest in ready.large:
             self._database.execute("INSERT INTO payloads VALUES(?, ?)", (digest, position))
         return position
@@ -386,7 +376,8 @@ class LogTransaction:
             if row is not None:
                 id, body = row[0], json.loads(row[1])
                 born = 0 if change.born is None else change.born
-                again = self._append(changes.EVALUATE, id, {**body, "of": position}, born=born)
+                text = canonical({**body, "of": position})
+                again = self._entries.append(changes.EVALUATE, id, text, born=born)
                 for name in set(body["payloads"].values()):
                     self._database.execute("INSERT INTO payloads VALUES(?, ?)", (name, again))
                 ids.append(id)
