@@ -167,7 +167,7 @@ _OTHERS = (
     most("places", "over_index", 8),
     most("policies", "bytes", 1_000, 700, keys=1_000_000),
     most("policies", "over_one", 1.5, subscriptions=100_000),
-    least("server", "of_bare", 0.9, batch=128),
+    least("server", "of_bare", 0.9),
     most("server", "p99_ms", 100, what=_begins("one", "the closest")),
     least("image", "recall", 0.95, model="yolov8n", workload="pedestrians, from a mast"),
     least("image", "recall", 0.85, 0.95, model="ssd-mobilenet-v2", workload=_begins("pedestrians")),

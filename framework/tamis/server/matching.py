@@ -91,6 +91,7 @@ class MatchThread:
         most_age: float | None = None,
         most_bytes: int | None = None,
         trace_bytes: int | None = None,
+        counts_misses: bool = True,
     ) -> None:
         self.log = log
         self.matcher = matcher
@@ -100,6 +101,8 @@ class MatchThread:
         self.decided: Callable[[Decide], None] = lambda decided: None
         """Is told what was committed, by the thread."""
         self._retention = most_age, most_bytes
+        self._counts_misses = counts_misses
+        """Whether anybody may ask which subscriptions an event missed by least."""
         self._trace_bytes = MOST_BYTES if trace_bytes is None else trace_bytes
         self._snapshots = Snapshots(log.folder)
         self._born: dict[str, int] = {}
@@ -157,7 +160,8 @@ class MatchThread:
     def _subscribe_at(self, position: int) -> None:
         """Subscribes what was live at a position, in the place of what a database kept."""
         self._clear()
-        self.matcher._sieve.count_misses()
+        if self._counts_misses:
+            self.matcher._sieve.count_misses()
         texts = self.log.reading.texts_at(position)
         try:
             take_in(self.matcher, (entry_of(text.id, text.document) for text in texts))

@@ -129,6 +129,7 @@ class Service:
                 most_age=self.settings.keep_seconds,
                 most_bytes=self.settings.keep_bytes,
                 trace_bytes=self.settings.trace_bytes,
+                counts_misses=self.settings.admin_key is not None,
             )
             matching.decided = self._decided
             webhooks = Dispatch(log, self.settings.webhooks)
