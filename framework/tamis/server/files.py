@@ -10,13 +10,14 @@ Cost: the names are read once a second, and the files when one has changed.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.errors import TamisError
 from tamis.files.reading import read_lines
+from tamis.files.repeating import repeated
 from tamis.log import log as logger
 from tamis.server import changes
 from tamis.server.checks import CheckedSubscription, checked_subscription
@@ -38,7 +39,7 @@ _Stamp = dict[Path, tuple[int, int, int]]
 
 
 class SubscriptionFiles:
-    """The thread that follows the folder."""
+    """Follows the folder."""
 
     def __init__(
         self,
@@ -59,33 +60,20 @@ class SubscriptionFiles:
         self._taken: dict[str, dict[str, Any]] = {}
         """What was taken of each id, as it stood in its file."""
         self._is_whole = True
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="tamis files", daemon=True)
 
-    def start(self) -> None:
-        """Brings the log in step, and keeps it so."""
+    @contextmanager
+    def in_step(self) -> Iterator[None]:
+        """Brings the log in step, and keeps it so until what is within ends."""
         self.keep()
-        self._thread.start()
-
-    def close(self) -> None:
-        """Follows no longer."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(_POLL_SECONDS):
-            try:
-                self.keep()
-            except TamisError as bad:
-                self._stamp = None
-                logger.error("subscriptions of %s are not in step: %s", self._folder, bad)
+        with repeated(self.keep, _POLL_SECONDS, f"keeping subscriptions of {self._folder} in step"):
+            yield
 
     def keep(self) -> None:
         """Brings the log in step, if a file has changed."""
         stamp = self._stamps()
         if stamp == self._stamp:
             return
-        self._is_whole = True
+        self._stamp, self._is_whole = None, True
         documents = dict(self._documents(stamp))
         standings = {
             each.id: each for each in self._log.reading.standings() if each.ticket == NO_TICKET

@@ -162,8 +162,7 @@ class Service:
         if settings.subscriptions is not None:
             networks, look = settings.webhooks.networks, self._look
             files = SubscriptionFiles(settings.subscriptions, log, matcher, networks, look)
-            files.start()
-            self._following.callback(files.close)
+            self._following.enter_context(files.in_step())
 
     def _look(self, born: int) -> None:
         assert self._webhooks is not None
