@@ -12,6 +12,8 @@ from os import fspath
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from tamis.errors import TamisError, WrongOption
 from tamis.event import Event
 from tamis.language.predicate import AttributePredicate
@@ -79,8 +81,8 @@ class Index(Protocol):
     """An index over rows: small integers that the caller chooses and may use again.
 
     A row without predicates satisfies every event. The caller keeps writers from readers: `match`
-    may run in several threads at once, never during `insert` or `delete`. Methods that are not
-    abstract are made of the others."""
+    may run in several threads at once, never during `insert` or `delete`. Methods that an
+    index lacks are made of the others: `insert` of `build` or `build` of it, `delete` likewise."""
 
     takes_disjunctions: bool = False
     """True if it decides `Disjunction`s; else it gets rows without them, and they are decided
@@ -107,9 +109,11 @@ class Index(Protocol):
 
     def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
         """Adds a row, which must not be there."""
+        self.build([(row, predicates)])
 
     def delete(self, row: int) -> None:
         """Removes a row, which must be there."""
+        self.delete_many(np.array([row], np.int64))
 
     def delete_many(self, rows: Rows) -> None:
         """Removes rows, which must be there."""

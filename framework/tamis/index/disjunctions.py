@@ -18,12 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from tamis.event import Event
-from tamis.index.columns import Columns
+from tamis.index.around import IndexAround
 from tamis.index.scan import Scan
 from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.predicate import AttributePredicate, Disjunction
 from tamis.numeric.growing import GrowingArray
-from tamis.statistics import Statistics
 
 _SCAN, _TEXTS = "disjunctions", "disjunctions.json"
 _DEAD = -1
@@ -35,13 +34,11 @@ def taking_disjunctions(index: Index) -> Index:
     return index if index.takes_disjunctions else DisjunctionIndex(index)
 
 
-class DisjunctionIndex(Index):
+class DisjunctionIndex(IndexAround):
     """An index around one that knows conjunctions alone."""
 
-    takes_disjunctions = True
-
     def __init__(self, index: Index) -> None:
-        self._index = index
+        super().__init__(index)
         self._scan = Scan()
         """A row for each distinct predicate of a disjunction."""
         self._numbers: dict[str, int] = {}
@@ -96,19 +93,6 @@ class DisjunctionIndex(Index):
         self._users[number] += 1
         return number
 
-    def build_columns(self, rows: Rows, columns: Columns) -> None:
-        """Inserts boxes of numbers."""
-        self._index.build_columns(rows, columns)
-
-    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        """Adds a row, which must not be there."""
-        self.build([(row, predicates)])
-
-    def delete(self, row: int) -> None:
-        """Removes a row, which must be there."""
-        self._index.delete(row)
-        self._forget([row])
-
     def delete_many(self, rows: Rows) -> None:
         """Removes rows, which must be there."""
         self._index.delete_many(rows)
@@ -152,10 +136,6 @@ class DisjunctionIndex(Index):
         self._row = GrowingArray(np.int64, self._row.view[is_live])
         self._places = {row: place for place, row in enumerate(self._row.view.tolist())}
 
-    def inform(self, statistics: Statistics) -> None:
-        """Takes what is known of events; answers never change."""
-        self._index.inform(statistics)
-
     def _decided(self, event: Event, rows: Rows) -> Rows:
         """Returns those of some rows all disjunctions of which hold."""
         if not self._places or not len(rows):
@@ -174,19 +154,6 @@ class DisjunctionIndex(Index):
         beside = self._index.beside()
         return None if beside is None else DisjunctionIndex(beside)
 
-    @property
-    def folder(self) -> Path | None:
-        """The folder of the index inside."""
-        return self._index.folder
-
-    def clear(self) -> None:
-        """Removes what an earlier process left to the index inside."""
-        self._index.clear()
-
-    def close(self) -> None:
-        """Lets the index inside go of its folder."""
-        self._index.close()
-
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""
         return self._decided(event, self._index.match(event))
@@ -202,20 +169,6 @@ class DisjunctionIndex(Index):
         """The index inside as long as no row has a disjunction."""
         return self if self._places else self._index.answering
 
-    @property
-    def choice(self) -> str:
-        """The choice of the index inside, where it chooses among several."""
-        return self._index.choice
-
-    @property
-    def is_restless(self) -> bool:
-        """True if the index inside has something to adapt."""
-        return self._index.is_restless
-
-    def adapt(self) -> None:
-        """Improves the index inside."""
-        self._index.adapt()
-
     def match_many(self, events: Sequence[Event]) -> list[Rows]:
         """Returns the same for several events."""
         return [*map(self._decided, events, self._index.match_many(events))]
@@ -227,14 +180,11 @@ class DisjunctionIndex(Index):
             return inside
         return lambda place: self._decided(events[place], inside(place))
 
-    def __len__(self) -> int:
-        return len(self._index)
-
     @property
     def nbytes(self) -> int:
         """The memory it holds."""
         arrays = self._arrays().values()
-        return self._index.nbytes + self._scan.nbytes + sum(each.nbytes for each in arrays)
+        return super().nbytes + self._scan.nbytes + sum(each.nbytes for each in arrays)
 
     def _arrays(self) -> dict[str, GrowingArray]:
         return {
@@ -246,7 +196,7 @@ class DisjunctionIndex(Index):
 
     def save(self, folder: Path) -> None:
         """Writes the index inside, and the disjunctions, into an existing folder."""
-        self._index.save(folder)
+        super().save(folder)
         if self._places:
             (folder / _SCAN).mkdir()
             self._scan.save(folder / _SCAN)
@@ -256,7 +206,7 @@ class DisjunctionIndex(Index):
 
     def load(self, folder: Path) -> None:
         """Takes, when new, what `save` wrote."""
-        self._index.load(folder)
+        super().load(folder)
         if not (folder / _TEXTS).is_file():
             return
         self._scan.load(folder / _SCAN)

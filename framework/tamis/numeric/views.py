@@ -10,17 +10,24 @@ Invariant: a view has the memory, shape and type of its array.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
-from typing import Any
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import carray, types
+from llvmlite import ir
+from numba import carray, typeof, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
 
+T = TypeVar("T")
 _Nothing = ctypes.c_char * 0
+_WORD = ir.IntType(64)
+_PLACE_FIELDS = 3
+"""The numbers of an array on a list of places."""
 
 
 def places_of(arrays: Iterable[Any]) -> Ints:
@@ -64,7 +71,64 @@ def bare_table_at(places: Any, at: int, dtype: Any, columns: int = 0) -> Any:
     return carray(pointer(places[at, 0]), (places[at, 1], columns or places[at, 2]), dtype)
 
 
-@inlined
-def bare(array: Any) -> Any:
-    """Returns a view of a contiguous array."""
-    return carray(pointer(array.ctypes.data), array.shape, array.dtype)
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Returns the same array, or tuple of arrays, of which nobody counts references."""
+    if isinstance(kind, types.BaseTuple):
+        for at, each in enumerate(cast(Any, kind)):
+            part = _without_owner(context, builder, each, builder.extract_value(value, at))
+            value = builder.insert_value(value, part, at)
+        return value
+    if not isinstance(kind, types.Array):
+        return value
+    array = cgutils.create_struct_proxy(kind)(context, builder, value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    array.parent = cgutils.get_null_value(array.parent.type)
+    return array._getvalue()
+
+
+@intrinsic
+def _bare(typing: Any, arrays: Any) -> Any:
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _without_owner(context, builder, arrays, arguments[0])
+
+    return arrays(arrays), generate
+
+
+bare = cast(Callable[[T], T], _bare)
+"""Returns, in a kernel, a view of an array, or of all the arrays of a tuple."""
+
+
+def opener(like: T) -> Callable[[Any], T]:
+    """Returns what opens, in a kernel, a tuple of arrays like these, whose places are on a list.
+
+    Rows of arrays of two dimensions are as long as they are here."""
+    opened = typeof(like)
+    examples: tuple[Any, ...] = tuple(like)
+
+    @intrinsic
+    def opened_at(typing: Any, places: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            listed = cgutils.create_struct_proxy(places)(context, builder, arguments[0])
+            place = builder.ptrtoint(listed.data, _WORD)
+            value = cgutils.get_null_value(context.get_value_type(opened))
+            for at, example in enumerate(examples):
+                address, rows = (
+                    builder.load(builder.inttoptr(number, ir.PointerType(_WORD)))
+                    for number in (place, builder.add(place, _WORD(8)))
+                )
+                place = builder.add(place, _WORD(8 * _PLACE_FIELDS))
+                width, size = math.prod(example.shape[1:]), example.itemsize
+                array = cgutils.create_struct_proxy(opened[at])(context, builder)
+                array.data = builder.inttoptr(address, array.data.type)
+                shape = [rows, _WORD(width)][: example.ndim]
+                array.shape = cgutils.pack_array(builder, shape)
+                steps = [_WORD(width * size), _WORD(size)][: example.ndim]
+                array.strides = cgutils.pack_array(builder, steps)
+                array.nitems, array.itemsize = builder.mul(rows, _WORD(width)), _WORD(size)
+                value = builder.insert_value(value, array._getvalue(), at)
+            return _without_owner(context, builder, opened, value)
+
+        return opened(places), generate
+
+    return cast(Callable[[Any], T], opened_at)

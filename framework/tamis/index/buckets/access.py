@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import SKIPPED, Batch, dimension_of, low_of, passing_code, width_of
 from tamis.index.buckets.cells import after, before
 from tamis.index.buckets.hashing import node_number, point, space_number
@@ -341,13 +340,8 @@ def _is_implied(terms: TermColumns, term: int, whole: bool, spaces: int) -> bool
 @kernel
 def count_rarest(store: Store, terms: TermColumns) -> None:
     """Adds up for how many rows each dimension is the rarest, for the rule that asks for it."""
-    if store.tops[ORDERED]:
-        _count_rarest(bare_store(store), bare_terms(terms))
-
-
-@inlined
-def _count_rarest(store: Store, terms: TermColumns) -> None:
-    for row in range(len(terms.rows)):
+    store, terms = bare(store), bare(terms)
+    for row in range(len(terms.rows) if store.tops[ORDERED] else 0):
         if terms.start[row] < terms.start[row + 1]:
             term = rarest(store, terms, terms.start[row], terms.start[row + 1])
             store.dimensions[terms.dimension[term], ALONE] += 1
@@ -377,20 +371,9 @@ def assign(
     """Returns the nodes of the rows from `begin` on, and what being in them implies.
 
     Gives the first row for which room is lacking, and how many replicas were written."""
-    views = bare(use[0]), bare(use[1]), bare(use[2]), bare(use[3]), bare(use[4])
-    return _assign(
-        bare_store(store), bare_batch(batch), begin, rule, accesses, look, bare(row_of),
-        bare(node_of), views,
-    )  # fmt: skip
-
-
-@inlined
-def _assign(
-    store: Store, batch: Batch, begin: int, rule: int, accesses: int, look: float, row_of: Ints,
-    node_of: Ints, use: Use,
-) -> tuple[int, int]:  # fmt: skip
+    store, batch, row_of, node_of = bare(store), bare(batch), bare(row_of), bare(node_of)
     terms, filled = batch.terms, 0
-    picked, whole, spaces, counts, turn = use
+    picked, whole, spaces, counts, turn = bare(use)
     most_new = MOST_ACCESSES * MOST_REPLICAS
     for row in range(begin, len(terms.rows)):
         if (

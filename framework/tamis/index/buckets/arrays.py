@@ -38,6 +38,7 @@ from tamis.index.buckets.store import (
     TOPS,
     Store,
 )  # fmt: skip
+from tamis.numeric.views import opener
 
 _TYPES: dict[str, tuple[DTypeLike, int]] = {
     "dimensions": (np.int64, DIMENSION_FIELDS),
@@ -115,6 +116,9 @@ def empty_store() -> Store:
     arrays["node_table"] = new_array("node_table", 4, -1)
     arrays["cuts"] = np.full(1, np.inf)
     return Store(**arrays)
+
+
+opened_store = opener(empty_store())
 
 
 def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
@@ -44,6 +43,7 @@ from tamis.index.buckets.store import (
 from tamis.index.terms import ANY, OUTSIDE, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints
+from tamis.numeric.views import bare
 
 Part = tuple[int, int, int, int]
 """Segments from the first to before the second, of each the entries from the third on."""
@@ -55,24 +55,9 @@ _AHEAD = 16
 @kernel
 def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int, keys: Ints) -> Ints:
     """Returns the replicas sorted by node, recorded or not, lanes, and by keys if there are any."""
+    batch = bare(batch)
     by_class, ordered = np.empty(len(row_of), np.int64), np.empty(len(row_of), np.int64)
-    _sort(
-        bare_batch(batch),
-        row_of,
-        node_of,
-        keys,
-        np.zeros(nodes + 1 + _CLASSES, np.int64),
-        by_class,
-        ordered,
-    )
-    return ordered
-
-
-@inlined
-def _sort(
-    batch: Batch, row_of: Ints, node_of: Ints, keys: Ints, ends: Ints, by_class: Ints, ordered: Ints
-) -> None:
-    """Sorts by class, then by node, which leaves the classes in order."""
+    ends = np.zeros(nodes + 1 + _CLASSES, np.int64)
     for replica in range(len(row_of)):
         ends[_class_of(batch, row_of[replica], keys, replica) + 1] += 1
     for place in range(1, len(ends)):
@@ -86,9 +71,10 @@ def _sort(
         ends[node_of[replica] + 1] += 1
     for place in range(1, len(ends)):
         ends[place] += ends[place - 1]
-    for replica in by_class:
+    for replica in by_class:  # which leaves the classes in order
         ordered[ends[node_of[replica]]] = replica
         ends[node_of[replica]] += 1
+    return ordered
 
 
 @inlined
@@ -102,25 +88,9 @@ def lay_out(
     store: Store, batch: Batch, rows: Ints, nodes: Ints, segment_of: Ints, write: bool
 ) -> None:
     """Makes segments of sorted replicas; without `write`, only counts what they take."""
+    store, batch = bare(store), bare(batch)
     stamp = np.full(len(store.dimensions), -1, np.int64)
-    _lay_out(bare_store(store), bare_batch(batch), rows, nodes, segment_of, write, stamp)
-
-
-@inlined
-def _fetch_rows(batch: Batch, rows: Ints, place: int) -> None:
-    """Asks for what is known of rows that come soon: they are anywhere in memory."""
-    if place + _AHEAD < len(rows):
-        fetch_ahead(batch.about.ctypes.data + 8 * ABOUT_FIELDS * rows[place + _AHEAD])
-        row = rows[place + _AHEAD // 2]
-        fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row, FIRST])
-
-
-@inlined
-def _lay_out(
-    store: Store, batch: Batch, rows: Ints, nodes: Ints, segment_of: Ints, write: bool, stamp: Ints
-) -> None:
-    tops, first, terms = store.tops, 0, batch.terms
-    about = batch.about
+    tops, first, terms, about = store.tops, 0, batch.terms, batch.about
     while first < len(rows):
         node, row = nodes[first], rows[first]
         recorded, most = np.int64(about[row, SIZE] > 0), about[row, NEEDED]
@@ -168,6 +138,15 @@ def _lay_out(
 
 
 @inlined
+def _fetch_rows(batch: Batch, rows: Ints, place: int) -> None:
+    """Asks for what is known of rows that come soon: they are anywhere in memory."""
+    if place + _AHEAD < len(rows):
+        fetch_ahead(batch.about.ctypes.data + 8 * ABOUT_FIELDS * rows[place + _AHEAD])
+        row = rows[place + _AHEAD // 2]
+        fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row, FIRST])
+
+
+@inlined
 def _is_first_place(store: Store, row: int, segment: int) -> bool:
     """Returns whether a segment is the first of those where a row is."""
     place = np.int64(store.places[row])
@@ -177,11 +156,7 @@ def _is_first_place(store: Store, row: int, segment: int) -> bool:
 @kernel
 def read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tuple[int, int, int]:
     """Writes the rows of a part that have terms, or counts them: rows, terms and members."""
-    return _read_back(bare_store(store), bare_terms(terms), part, write)
-
-
-@inlined
-def _read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tuple[int, int, int]:
+    store, terms = bare(store), bare(terms)
     rows, count, members = 0, 0, 0
     for segment in range(part[0], part[1]):
         fields = store.segments[segment]

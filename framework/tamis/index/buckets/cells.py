@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import Batch, code_for
 from tamis.index.buckets.store import CELLS, COARSE, CUTS, MOST_CELLS, Store
 from tamis.index.terms import IN, RANGE, TermColumns
@@ -110,26 +109,12 @@ def _count_bounds(terms: TermColumns, bounds: Ints) -> None:
         bounds[terms.dimension[term]] += 2
 
 
-@inlined
-def bare_cuts(cuts: Cuts) -> Cuts:
-    """Returns cuts of views."""
-    return Cuts(
-        bare(cuts.start),
-        bare(cuts.cells),
-        bare(cuts.cuts),
-        bare(cuts.coarse),
-        bare(cuts.table_start),
-        bare(cuts.table),
-        bare(cuts.ranks),
-    )
-
-
 @kernel
 def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
     """Returns the cuts of each dimension."""
     bounds = np.zeros(dimensions, np.int64)
-    views = bare_terms(terms)
-    _count_bounds(views, bounds)
+    terms = bare(terms)
+    _count_bounds(terms, bounds)
     table_start = np.zeros(dimensions + 1, np.int64)
     for dimension in range(dimensions):
         size = 2
@@ -138,7 +123,7 @@ def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
         table_start[dimension + 1] = table_start[dimension] + size
     table = np.full(table_start[-1], np.nan)
     found = np.zeros(dimensions, np.int64)
-    _distinct_cuts(views, table_start, table, found)
+    _distinct_cuts(terms, table_start, table, found)
     start = np.zeros(dimensions + 1, np.int64)
     coarse = found >= MOST_CELLS
     for dimension in range(dimensions):
@@ -152,7 +137,7 @@ def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
             slots += 1
     sample = np.empty((slots, _SAMPLE + 1))
     taken, seen = np.zeros(len(sample), np.int64), np.zeros(dimensions, np.int64)
-    _samples(views, 1 + bounds // _SAMPLE, slot, sample, seen, taken)
+    _samples(terms, 1 + bounds // _SAMPLE, slot, sample, seen, taken)
     ranks = np.zeros(len(table), np.uint8)
     for dimension in range(dimensions):
         first, last = table_start[dimension], table_start[dimension + 1]
@@ -214,11 +199,7 @@ def code_of(store: Store, dimension: int, value: float) -> int:
 @kernel
 def encode(store: Store, batch: Batch) -> None:
     """Encodes the cells that each term covers, and whether codes decide it."""
-    _encode(bare_store(store), bare_batch(batch))
-
-
-@inlined
-def _encode(store: Store, batch: Batch) -> None:
+    store, batch = bare(store), bare(batch)
     for term in range(len(batch.codes)):
         batch.codes[term] = _code(store, batch.terms, term)
 
@@ -226,11 +207,7 @@ def _encode(store: Store, batch: Batch) -> None:
 @kernel
 def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
     """Does the same, sooner for terms whose bounds are among the cuts."""
-    _encode_all(bare_store(store), bare_batch(batch), bare_cuts(cuts))
-
-
-@inlined
-def _encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
+    store, batch, cuts = bare(store), bare(batch), bare(cuts)
     for term in range(len(batch.codes)):
         if batch.terms.op[term] == RANGE and not cuts.coarse[batch.terms.dimension[term]]:
             batch.codes[term] = _known_code(store, batch.terms, term, cuts)

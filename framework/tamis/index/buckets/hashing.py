@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.bare import bare_store
 from tamis.index.buckets.store import (
     LEVELS,
     NEXT,
@@ -18,6 +17,7 @@ from tamis.index.buckets.store import (
     Store,
 )  # fmt: skip
 from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.views import bare
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _STIR = np.uint64(0xD6E8FEB86659FD93)
@@ -156,9 +156,9 @@ def _enter_node(store: Store, node: int) -> None:
 @kernel
 def enter_all(store: Store) -> None:
     """Fills tables that are empty, because they are new."""
-    views = bare_store(store)
+    store = bare(store)
     for space in range(store.tops[TOP_SPACES]):
-        _enter_space(views, space)
+        _enter_space(store, space)
     for node in range(1, store.tops[TOP_NODES]):
         if store.nodes[node] >> 32:
-            _enter_node(views, node)
+            _enter_node(store, node)

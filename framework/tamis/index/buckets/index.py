@@ -18,11 +18,9 @@ from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
 from tamis.index.buckets.cells import Cuts, cuts_of, encode, encode_all, find_cuts
-from tamis.index.buckets.handles import handle_of
 from tamis.index.buckets.matching import match_events, match_signed
-from tamis.index.buckets.pool import ScratchPool
 from tamis.index.buckets.records import describe_rows
-from tamis.index.buckets.scratch import roomier
+from tamis.index.buckets.scratch import ScratchPool, roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
 from tamis.index.buckets.store import (
     BAG,
@@ -58,8 +56,8 @@ from tamis.index.labels import ChangedLabels, relabeled
 from tamis.index.readings import event_count
 from tamis.index.terms import RANGE, TermColumns, joined
 from tamis.indexing import Entry, FoundRows, Index, Rows
-from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats, Ints
+from tamis.numeric.views import places_of
 from tamis.statistics import Statistics
 
 _SMALL = 1_024
@@ -110,14 +108,6 @@ class BucketIndex(Index):
             self._lay_out(joined(relabeled(self._read_back(), moved), terms))
         else:
             self._add(terms)
-
-    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        """Adds a row, which must not be there."""
-        self.build([(row, predicates)])
-
-    def delete(self, row: int) -> None:
-        """Removes a row, which must be there."""
-        self.delete_many(np.array([row], np.int64))
 
     def delete_many(self, rows: Ints) -> None:
         """Removes rows, which must be there."""
@@ -223,7 +213,7 @@ class BucketIndex(Index):
 
     def _keep(self, store: Store) -> None:
         self._store = store
-        self._handle = handle_of(store)
+        self._places = places_of(store)
         self._match_events = match_signed if store.tops[SIGNED] else match_events
 
     def _add(self, terms: TermColumns) -> None:
@@ -330,7 +320,7 @@ class BucketIndex(Index):
         store = arrays.with_arenas(store, needed)
         bulk.lay_out(store, batch, rows, nodes, segment_of, True)
         segment_of[ordered] = segment_of.copy()
-        segments.write_places(store, terms, row_of, segment_of, len(row_of))
+        segments.write_places(store, terms, row_of, segment_of)
         if self._signed:
             signatures.sign(store, np.arange(tops[TOP_SEGMENTS]))
         self._store = store
@@ -408,7 +398,7 @@ class BucketIndex(Index):
             self._store = arrays.with_more_room(self._store)
         replicas = np.bincount(row_of, minlength=1)
         self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
-        segments.write_places(self._store, batch.terms, row_of, segment_of, len(row_of))
+        segments.write_places(self._store, batch.terms, row_of, segment_of)
         if self._store.tops[SIGNED]:
             signatures.sign(self._store, np.unique(segment_of))
 
@@ -438,35 +428,35 @@ class BucketIndex(Index):
     def _match_one(self, readings: Ints) -> FoundRows:
         """Returns the rows of a single event, by the shortest way when there is room for it."""
         self._matched += 1
-        scratch, handle = self._scratch.take(self._store, 1)
+        scratch, places = self._scratch.take(self._store, 1)
         before = scratch.tested[0]
         try:
-            if self._match_events(self._handle, handle, readings, 0, self._vector, scratch.ends):
+            if self._match_events(self._places, places, readings, 0, self._vector, scratch.ends):
                 rows = scratch.out[: scratch.ends[0]].astype(np.int64)
                 return FoundRows(rows, int(scratch.tested[0] - before))
         finally:
-            self._scratch.give_back(scratch, handle)
+            self._scratch.give_back(scratch, places)
         return FoundRows(self._match(readings)[0], len(self))
 
     def _match(self, readings: Ints) -> list[Rows]:
         count = event_count(readings)
         self._matched += count
-        scratch, handle = self._scratch.take(self._store, count)
+        scratch, places = self._scratch.take(self._store, count)
         ends = np.zeros(count, np.int64)
         found: list[Rows] = []
         try:
             while len(found) < count:
                 first = len(found)
-                done = self._match_events(self._handle, handle, readings, first, self._vector, ends)
+                done = self._match_events(self._places, places, readings, first, self._vector, ends)
                 if not done:
                     scratch = roomier(scratch, readings, self._store)
-                    handle = handle_of(scratch)
+                    places = places_of(scratch)
                 first = 0
                 for end in ends[:done].tolist():
                     found.append(scratch.out[first:end].astype(np.int64))
                     first = end
         finally:
-            self._scratch.give_back(scratch, handle)
+            self._scratch.give_back(scratch, places)
         return found
 
     @property

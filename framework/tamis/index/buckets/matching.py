@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tamis.index.buckets.arrays import opened_store
 from tamis.index.buckets.bits import (
     fetch_ahead,
     lowest_bit,
@@ -18,10 +19,9 @@ from tamis.index.buckets.bits import (
     write_chosen,
 )  # fmt: skip
 from tamis.index.buckets.cells import code_of
-from tamis.index.buckets.handles import opened_scratch, opened_store
 from tamis.index.buckets.hashing import find_node, find_space, pair_place, point
 from tamis.index.buckets.records import record_holds
-from tamis.index.buckets.scratch import QUEUE, Scratch
+from tamis.index.buckets.scratch import QUEUE, Scratch, opened_scratch
 from tamis.index.buckets.segments import fetch_header
 from tamis.index.buckets.signatures import next_run, sign_event
 from tamis.index.buckets.store import (
@@ -328,8 +328,8 @@ def match_events(
 ) -> int:
     """Matches events from `first` on, as long as there is room; how many were matched.
 
-    Store and scratch come as handles, readings packed. Rows are in the scratch's `out`, up to
-    `ends` for each."""
+    Store and scratch come as the places of their arrays, readings packed. Rows are in the scratch's
+    `out`, up to `ends` for each."""
     opened = opened_store(store), opened_scratch(scratch), opened_readings(readings)
     return _match_events(*opened, first, vectors, ends, None)
 

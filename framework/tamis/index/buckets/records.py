@@ -10,23 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.access import is_point
-from tamis.index.buckets.bare import bare_batch
 from tamis.index.buckets.batch import NEEDED, RECORD, SIZE, Batch, is_exact, is_skipped
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.store import MOST_LANES, TOP_RECORDS, Store
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Floats, Ints, SmallInts
+from tamis.numeric.views import bare
 
 
 @kernel
 def describe_rows(batch: Batch) -> None:
     """Counts the lanes of each row, and the size of its record."""
-    _describe_all(bare_batch(batch))
-
-
-@inlined
-def _describe_all(batch: Batch) -> None:
+    batch = bare(batch)
     for row in range(len(batch.terms.rows)):
         _describe(batch, row)
 

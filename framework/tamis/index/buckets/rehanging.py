@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets.access import node_share
-from tamis.index.buckets.bare import bare_batch, bare_store
 from tamis.index.buckets.batch import Batch
 from tamis.index.buckets.store import COUNT, GONE, NODE, TOP_SEGMENTS, Store
-from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.kernels import kernel
 from tamis.numeric.types import Flags, Floats, Ints
+from tamis.numeric.views import bare
 
 ROWS = 256
 MOST_SEGMENTS = 4
@@ -33,11 +33,7 @@ LEAST_CHECKS = 32.0
 @kernel
 def node_costs(store: Store, costs: Floats) -> None:
     """Writes how many rows of each segment are checked for an event, on average."""
-    _node_costs(bare_store(store), costs)
-
-
-@inlined
-def _node_costs(store: Store, costs: Floats) -> None:
+    store = bare(store)
     for segment in range(store.tops[TOP_SEGMENTS]):
         fields = store.segments[segment]
         costs[segment] = fields[COUNT] * node_share(store, fields[NODE])
@@ -46,11 +42,7 @@ def _node_costs(store: Store, costs: Floats) -> None:
 @kernel
 def compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Floats) -> None:
     """Writes for each row how often it is checked now, and would be in its new nodes."""
-    _compare(bare_store(store), bare_batch(batch), row_of, node_of, costs)
-
-
-@inlined
-def _compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Floats) -> None:
+    store, batch = bare(store), bare(batch)
     for row in range(len(batch.terms.rows)):
         place = np.int64(store.places[batch.terms.rows[row]])
         if place >= 0:

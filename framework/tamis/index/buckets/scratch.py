@@ -1,16 +1,31 @@
-"""Makes the arrays that one match at a time writes into."""
+"""Makes the arrays that one match at a time writes into, and lends them to threads.
+
+Invariant: no two threads have the same scratch; what one has counted stays with its successor when
+it grows. Cost: O(1), O(rows) the first time a thread needs more than there is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, TOP_NODES, WORDS, Store
+from tamis.index.buckets.store import (
+    LIVE,
+    MOST_ACCESSES,
+    NOWHERE,
+    SLOTS,
+    TOP_NODES,
+    WORDS,
+    Store,
+)
 from tamis.index.readings import most_at_once
 from tamis.numeric.types import Bytes, Floats, Ints, SmallInts, Words
+from tamis.numeric.views import opener, places_of
 
 QUEUE = 4_096
+_SMALL = 1_024
 MOST_PER_LINE = 10
 """The spaces that one value can be in: a point, a root and eight levels."""
 
@@ -66,6 +81,9 @@ def new_scratch(dimensions: int, rows: int, cells: int) -> Scratch:
     )
 
 
+opened_scratch = opener(new_scratch(0, 0, 0))
+
+
 def roomier(scratch: Scratch, readings: Ints, store: Store) -> Scratch:
     """Returns the scratch with room for events as large as any of these."""
     lines, members = most_at_once(readings)
@@ -79,3 +97,42 @@ def roomier(scratch: Scratch, readings: Ints, store: Store) -> Scratch:
             if size > len(getattr(scratch, name))
         }
     )
+
+
+class ScratchPool:
+    """Holds scratch that no thread uses, each with the places of its arrays."""
+
+    def __init__(self) -> None:
+        self._free: list[tuple[Scratch, Ints]] = []
+
+    def __iter__(self) -> Iterator[Scratch]:
+        return (scratch for scratch, _ in self._free)
+
+    def take(self, store: Store, events: int) -> tuple[Scratch, Ints]:
+        """Returns scratch with room for so many events at once."""
+        dimensions, rows = len(store.presence), int(store.tops[LIVE]) + 1
+        before: Scratch | None = None
+        try:
+            before, places = self._free.pop()
+        except IndexError:
+            pass
+        else:
+            has_room = len(before.values) >= dimensions
+            if has_room and len(before.out) >= rows + (events > 1):
+                return before, places
+        scratch = new_scratch(
+            dimensions + dimensions // 4,
+            (1 + (events > 1)) * rows + rows // 4 + _SMALL,
+            len(store.cuts),
+        )
+        if before is not None:
+            scratch = scratch._replace(tested=before.tested, seen=before.seen)
+        return scratch, places_of(scratch)
+
+    def give_back(self, scratch: Scratch, places: Ints) -> None:
+        """Takes scratch back."""
+        self._free.append((scratch, places))
+
+    def clear(self) -> None:
+        """Forgets all scratch: cells are no longer what they were."""
+        self._free = []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.bare import bare_batch, bare_store, bare_terms
 from tamis.index.buckets.batch import (
     FIRST,
     NEEDED,
@@ -61,6 +60,7 @@ from tamis.index.buckets.store import (
 from tamis.index.terms import TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Ints, SmallInts
+from tamis.numeric.views import bare
 
 _FIRST_CAPACITY = 8
 _AHEAD, _SOON = 16, 8
@@ -194,11 +194,7 @@ def _more_than(count: int) -> int:
 @kernel
 def pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int, int]:
     """Moves all segments to where they lie one behind the other; only counts without `write`."""
-    return _pack(bare_store(store), lanes, rows, write)
-
-
-@inlined
-def _pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int, int]:
+    store = bare(store)
     lanes_at, rows_at = 0, 0
     for segment in range(store.tops[TOP_SEGMENTS]):
         fields = store.segments[segment]
@@ -337,13 +333,7 @@ def append(
     store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
 ) -> int:
     """Puts rows into nodes, from replica `first` on; the first for which space is lacking."""
-    return _append_all(bare_store(store), bare_batch(batch), first, row_of, node_of, segment_of)
-
-
-@inlined
-def _append_all(
-    store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
-) -> int:
+    store, batch = bare(store), bare(batch)
     for replica in range(first, len(row_of)):
         if replica + _AHEAD < len(row_of):
             fetch_header(store, np.int64(store.chains[node_of[replica + _AHEAD]]))
@@ -370,18 +360,9 @@ def _append(store: Store, batch: Batch, row: int, node: int) -> int:
 
 
 @kernel
-def write_places(
-    store: Store, terms: TermColumns, row_of: Ints, segment_of: Ints, count: int
-) -> None:
+def write_places(store: Store, terms: TermColumns, row_of: Ints, segment_of: Ints) -> None:
     """Notes where rows are; `more` has room for a place a replica and a row."""
-    _write_places(bare_store(store), bare_terms(terms), row_of, segment_of, count)
-
-
-@inlined
-def _write_places(
-    store: Store, terms: TermColumns, row_of: Ints, segment_of: Ints, count: int
-) -> None:
-    replica = 0
+    store, terms, replica, count = bare(store), bare(terms), 0, len(row_of)
     while replica < count:
         row, first = row_of[replica], replica
         while replica < count and row_of[replica] == row:
@@ -437,11 +418,7 @@ def _fetch_rows(store: Store, segment: int) -> None:
 @kernel
 def remove(store: Store, rows: Ints) -> None:
     """Takes rows out that are there."""
-    _remove(bare_store(store), rows)
-
-
-@inlined
-def _remove(store: Store, rows: Ints) -> None:
+    store = bare(store)
     for number, row in enumerate(rows):
         if number + 2 * _AHEAD < len(rows):
             fetch_ahead(store.places.ctypes.data + 4 * rows[number + 2 * _AHEAD])

@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets import segments
-from tamis.index.buckets.bare import bare_batch, bare_store
 from tamis.index.buckets.batch import FIRST, Batch, lanes_end
 from tamis.index.buckets.segments import access_dimensions, columns_of
 from tamis.index.buckets.store import (
@@ -43,6 +42,7 @@ from tamis.index.buckets.store import (
 from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints, SmallInts
+from tamis.numeric.views import bare
 
 _EVERY = SLOTS - 1
 """The bit that every event has, for rows that need nothing more."""
@@ -66,14 +66,14 @@ def remove(store: Store, rows: Ints) -> None:
 @kernel
 def _holding(store: Store, rows: Ints) -> Ints:
     """Returns the segments where rows are, some of them several times."""
-    found, views = [np.int64(0) for _ in range(0)], bare_store(store)
+    found = [np.int64(0) for _ in range(0)]
     for row in rows:
-        place = np.int64(views.places[row])
+        place = np.int64(store.places[row])
         if place >= 0:
             found.append(place)
-        elif place < -1 and -2 - place < len(views.more):
-            for replica in range(np.int64(views.more[-2 - place])):
-                found.append(np.int64(views.more[-1 - place + replica]))
+        elif place < -1 and -2 - place < len(store.more):
+            for replica in range(np.int64(store.more[-2 - place])):
+                found.append(np.int64(store.more[-1 - place + replica]))
     return np.array(found)
 
 
@@ -82,9 +82,9 @@ def sort_keys(store: Store, batch: Batch, row_of: Ints, node_of: Ints) -> Ints:
     """Ranks each replica's rarest dimension beside those of its node, by `SLOTS` ranks."""
     keys, ranks = np.zeros(len(row_of), np.int64), np.zeros(len(store.presence), np.int64)
     ranks[np.argsort(store.presence)] = np.arange(len(ranks)) * SLOTS // len(ranks)
-    views, batch_views = bare_store(store), bare_batch(batch)
+    store, batch = bare(store), bare(batch)
     for replica in range(len(row_of)):
-        keys[replica] = _rarest(views, batch_views, row_of[replica], node_of[replica], ranks)
+        keys[replica] = _rarest(store, batch, row_of[replica], node_of[replica], ranks)
     return keys
 
 
@@ -102,11 +102,10 @@ def _rarest(store: Store, batch: Batch, row: int, node: int, ranks: Ints) -> int
 @kernel
 def sign(store: Store, those: Ints) -> None:
     """Makes the signatures of segments anew."""
-    views = bare_store(store)
+    store = bare(store)
     for segment in those:
-        fields = views.segments[segment]
-        for entry in range(fields[COUNT]):
-            _sign(views, segment, entry)
+        for entry in range(store.segments[segment, COUNT]):
+            _sign(store, segment, entry)
 
 
 @inlined

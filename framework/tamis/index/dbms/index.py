@@ -68,10 +68,6 @@ class DatabaseIndex(Index):
             for table, rows in tables.items():
                 self._database.insert(table, rows)
 
-    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        """Adds a row, which must not be there."""
-        self.build([(row, predicates)])
-
     def _clear(self) -> None:
         """Removes rows of an index before this one, whose subscriptions are inserted again."""
         if self._is_new:

@@ -21,7 +21,6 @@ from tamis.index.known import knowledge_from
 from tamis.index.labels import ChangedLabels
 from tamis.index.opindex import store as stores
 from tamis.index.opindex.entries import (
-    CLEARING,
     KINDS,
     Entries,
     NewEntries,
@@ -33,7 +32,7 @@ from tamis.index.opindex.entries import (
     wanted_of,
 )
 from tamis.index.opindex.lists import append, measure, remove, settle_all
-from tamis.index.opindex.matching import OpIndexScratch, match_event
+from tamis.index.opindex.matching import OpIndexScratch, match_event, new_scratch
 from tamis.index.opindex.reading_back import read_back
 from tamis.index.opindex.store import (
     ALWAYS,
@@ -53,7 +52,6 @@ from tamis.index.opindex.store import (
 )
 from tamis.index.readings import event_count, most_at_once
 from tamis.indexing import Entry, FoundRows, Index, Rows
-from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Floats, Ints
 from tamis.numeric.views import places_of
 from tamis.statistics import Statistics
@@ -92,10 +90,6 @@ class OpIndex(Index):
         terms, moved = self._dimensions.box_terms(rows, columns)
         self._take(wanted_of(terms, {}), moved)
 
-    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        """Adds a row, which must not be there."""
-        self.build([(row, predicates)])
-
     def _take(self, wanted: NewEntries, moved: dict[int, ChangedLabels]) -> None:
         """Takes new rows, and what became of labels to make room for them."""
         fresh = entries_of(wanted)
@@ -106,10 +100,6 @@ class OpIndex(Index):
         for number, move in moved.items():
             relabeled_entries(there, number, move)
         self._lay_out(joined_entries(there, fresh))
-
-    def delete(self, row: int) -> None:
-        """Removes a row, which must be there."""
-        self.delete_many(np.array([row], np.int64))
 
     def delete_many(self, rows: Rows) -> None:
         """Removes rows, which must be there."""
@@ -260,22 +250,7 @@ class OpIndex(Index):
             has = lent[0].counters, lent[0].words, lent[0].groups, lent[0].value, lent[0].out
             if all(len(array) >= size for array, size in zip(has, sizes, strict=True)):
                 return lent
-        counters, words, groups, values, rows = (_ROOM + int(size) * 9 // 8 for size in sizes)
-        scratch = OpIndexScratch(
-            np.zeros(counters, np.uint8),
-            np.zeros(words, np.uint64),
-            np.zeros(groups, np.int32),
-            np.zeros(values, np.int64),
-            np.zeros(values),
-            np.zeros(values, np.uint8),
-            np.zeros(values, np.int64),
-            np.zeros(values, np.int64),
-            np.zeros(values, np.int32),
-            np.zeros(values, np.int32),
-            np.zeros((values * CLEARING, 3), np.int64),
-            np.zeros(rows, np.int32),
-            np.zeros(3, np.int64),
-        )
+        scratch = new_scratch(*(_ROOM + int(size) * 9 // 8 for size in sizes))
         return scratch, places_of(scratch)
 
     def __len__(self) -> int:

@@ -45,7 +45,7 @@ from tamis.index.opindex.store import (
 from tamis.index.reading_kernels import opened_readings
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Floats, Ints, SmallInts, Words
-from tamis.numeric.views import bare_at, bare_table_at
+from tamis.numeric.views import opener
 
 _AHEAD = 4
 _FEW = 128
@@ -76,24 +76,26 @@ class OpIndexScratch(NamedTuple):
     """The numbers of rows found, of those found by bits, and of rows looked at."""
 
 
-@inlined
-def opened_scratch(places: Any) -> OpIndexScratch:
-    """Returns the scratch whose arrays lie at these places."""
+def new_scratch(counters: int, words: int, groups: int, values: int, rows: int) -> OpIndexScratch:
+    """Returns scratch for as many of each."""
     return OpIndexScratch(
-        bare_at(places, 0, np.uint8),
-        bare_at(places, 1, np.uint64),
-        bare_at(places, 2, np.int32),
-        bare_at(places, 3, np.int64),
-        bare_at(places, 4, np.float64),
-        bare_at(places, 5, np.uint8),
-        bare_at(places, 6, np.int64),
-        bare_at(places, 7, np.int64),
-        bare_at(places, 8, np.int32),
-        bare_at(places, 9, np.int32),
-        bare_table_at(places, 10, np.int64),
-        bare_at(places, 11, np.int32),
-        bare_at(places, 12, np.int64),
+        np.zeros(counters, np.uint8),
+        np.zeros(words, np.uint64),
+        np.zeros(groups, np.int32),
+        np.zeros(values, np.int64),
+        np.zeros(values),
+        np.zeros(values, np.uint8),
+        np.zeros(values, np.int64),
+        np.zeros(values, np.int64),
+        np.zeros(values, np.int32),
+        np.zeros(values, np.int32),
+        np.zeros((values * CLEARING, 3), np.int64),
+        np.zeros(rows, np.int32),
+        np.zeros(3, np.int64),
     )
+
+
+opened_scratch = opener(new_scratch(0, 0, 0, 0, 0))
 
 
 @inlined

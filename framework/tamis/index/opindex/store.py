@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamis.index.opindex.entries import KINDS
-from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Bytes, Floats, Ints, SmallInts, Words
-from tamis.numeric.views import bare_at, bare_table_at
+from tamis.numeric.views import opener
 
 # columns of a stretch
 START, COUNT, CAPACITY, SORTED, SIGNATURE, PLAIN, SEGMENT_FIELDS = range(7)
@@ -73,30 +72,6 @@ class OpIndexStore(NamedTuple):
     tops: Ints
 
 
-@inlined
-def opened(places: Any) -> OpIndexStore:
-    """Returns the store whose arrays lie at these places (`places_of`)."""
-    return OpIndexStore(
-        bare_table_at(places, 0, np.int32),
-        bare_table_at(places, 1, np.int64),
-        bare_at(places, 2, np.int32),
-        bare_table_at(places, 3, np.float64),
-        bare_at(places, 4, np.int32),
-        bare_at(places, 5, np.int32),
-        bare_at(places, 6, np.int32),
-        bare_table_at(places, 7, np.int64),
-        bare_at(places, 8, np.uint8),
-        bare_at(places, 9, np.int32),
-        bare_table_at(places, 10, np.int32),
-        bare_at(places, 11, np.uint64),
-        bare_at(places, 12, np.int32),
-        bare_at(places, 13, np.int32),
-        bare_at(places, 14, np.int32),
-        bare_at(places, 15, np.float64),
-        bare_at(places, 16, np.int64),
-    )
-
-
 def empty_store(dimensions: int, rows: int) -> OpIndexStore:
     """Returns a store without rows, with room for so many dimensions and row numbers."""
     lists = np.zeros((dimensions * KINDS, 2), np.int32)
@@ -119,6 +94,9 @@ def empty_store(dimensions: int, rows: int) -> OpIndexStore:
         np.zeros(TOPS, np.int64),
     )
 
+
+opened = opener(empty_store(0, 0))
+"""Opens a store in kernels, from the places of its arrays (`places_of`)."""
 
 ARENAS = {
     "segments": SEGMENT_TOP,

@@ -141,10 +141,6 @@ class PBTree(Index):
         with self._commit():
             self._insert(sorted(entries, key=lambda entry: entry[0]))
 
-    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        """Adds a row, which must not be there, in a commit."""
-        self.build([(row, predicates)])
-
     def _insert(self, entries: Sequence[Entry]) -> None:
         hung: list[Hung] = []
         records: dict[int, bytes] = {}
@@ -229,10 +225,6 @@ class PBTree(Index):
         records["count"], records["key"] = 1, boxes.payload.keys
         order = np.argsort(rows)
         self._records.add_alike(rows[order], records[order])
-
-    def delete(self, row: int) -> None:
-        """Removes a row, which must be there, in a commit."""
-        self.delete_many(np.array([row], np.int64))
 
     def delete_many(self, rows: Rows) -> None:
         """Removes rows, which must be there, in one commit."""
