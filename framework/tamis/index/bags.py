@@ -6,31 +6,13 @@ Cost: O(1) an element, one evaluation of each odd predicate, and that of `Needle
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Protocol
+from typing import Any
 
-from tamis.index.needles import Needles
-from tamis.index.patterns import Patterns
+from tamis.index.layered import TextLayers
 from tamis.language.comparison import Comparison
 from tamis.language.values import Scalar
 
 Key = Any
-
-
-class StringFinder(Protocol):
-    """Finds many strings in one value at once."""
-
-    def add(self, number: int, string: str) -> None:
-        """Takes a string under a number."""
-
-    def drop(self, number: int) -> None:
-        """Forgets it."""
-
-    def find(self, value: str) -> list[int]:
-        """Returns the numbers of the strings that the value satisfies."""
-
-    @property
-    def nbytes(self) -> int:
-        """The memory it holds."""
 
 
 class Bag:
@@ -114,9 +96,9 @@ class Elements(Bag):
 class Strings(Bag):
     """The needles that a string contains, or the patterns that it matches."""
 
-    def __init__(self, finder: Callable[[], StringFinder]) -> None:
+    def __init__(self, finder: TextLayers) -> None:
         super().__init__()
-        self._finder = finder()
+        self._finder = finder
 
     def added(self, number: int, thing: str) -> None:
         """Adds a needle or a pattern to find."""
@@ -173,13 +155,3 @@ class Odd(Bag):
             (number, Comparison(op, tuple(value) if isinstance(value, list) else value))
             for number, (op, value) in things
         )
-
-
-def needles() -> Bag:
-    """Returns a bag of needles."""
-    return Strings(Needles)
-
-
-def patterns() -> Bag:
-    """Returns a bag of patterns."""
-    return Strings(Patterns)

@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from tamis.event import Event, is_itself
-from tamis.index.bags import Bag, Elements, Odd, needles, patterns
+from tamis.index.bags import Bag, Elements, Odd, Strings
 from tamis.index.columns import Columns
 from tamis.index.labels import ChangedLabels, Labels
+from tamis.index.needles import Needles
+from tamis.index.patterns import Patterns
 from tamis.index.readings import packed
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE, TermColumns
 from tamis.indexing import Entry
@@ -48,8 +50,8 @@ PRESENT, ABSENT = 9, 10
 
 _BAGS: dict[int, Callable[[], Bag]] = {
     ARRAY: Elements,
-    NEEDLES: needles,
-    PATTERNS: patterns,
+    NEEDLES: lambda: Strings(Needles()),
+    PATTERNS: lambda: Strings(Patterns()),
     ODD: Odd,
 }
 _LABELED = (LARGE, STRINGS, REVERSED)

@@ -1,7 +1,7 @@
 """Maps ids, the users' names for rows (strings or integers), to rows.
 
-Integers that come first and ascend, as columns mostly have them, are found in an array; all others
-take an entry in a dictionary.
+Integers that come in an array and ascend from all before, as columns mostly have them, are found in
+an array; all others take an entry in a dictionary.
 Cost: O(1) an id, O(log n) one of the array.
 """
 
@@ -23,6 +23,7 @@ from tamis.numeric.types import Ints
 
 Id = str | int
 _NOBODY = -1
+_SMALL = 1_024
 _NO_ID = -(2**63)
 _CACHED, _FEW = 1 << 15, 16
 """So many strings a cache holds; and so few are not worth being asked for ahead."""
@@ -32,16 +33,20 @@ class Ids:
     """The ids of rows. Rows of ids that were removed are used again."""
 
     def __init__(self) -> None:
+        self._forget_all()
+
+    def _forget_all(self) -> None:
         self._rows: dict[Id, int] = {}
-        self._sorted: Ints = np.zeros(0, np.int64)
-        self._gapless = False
+        self._sorted = GrowingArray(np.int64)
+        self._sorted_rows = GrowingArray(np.int64)
+        self._is_gapless = True
         self._integers = GrowingArray(np.int64)
         self._names = GrowingArray(object)
         self._name_count = 0
         self._fetch: Callable[[Ints], None] | None = None
         self._named = GrowingArray(np.bool_)
         self._alive = GrowingArray(np.bool_)
-        self._free: list[int] = []
+        self._free = GrowingArray(np.int64)
         self._count = 0
 
     def __len__(self) -> int:
@@ -83,25 +88,48 @@ class Ids:
 
     def _in_block(self, ids: Ints) -> Ints:
         """Returns the rows of integers that still have the rows they began with."""
-        rows = np.clip(ids - self._sorted[0], 0, len(self._sorted) - 1)
-        if not self._gapless:
-            rows = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
-        holds = (self._sorted[rows] == ids) & self._alive.view[rows]
+        last = len(self._sorted) - 1
+        if self._is_gapless:
+            places = np.clip(ids - self._sorted[0], 0, last)
+        else:
+            places = np.minimum(np.searchsorted(self._sorted.view, ids), last)
+        rows: Ints = self._sorted_rows[places]
+        holds = (self._sorted[places] == ids) & self._alive.view[rows]
         holds &= self._integers.view[rows] == ids
         holds &= ~self._named.view[rows]
         return np.where(holds, rows, _NOBODY)
 
     def add(self, ids: Sequence[Id] | NDArray[Any]) -> Ints:
         """Adds rows for new ids, all or none; `ValueError` if one is taken."""
-        if len(ids) and not self._count and _ascends(ids):
-            self._sorted = np.array(ids, np.int64)
-            self._gapless = bool(self._sorted[-1] - self._sorted[0] + 1 == len(ids))
-            self._integers = GrowingArray(np.int64, self._sorted.copy())
-            self._alive = GrowingArray(np.bool_, np.ones(len(ids), np.bool_))
-            self._named = GrowingArray(np.bool_, np.zeros(len(ids), np.bool_))
-            self._rows, self._free, self._count = {}, [], len(ids)
-            self._names, self._name_count = GrowingArray(object), 0
-            return np.arange(len(ids))
+        ids = np.asarray(ids, np.int64) if self._goes_on(ids) else self._untaken(ids)
+        reused = max(0, len(self._free) - len(ids))
+        rows = self._free[reused : len(self._free)]
+        self._free.size = reused
+        first = self._integers.reserve(len(ids) - len(rows))
+        for column in (self._alive, self._named):
+            column.reserve(len(ids) - len(rows))
+        rows = np.append(rows, np.arange(first, len(self._integers)))
+        if isinstance(ids, np.ndarray):
+            self._take_block(ids, rows)
+        else:
+            self._rows.update(zip(ids, rows.tolist(), strict=True))
+        self._name(rows, ids)
+        self._alive[rows] = True
+        self._count += len(rows)
+        return rows
+
+    def _goes_on(self, ids: Sequence[Id] | NDArray[Any]) -> bool:
+        """Returns whether ids are integers that ascend from the last of those that did."""
+        if not len(ids) or not _ascends(ids):
+            return False
+        if not self._count:
+            self._forget_all()
+        if len(self._sorted) and ids[0] <= self._sorted[len(self._sorted) - 1]:
+            return False
+        return not self._rows or self._rows.keys().isdisjoint(np.asarray(ids).tolist())
+
+    def _untaken(self, ids: Sequence[Id] | NDArray[Any]) -> list[Id]:
+        """Returns ids one by one; `ValueError` if one is taken."""
         taken = checked_ids(ids)
         known = set(taken)
         if len(known) < len(taken):
@@ -110,19 +138,18 @@ class Ids:
             for id, row in zip(taken, self._rows_of(taken), strict=True):
                 if row != _NOBODY:
                     raise ValueError(f"the id {id!r} is taken")
-        split = max(0, len(self._free) - len(taken))
-        reused, self._free = self._free[split:], self._free[:split]
-        more = len(taken) - len(reused)
-        first = self._integers.reserve(more)
-        self._alive.reserve(more)
-        self._named.reserve(more)
-        rows = [*reused, *range(first, first + more)]
-        self._rows.update(zip(taken, rows, strict=True))
-        found = np.array(rows, np.int64)
-        self._name(found, ids if _are_integers(ids) else taken)
-        self._alive[found] = True
-        self._count += len(taken)
-        return found
+        return taken
+
+    def _take_block(self, ids: NDArray[Any], rows: Ints) -> None:
+        """Takes ids that go on, and forgets those of the block that are gone once they are most."""
+        if len(self._sorted) > _SMALL + 2 * self._count:
+            kept = self._in_block(self._sorted.view) != _NOBODY
+            self._sorted_rows = GrowingArray(np.int64, self._sorted_rows.view[kept])
+            self._sorted = GrowingArray(np.int64, self._sorted.view[kept])
+        self._sorted.extend(ids)
+        self._sorted_rows.extend(rows)
+        reach = int(self._sorted[len(self._sorted) - 1]) - int(self._sorted[0])
+        self._is_gapless = reach + 1 == len(self._sorted)
 
     @contextmanager
     def added(self, ids: Sequence[Id] | NDArray[Any]) -> Iterator[Ints]:
@@ -169,7 +196,7 @@ class Ids:
             self._names[named] = None
             self._name_count -= len(named)
         self._alive[found] = False
-        self._free.extend(found.tolist())
+        self._free.extend(found)
         self._count -= len(found)
         return found
 
@@ -203,8 +230,8 @@ class Ids:
         last = max(rows) + 1
         for column in (self._integers, self._alive, self._named):
             column.reserve(last)
-        there = set(rows)
-        self._free = [row for row in range(last) if row not in there] + rows
+        self._free.extend(np.setdiff1d(np.arange(last), rows))
+        self._free.extend(rows)
         self.add(ids)
 
 

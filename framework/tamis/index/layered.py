@@ -79,6 +79,10 @@ class TextLayers(ABC):
         self._waiting, self._groups = waiting, groups
 
     @abstractmethod
+    def find(self, value: str) -> list[int]:
+        """Returns the numbers of the texts that a value satisfies, each once."""
+
+    @abstractmethod
     def _longest_wait(self, has_groups: bool) -> int:
         """Returns how many may wait, beside groups or where there is none yet."""
 

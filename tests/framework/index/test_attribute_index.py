@@ -328,3 +328,40 @@ def test_numbers_beyond_all_doubles(name: str) -> None:
     assert sorted(index.match({"a": -(10**400), "b": 1.0})) == ["less", "some"]
     assert sorted(index.match({"a": 2**60, "b": True})) == ["more"]
     assert sorted(index.match({"id": "x", "a": 7, "b": math.nan, "c": "y"})) == ["more"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ids_in_arrays_that_go_on_come_and_go(seed: int) -> None:
+    """Some ascend from the last, some do not, some were there before, and some are no integers."""
+    chance = random.Random(seed)
+    index = tamis.index.build("scan", [])
+    there: set[int | str] = set()
+    last = 0
+    for step in range(300):
+        size = chance.choice((1, 2, 30))
+        if chance.random() < 0.7:
+            ids = last + np.cumsum([chance.choice((1, 1, 5)) for _ in range(size)])
+            last = int(ids[-1])
+        else:
+            ids = np.array(chance.sample(range(-50, last + 50), size))
+        taken = sorted(there.intersection(ids.tolist()), key=str)
+        empty = tamis.index.Columns(ids, [], np.zeros(size + 1), [], [], [])
+        if taken:
+            with pytest.raises(ValueError, match="taken"):
+                index.insert_many(empty)
+        else:
+            index.insert_many(empty)
+            there.update(ids.tolist())
+        if step % 3 == 0:
+            index.insert(f"s{step}", [])
+            there.add(f"s{step}")
+        some = [each for each in there if isinstance(each, int) and chance.random() < step % 4 / 4]
+        index.delete_many(np.array(some, np.int64) if step % 2 else some)
+        there.difference_update(some)
+        if step % 50 == 49:
+            whole = sorted(there, key=str)
+            index.delete_many(whole[: len(whole) // (1 + step % 100 // 50)])
+            there.difference_update(whole[: len(whole) // (1 + step % 100 // 50)])
+        assert sorted(index.match({}).tolist(), key=str) == sorted(there, key=str)
+        unknown = chance.randrange(-50, last + 50)
+        assert (unknown in index) == (unknown in there)

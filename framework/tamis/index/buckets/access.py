@@ -19,9 +19,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import SKIPPED, Batch, dimension_of, low_of, passing_code, width_of
-from tamis.index.buckets.cells import after, before
+from tamis.index.buckets.batch import (
+    FIRST,
+    LAST,
+    SKIPPED,
+    Batch,
+    dimension_of,
+    is_point,
+    low_of,
+    passing_code,
+    width_of,
+)
+from tamis.index.buckets.cells import Cuts, after, before, term_code
 from tamis.index.buckets.hashing import node_number, point, space_number
+from tamis.index.buckets.records import describe
 from tamis.index.buckets.store import (
     ALONE,
     BAG,
@@ -36,6 +47,7 @@ from tamis.index.buckets.store import (
     ORDERED,
     POINTS,
     ROOT,
+    TOP_DIMENSIONS,
     TOP_NODES,
     TOP_SPACES,
     WIDE,
@@ -64,14 +76,6 @@ _THINGS = 16.0
 """Of how many things an event is taken to have one."""
 _RANKS = 8.0
 """More than any rank of an operator."""
-
-
-@inlined
-def is_point(terms: TermColumns, term: int) -> bool:
-    """Returns whether a term asks for one value."""
-    if terms.op[term] == RANGE:
-        return bool(terms.low[term] == terms.high[term])
-    return bool(terms.op[term] == ANY and terms.high[term] == 1)
 
 
 @inlined
@@ -230,7 +234,7 @@ def _pick_lanes(
     short = SHORT_AMONG_MANY if store.tops[WIDE] else SHORT_LIST
     if store.dimensions[terms.dimension[best], ALONE] < short:
         return 1
-    pairs = len(store.presence) * (len(store.presence) - 1) // 2
+    pairs = store.tops[TOP_DIMENSIONS] * (store.tops[TOP_DIMENSIONS] - 1) // 2
     rows = len(terms.rows) + store.tops[LIVE]
     if rows < pairs * _SHORT_PAIR and not store.tops[WIDE]:
         whole[0] = False
@@ -365,16 +369,19 @@ def new_use() -> Use:
 
 @kernel
 def assign(
-    store: Store, batch: Batch, begin: int, rule: int, accesses: int, look: float, row_of: Ints,
-    node_of: Ints, use: Use,
+    store: Store, batch: Batch, cuts: Cuts, encoded: bool, begin: int, rule: int, accesses: int,
+    look: float, row_of: Ints, node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
-    """Returns the nodes of the rows from `begin` on, and what being in them implies.
+    """Encodes the rows from `begin` on, finds their nodes, and notes what rows need in them.
 
-    Gives the first row for which room is lacking, and how many replicas were written."""
-    store, batch, row_of, node_of = bare(store), bare(batch), bare(row_of), bare(node_of)
+    Returns the first row for which room is lacking, and how many replicas were written."""
+    store, batch, cuts = bare(store), bare(batch), bare(cuts)
+    row_of, node_of = bare(row_of), bare(node_of)
     terms, filled = batch.terms, 0
     picked, whole, spaces, counts, turn = bare(use)
     most_new = MOST_ACCESSES * MOST_REPLICAS
+    for term in range(0 if encoded else len(batch.codes)):
+        batch.codes[term] = term_code(store, terms, term, batch.codes[term], cuts)
     for row in range(begin, len(terms.rows)):
         if (
             store.tops[TOP_SPACES] + most_new > len(store.spaces)
@@ -383,6 +390,7 @@ def assign(
         ):
             return row, filled
         first, last = terms.start[row], terms.start[row + 1]
+        batch.about[row, FIRST], batch.about[row, LAST] = first, last
         _note_passing(store, batch, first, last)
         whole[:] = False
         if first == last:
@@ -411,6 +419,7 @@ def assign(
                 if store.node_rows[node] * (1.0 - share) < look:
                     break
         batch.about[row, SKIPPED] = skipped
+        describe(batch, row)
         while True:
             node = 0
             for access in range(depth):

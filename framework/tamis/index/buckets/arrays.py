@@ -6,7 +6,7 @@ is changed; files are shared by all processes that open them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tamis.errors import IndexFolderError
 from tamis.index.buckets.hashing import enter_all, pair_place
 from tamis.index.buckets.segments import pack
 from tamis.index.buckets.store import (
+    BAG,
     CELLS,
     CHUNK,
     CUTS,
@@ -28,6 +29,7 @@ from tamis.index.buckets.store import (
     ROOT,
     SEGMENT_FIELDS,
     TOP_DICTIONARY,
+    TOP_DIMENSIONS,
     TOP_LANES,
     TOP_MORE,
     TOP_NODES,
@@ -67,6 +69,8 @@ _TYPES: dict[str, tuple[DTypeLike, int]] = {
     "known_before": (np.float64, 0),
 }
 _IN_USE = {
+    "dimensions": TOP_DIMENSIONS,
+    "presence": TOP_DIMENSIONS,
     "spaces": TOP_SPACES,
     "space_node": TOP_SPACES,
     "space_deep": TOP_SPACES,
@@ -127,21 +131,26 @@ def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArra
     return grown
 
 
-def with_dimensions(store: Store, count: int) -> Store:
-    """Returns the store with room for more dimensions; a new one is a single cell."""
-    known = len(store.presence)
-    if count <= known:
-        return store
-    dimensions = _grown("dimensions", store.dimensions, count)
-    dimensions[known:, ROOT] = -1
-    dimensions[known:, CELLS] = 1
-    dimensions[known:, CUTS] = len(store.cuts) - 1
-    pairs = pair_place(count, 0) if store.tops[ORDERED] and count <= MOST_PAIRED else 0
-    return store._replace(
-        dimensions=dimensions,
-        presence=_grown("presence", store.presence, count),
-        pairs=_grown("pairs", store.pairs[:pairs], pairs, -1),
-    )
+def with_dimensions(store: Store, count: int, is_bag: Callable[[int], bool]) -> Store:
+    """Returns the store with so many dimensions, and room for more; a new one is a single cell."""
+    known, had = int(store.tops[TOP_DIMENSIONS]), len(store.presence)
+    if count > had:
+        most = MOST_PAIRED if count <= MOST_PAIRED else count + had
+        room = max(count, min(had + had // 2, most))
+        dimensions = _grown("dimensions", store.dimensions, room)
+        dimensions[had:, ROOT] = -1
+        dimensions[had:, CELLS] = 1
+        dimensions[had:, CUTS] = len(store.cuts) - 1
+        pairs = pair_place(room, 0) if store.tops[ORDERED] and room <= MOST_PAIRED else 0
+        store = store._replace(
+            dimensions=dimensions,
+            presence=_grown("presence", store.presence, room),
+            pairs=_grown("pairs", store.pairs[:pairs], pairs, -1),
+        )
+    for number in range(known, count):
+        store.dimensions[number, BAG] = is_bag(number)
+    store.tops[TOP_DIMENSIONS] = max(known, count)
+    return store
 
 
 def with_rows(store: Store, count: int) -> Store:
@@ -275,4 +284,5 @@ def load(folder: Path) -> Store:
             raise IndexFolderError(f"{path} is damaged: it does not hold what its name says")
         arrays[name] = array
     arrays["tops"] = np.append(arrays["tops"], np.zeros(TOPS, np.int64))[:TOPS]
+    arrays["tops"][TOP_DIMENSIONS] = len(arrays["presence"])
     return Store(**arrays)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tamis.index.buckets.store import MOST_LANES
-from tamis.index.terms import TermColumns
+from tamis.index.terms import ANY, RANGE, TermColumns
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
 
@@ -33,11 +33,17 @@ class Batch(NamedTuple):
 
 def new_batch(terms: TermColumns) -> Batch:
     """Returns a batch of which nothing is known yet but the terms."""
-    about = np.zeros((len(terms.rows), ABOUT_FIELDS), np.int64)
-    about[:, FIRST], about[:, LAST] = terms.start[:-1], terms.start[1:]
-    about[:, ROW], about[:, RECORD] = terms.rows, -1
+    about = np.empty((len(terms.rows), ABOUT_FIELDS), np.int64)
     codes = np.zeros(len(terms.dimension), np.int64)
     return Batch(terms, codes, about, np.zeros(MOST_LANES, np.int64))
+
+
+@inlined
+def is_point(terms: TermColumns, term: int) -> bool:
+    """Returns whether a term asks for one value."""
+    if terms.op[term] == RANGE:
+        return bool(terms.low[term] == terms.high[term])
+    return bool(terms.op[term] == ANY and terms.high[term] == 1)
 
 
 @inlined

@@ -139,11 +139,23 @@ def write_chosen(typing: Any, rows: Any, mask: Any, out: Any) -> Any:
     return types.int64(types.intp, types.uint64, types.intp), generate
 
 
+@intrinsic
+def _copy_bytes(typing: Any, to: Any, source: Any, count: Any) -> Any:
+    """Copies bytes from one address to another."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        target, source = (builder.inttoptr(each, ir.PointerType(_BYTE)) for each in arguments[:2])
+        cgutils.raw_memcpy(builder, target, source, arguments[2], 1)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp, types.intp), generate
+
+
 @inlined
 def copy(target: Any, to: int, source: Any, begin: int, count: int) -> None:
-    """Copies a stretch of an array to where it does not overlap."""
-    for place in range(count):
-        target[to + place] = source[begin + place]
+    """Copies a stretch of an array to one of the same type, where it does not overlap."""
+    size = target.itemsize
+    _copy_bytes(target.ctypes.data + size * to, source.ctypes.data + size * begin, size * count)
 
 
 @inlined

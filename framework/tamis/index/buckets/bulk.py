@@ -29,6 +29,7 @@ from tamis.index.buckets.store import (
     EVERYTHING,
     LANES,
     LANES_AT,
+    MOST_LANES,
     NODE,
     RECORDED,
     ROWS_AT,
@@ -42,7 +43,7 @@ from tamis.index.buckets.store import (
 )  # fmt: skip
 from tamis.index.terms import ANY, OUTSIDE, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
-from tamis.numeric.types import Ints
+from tamis.numeric.types import Bytes, Ints
 from tamis.numeric.views import bare
 
 Part = tuple[int, int, int, int]
@@ -53,17 +54,24 @@ _AHEAD = 16
 
 
 @kernel
-def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int, keys: Ints) -> Ints:
-    """Returns the replicas sorted by node, recorded or not, lanes, and by keys if there are any."""
+def in_order(
+    batch: Batch, row_of: Ints, node_of: Ints, nodes: int, keys: Ints
+) -> tuple[Ints, Bytes]:
+    """Returns the replicas sorted by node, recorded or not, lanes, and by keys if there are any.
+
+    With them, in the same order, twice their lanes and whether they are recorded."""
     batch = bare(batch)
     by_class, ordered = np.empty(len(row_of), np.int64), np.empty(len(row_of), np.int64)
+    kind_of, kinds = np.empty(len(row_of), np.uint8), np.empty(len(row_of), np.uint8)
     ends = np.zeros(nodes + 1 + _CLASSES, np.int64)
     for replica in range(len(row_of)):
-        ends[_class_of(batch, row_of[replica], keys, replica) + 1] += 1
+        about = batch.about[row_of[replica]]
+        kind_of[replica] = 2 * about[NEEDED] + (about[SIZE] > 0)
+        ends[_class_of(kind_of, keys, replica) + 1] += 1
     for place in range(1, len(ends)):
         ends[place] += ends[place - 1]
     for replica in range(len(row_of)):
-        place = _class_of(batch, row_of[replica], keys, replica)
+        place = _class_of(kind_of, keys, replica)
         by_class[ends[place]] = replica
         ends[place] += 1
     ends[:] = 0
@@ -72,35 +80,39 @@ def in_order(batch: Batch, row_of: Ints, node_of: Ints, nodes: int, keys: Ints) 
     for place in range(1, len(ends)):
         ends[place] += ends[place - 1]
     for replica in by_class:  # which leaves the classes in order
-        ordered[ends[node_of[replica]]] = replica
-        ends[node_of[replica]] += 1
-    return ordered
+        place = ends[node_of[replica]]
+        ordered[place], kinds[place] = replica, kind_of[replica]
+        ends[node_of[replica]] = place + 1
+    return ordered, kinds
 
 
 @inlined
-def _class_of(batch: Batch, row: int, keys: Ints, replica: int) -> int:
-    kind = 63 - batch.about[row, NEEDED] + (64 if batch.about[row, SIZE] else 0)
-    return kind * SLOTS + keys[replica] if len(keys) else kind
+def _class_of(kind_of: Bytes, keys: Ints, replica: int) -> int:
+    kind = np.int64(kind_of[replica])
+    place = MOST_LANES - (kind >> 1) + (MOST_LANES + 1) * (kind & 1)
+    return place * SLOTS + keys[replica] if len(keys) else place
 
 
 @kernel
 def lay_out(
-    store: Store, batch: Batch, rows: Ints, nodes: Ints, segment_of: Ints, write: bool
+    store: Store, batch: Batch, rows: Ints, nodes: Ints, kinds: Bytes, segment_of: Ints, write: bool
 ) -> None:
     """Makes segments of sorted replicas; without `write`, only counts what they take."""
     store, batch = bare(store), bare(batch)
     stamp = np.full(len(store.dimensions), -1, np.int64)
     tops, first, terms, about = store.tops, 0, batch.terms, batch.about
+    looks_at_rows = write or tops[WIDE] != 0
     while first < len(rows):
-        node, row = nodes[first], rows[first]
-        recorded, most = np.int64(about[row, SIZE] > 0), about[row, NEEDED]
+        node, recorded, most = nodes[first], np.int64(kinds[first] & 1), np.int64(kinds[first] >> 1)
         last, slots = first, 0
         while last < len(rows):
             row = rows[last]
-            _fetch_rows(batch, rows, last)
-            if nodes[last] != node or (about[row, SIZE] > 0) != (recorded > 0):
+            if looks_at_rows:
+                _fetch_rows(batch, rows, last)
+            if nodes[last] != node or kinds[last] & 1 != recorded:
                 break
-            if last > first and (last - first) % CHUNK == 0 and 4 * about[row, NEEDED] <= 3 * most:
+            lanes = np.int64(kinds[last] >> 1)
+            if last > first and (last - first) % CHUNK == 0 and 4 * lanes <= 3 * most:
                 break
             if tops[WIDE]:
                 new = 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, code_for
+from tamis.index.buckets.batch import code_for
 from tamis.index.buckets.store import CELLS, COARSE, CUTS, MOST_CELLS, Store
 from tamis.index.terms import IN, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
@@ -33,6 +33,10 @@ class Cuts(NamedTuple):
     """The start of a dimension's hash table; it holds the cuts of one that is not coarse."""
     table: Floats
     ranks: Bytes
+
+
+NO_CUTS = Cuts(*(np.zeros(0, dtype) for dtype in "qqd?qdB"))
+"""No tables: bounds are found among the cuts of the store."""
 
 
 @inlined
@@ -70,18 +74,24 @@ def _place_of(table: Floats, first: int, mask: int, cut: float) -> int:
 
 
 @inlined
-def _distinct_cuts(terms: TermColumns, start: Ints, table: Floats, found: Ints) -> None:
+def _distinct_cuts(
+    terms: TermColumns, start: Ints, table: Floats, found: Ints, places: Ints
+) -> None:
     """Puts the distinct cuts of each dimension into its hash table, and counts them.
 
-    Beyond the room of the table (half of it) the number means: too many."""
+    Beyond the room of the table (half of it) the number means: too many. Where the cuts of a term
+    are is noted: how far from the beginning, from 1 on, the lower one in the lower 16 bits."""
     for term in range(len(terms.dimension)):
-        dimension = terms.dimension[term]
+        dimension, noted, shift = terms.dimension[term], 0, 0
         first, mask = start[dimension], start[dimension + 1] - start[dimension] - 1
         for cut in bounds_of(terms, term):
             if not np.isinf(cut) and found[dimension] <= mask // 2:
                 place = _place_of(table, first, mask, cut)
                 found[dimension] += table[place] != cut
                 table[place] = cut
+                noted |= (place - first + 1) << shift
+            shift += 16
+        places[term] = noted
 
 
 @inlined
@@ -110,10 +120,10 @@ def _count_bounds(terms: TermColumns, bounds: Ints) -> None:
 
 
 @kernel
-def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
-    """Returns the cuts of each dimension."""
+def find_cuts(terms: TermColumns, dimensions: int, places: Ints) -> Cuts:
+    """Returns the cuts of each dimension, and notes the places of each term's in their table."""
     bounds = np.zeros(dimensions, np.int64)
-    terms = bare(terms)
+    terms, places = bare(terms), bare(places)
     _count_bounds(terms, bounds)
     table_start = np.zeros(dimensions + 1, np.int64)
     for dimension in range(dimensions):
@@ -123,7 +133,7 @@ def find_cuts(terms: TermColumns, dimensions: int) -> Cuts:
         table_start[dimension + 1] = table_start[dimension] + size
     table = np.full(table_start[-1], np.nan)
     found = np.zeros(dimensions, np.int64)
-    _distinct_cuts(terms, table_start, table, found)
+    _distinct_cuts(terms, table_start, table, found, places)
     start = np.zeros(dimensions + 1, np.int64)
     coarse = found >= MOST_CELLS
     for dimension in range(dimensions):
@@ -196,42 +206,32 @@ def code_of(store: Store, dimension: int, value: float) -> int:
     return low - first
 
 
-@kernel
-def encode(store: Store, batch: Batch) -> None:
-    """Encodes the cells that each term covers, and whether codes decide it."""
-    store, batch = bare(store), bare(batch)
-    for term in range(len(batch.codes)):
-        batch.codes[term] = _code(store, batch.terms, term)
-
-
-@kernel
-def encode_all(store: Store, batch: Batch, cuts: Cuts) -> None:
-    """Does the same, sooner for terms whose bounds are among the cuts."""
-    store, batch, cuts = bare(store), bare(batch), bare(cuts)
-    for term in range(len(batch.codes)):
-        if batch.terms.op[term] == RANGE and not cuts.coarse[batch.terms.dimension[term]]:
-            batch.codes[term] = _known_code(store, batch.terms, term, cuts)
-        else:
-            batch.codes[term] = _code(store, batch.terms, term)
-
-
 @inlined
-def _known_code(store: Store, terms: TermColumns, term: int, cuts: Cuts) -> int:
-    """Returns the code of a range whose bounds most likely are cuts."""
+def term_code(store: Store, terms: TermColumns, term: int, places: int, cuts: Cuts) -> int:
+    """Returns the code of a term: the cells that it covers, and whether codes decide it.
+
+    Bounds that most likely are cuts are found in the tables of `cuts`, if it has any; `places` is
+    what `find_cuts` noted, or 0."""
     dimension = np.int64(terms.dimension[term])
+    if not len(cuts.table) or terms.op[term] != RANGE or cuts.coarse[dimension]:
+        return _code(store, terms, term)
     first = cuts.table_start[dimension]
     mask = cuts.table_start[dimension + 1] - first - 1
     lower, upper = bounds_of(terms, term)
     low, end, exact = 0, cuts.cells[dimension] - 1, 1
     if lower != -np.inf:
-        place = _place_of(cuts.table, first, mask, lower)
-        if cuts.table[place] != lower:
-            return _code(store, terms, term)
+        place = first + (places & 0xFFFF) - 1
+        if not places & 0xFFFF:
+            place = _place_of(cuts.table, first, mask, lower)
+            if cuts.table[place] != lower:
+                return _code(store, terms, term)
         low = 1 + np.int64(cuts.ranks[place])
     if upper != np.inf:
-        place = _place_of(cuts.table, first, mask, upper)
-        if cuts.table[place] != upper:
-            return _code(store, terms, term)
+        place = first + (places >> 16) - 1
+        if not places >> 16:
+            place = _place_of(cuts.table, first, mask, upper)
+            if cuts.table[place] != upper:
+                return _code(store, terms, term)
         end = np.int64(cuts.ranks[place])
     elif terms.high[term] != np.inf:
         exact = 0

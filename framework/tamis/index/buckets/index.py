@@ -17,13 +17,11 @@ from tamis.index.buckets import access, arrays, bulk, rehanging, segments, signa
 from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
-from tamis.index.buckets.cells import Cuts, cuts_of, encode, encode_all, find_cuts
+from tamis.index.buckets.cells import NO_CUTS, Cuts, cuts_of, find_cuts
 from tamis.index.buckets.matching import match_events, match_signed
-from tamis.index.buckets.records import describe_rows
 from tamis.index.buckets.scratch import ScratchPool, roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
 from tamis.index.buckets.store import (
-    BAG,
     CELLS,
     CHUNK,
     COARSE,
@@ -189,8 +187,7 @@ class BucketIndex(Index):
         """Returns some rows, the nodes that they would be in now, and what they cost in both."""
         terms = self._read_back(part)
         batch = new_batch(terms)
-        encode(self._store, batch)
-        row_of, node_of = self._assign(batch, self._accesses)
+        row_of, node_of = self._assign(batch, NO_CUTS, self._accesses)
         costs = np.zeros((len(terms.rows), 2))
         rehanging.compare(self._store, batch, row_of, node_of, costs)
         return batch, row_of, node_of, costs
@@ -290,23 +287,22 @@ class BucketIndex(Index):
         store.tops[SIGNED] = self._signed
         self._store = store
         terms = self._without_empty(terms)
-        cuts = find_cuts(terms, count)
-        self._store = store = self._cut(cuts, terms)
         batch = new_batch(terms)
-        encode_all(store, batch, cuts)
+        cuts = find_cuts(terms, count, batch.codes)
+        self._store = store = self._cut(cuts, terms)
         access.count_rarest(store, terms)
-        row_of, node_of = self._assign(batch, 1)
+        row_of, node_of = self._assign(batch, cuts, 1)
         if self._accesses > 1:
             # now it is known how many rows each node would have
-            row_of, node_of = self._assign(batch, self._accesses)
+            row_of, node_of = self._assign(batch, cuts, self._accesses, encoded=True)
             count = int(self._store.tops[TOP_NODES])
             self._store.node_rows[:count] = np.bincount(node_of, minlength=count)
         self._store = store = arrays.trimmed(self._store)
         replicas = np.bincount(row_of, minlength=len(terms.rows))
         keys = signatures.sort_keys(store, batch, row_of, node_of) if self._signed else row_of[:0]
-        ordered = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]), keys)
+        ordered, kinds = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]), keys)
         rows, nodes, segment_of = row_of[ordered], node_of[ordered], np.zeros_like(row_of)
-        bulk.lay_out(store, batch, rows, nodes, segment_of, False)
+        bulk.lay_out(store, batch, rows, nodes, kinds, segment_of, False)
         tops = store.tops
         needed = {
             "segments": int(tops[TOP_SEGMENTS]),
@@ -318,7 +314,7 @@ class BucketIndex(Index):
         }
         tops[[TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_DICTIONARY]] = 0
         store = arrays.with_arenas(store, needed)
-        bulk.lay_out(store, batch, rows, nodes, segment_of, True)
+        bulk.lay_out(store, batch, rows, nodes, kinds, segment_of, True)
         segment_of[ordered] = segment_of.copy()
         segments.write_places(store, terms, row_of, segment_of)
         if self._signed:
@@ -329,34 +325,35 @@ class BucketIndex(Index):
     def _cut(self, cuts: Cuts, terms: TermColumns) -> Store:
         """Returns the store with cells for these terms."""
         count = len(self._dimensions)
-        store = arrays.with_dimensions(self._store, count)
+        store = arrays.with_dimensions(self._store, count, self._dimensions.is_bag)
         store.dimensions[:, CUTS] = cuts.start[:-1]
         store.dimensions[:, CELLS] = cuts.cells
         store.dimensions[:, COARSE] = cuts.coarse
-        store.dimensions[:, BAG] = [self._dimensions.is_bag(number) for number in range(count)]
         uses = np.bincount(terms.dimension, minlength=count)
         store.presence[:] = np.minimum(1.0, uses / max(1, len(terms.rows)))
         return self._informed(store._replace(cuts=np.append(cuts.cuts, np.inf)))
 
-    def _assign(self, batch: Batch, accesses: int) -> tuple[Ints, Ints]:
+    def _assign(
+        self, batch: Batch, cuts: Cuts, accesses: int, *, encoded: bool = False
+    ) -> tuple[Ints, Ints]:
         """Returns the replicas of rows, and their nodes; what rows need is noted in the batch."""
         rows = len(batch.terms.rows)
-        parts: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64),) * 2]
-        row, use = 0, access.new_use()
+        row, filled, use = 0, 0, access.new_use()
+        row_of = node_of = np.zeros(0, np.int64)
         while row < rows:
             self._store = arrays.with_nodes(self._store, _ROOM)
-            room = rows - row + rows // 4 + access.MOST_REPLICAS
-            row_of, node_of = np.empty(room, np.int64), np.empty(room, np.int64)
+            if filled + access.MOST_REPLICAS > len(row_of):
+                before = row_of[:filled], node_of[:filled]
+                room = filled + rows - row + rows // 4 + access.MOST_REPLICAS
+                row_of, node_of = np.empty((2, room), np.int64)
+                row_of[:filled], node_of[:filled] = before
             look = self._cost_of_pairs() if accesses > 1 else 0.0
-            row, filled = access.assign(
-                self._store, batch, row, self._rule, accesses, look, row_of, node_of, use
-            )
-            parts.append((row_of[:filled], node_of[:filled]))
-        describe_rows(batch)
-        return (
-            np.concatenate([part for part, _ in parts]),
-            np.concatenate([part for _, part in parts]),
-        )
+            row, added = access.assign(
+                self._store, batch, cuts, encoded or row > 0, row, self._rule, accesses, look,
+                row_of[filled:], node_of[filled:], use,
+            )  # fmt: skip
+            filled += added
+        return row_of[:filled], node_of[:filled]
 
     def _cost_of_pairs(self) -> float:
         """Returns what it costs an event to look for pairs of its spaces in a node.
@@ -369,18 +366,15 @@ class BucketIndex(Index):
 
     def _append(self, terms: TermColumns) -> None:
         """Puts rows where there is room, beside those that are there."""
-        store = arrays.with_dimensions(self._store, len(self._dimensions))
-        for number in range(len(self._store.presence), len(self._dimensions)):
-            store.dimensions[number, BAG] = self._dimensions.is_bag(number)
+        count = len(self._dimensions)
+        store = arrays.with_dimensions(self._store, count, self._dimensions.is_bag)
         self._store = arrays.with_rows(store, _length(terms.rows))
         terms = self._without_empty(terms)
         batch = new_batch(terms)
-        if len(batch.codes) > len(self._store.cuts):
-            encode_all(self._store, batch, cuts_of(self._store))
-        else:
-            encode(self._store, batch)
+        is_large = len(batch.codes) > len(self._store.cuts)
         access.count_rarest(self._store, terms)
-        self._put(batch, *self._assign(batch, self._accesses))
+        cuts = cuts_of(self._store) if is_large else NO_CUTS
+        self._put(batch, *self._assign(batch, cuts, self._accesses))
         tops = self._store.tops
         loose = np.flatnonzero((batch.codes & 1 << 16 == 0) & (terms.op == RANGE))
         coarse = self._store.dimensions[terms.dimension[loose], COARSE]

@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.access import is_point
-from tamis.index.buckets.batch import NEEDED, RECORD, SIZE, Batch, is_exact, is_skipped
+from tamis.index.buckets.batch import (
+    NEEDED,
+    RECORD,
+    ROW,
+    SIZE,
+    Batch,
+    is_exact,
+    is_point,
+    is_skipped,
+)
 from tamis.index.buckets.bits import copy
 from tamis.index.buckets.store import MOST_LANES, TOP_RECORDS, Store
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE
-from tamis.numeric.kernels import inlined, kernel
+from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Floats, Ints, SmallInts
-from tamis.numeric.views import bare
-
-
-@kernel
-def describe_rows(batch: Batch) -> None:
-    """Counts the lanes of each row, and the size of its record."""
-    batch = bare(batch)
-    for row in range(len(batch.terms.rows)):
-        _describe(batch, row)
 
 
 @inlined
-def _describe(batch: Batch, row: int) -> None:
+def describe(batch: Batch, row: int) -> None:
+    """Counts the lanes of a row, and the size of its record, which it does not have yet."""
     terms, lanes, recorded, size = batch.terms, 0, False, 2
     for term in range(terms.start[row], terms.start[row + 1]):
         size += 3 if terms.op[term] <= OUTSIDE else 2 + np.int64(terms.high[term])
@@ -41,6 +41,7 @@ def _describe(batch: Batch, row: int) -> None:
             recorded = True
     batch.about[row, NEEDED] = lanes
     batch.about[row, SIZE] = size if recorded else 0
+    batch.about[row, RECORD], batch.about[row, ROW] = -1, terms.rows[row]
 
 
 @inlined

@@ -180,7 +180,7 @@ def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
     dead = numbers_of(store, fields[RECORDED], old_capacity)
     store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * dead
     _move(store, segment, capacity, lanes, store.lanes, lanes_at, store.rows, rows_at)
-    for entry in range(count):
+    for entry in range(count if lanes > old_lanes else 0):
         _pad(store, segment, entry, old_lanes)
     return True
 
@@ -227,6 +227,9 @@ def _move(
     for chunk in range(0, count, CHUNK):
         old, old_stride = columns_of(fields, chunk)
         place, stride = lanes_at + 3 * lanes * chunk, min(CHUNK, capacity - chunk)
+        if stride == old_stride:
+            copy(to, place, store.lanes, old, 3 * old_lanes * stride)
+            continue
         for column in range(3 * old_lanes):
             entries = min(CHUNK, count - chunk)
             copy(to, place + column * stride, store.lanes, old + column * old_stride, entries)
@@ -373,7 +376,8 @@ def write_places(store: Store, terms: TermColumns, row_of: Ints, segment_of: Int
             at = store.tops[TOP_MORE]
             store.places[terms.rows[row]] = -2 - at
             store.more[at] = replica - first
-            copy(store.more, at + 1, segment_of, first, replica - first)
+            for place in range(replica - first):
+                store.more[at + 1 + place] = segment_of[first + place]
             store.tops[TOP_MORE] = at + 1 + replica - first
         store.tops[LIVE] += 1
 

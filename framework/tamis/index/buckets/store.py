@@ -40,7 +40,7 @@ DICTIONARY_AT, DICTIONARY_COUNT, DICTIONARY_CAPACITY, SEGMENT_FIELDS = range(8, 
 # places of `tops`: how much of each array is in use, and what is worth nothing any more
 TOP_SPACES, TOP_NODES, TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_RECORDS = range(6)
 TOP_DICTIONARY, TOP_MORE, DEAD_LANES, DEAD_RECORDS, LIVE, WIDE, ORDERED = range(6, 13)
-IMPROVABLE, KNOWN, SIGNED, TOPS = 13, 14, 15, 16
+IMPROVABLE, KNOWN, SIGNED, TOP_DIMENSIONS, TOPS = range(13, 18)
 
 WORDS = 4
 """The words of 32 bits in the signature of a block or an event."""

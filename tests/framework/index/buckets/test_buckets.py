@@ -478,3 +478,22 @@ def test_signatures_are_saved(tmp_path: Path) -> None:
         for event in ({"a": 1, "b3": 5}, {"a": 1}, {"b3": 5, "b4": 9, "a": 7}):
             right = [row for row, asked in rows if row % 3 and satisfies(event, asked)]
             assert sorted(again.match(event).tolist()) == right
+
+
+@pytest.mark.parametrize("name", ["lanes", "pstbloom"])
+@pytest.mark.parametrize("known", [3, 100, 240, 400])
+def test_attributes_that_come_one_at_a_time(name: str, known: int, tmp_path: Path) -> None:
+    """Numbers and bags, past the slots and past what has a place for each pair."""
+    rows: dict[int, Clauses] = {row: [(f"a{row}", "<", 5), ("z", ">", 1)] for row in range(known)}
+    index = build(name, rows.items())
+    for row in range(known, known + 60):
+        op = "has" if row % 3 == 0 else "<"
+        rows[row] = [(f"a{row}", op, 5), (f"a{row - 3}", "<", 7)]
+        index.insert(row, rows[row])
+    index.save(tmp_path)
+    for each in (index, tamis.index.open(tmp_path)):
+        each.insert("last", [("b", "has", 1), ("z", ">", 1)])
+        for row in range(known + 60):
+            event = {f"a{row}": [5] if row % 3 == 0 else 4, f"a{row - 3}": 4, "z": 2, "b": [1]}
+            right = [id for id, asked in rows.items() if satisfies(event, asked)]
+            assert sorted(each.match(event).tolist(), key=str) == sorted([*right, "last"], key=str)
