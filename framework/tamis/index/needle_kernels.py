@@ -20,21 +20,6 @@ FIRST, SUFFIX, LONGEST, LABEL = 0, 1, 2, 3
 _FEW = 8
 
 
-@kernel
-def count_nodes(text: bytes, start: Ints) -> int:
-    """Counts the nodes of the trie for needles that follow each other in `text`, sorted."""
-    nodes = 1
-    for rank in range(len(start) - 1):
-        common = 0
-        if rank:
-            before, size = start[rank - 1], start[rank] - start[rank - 1]
-            size = min(size, start[rank + 1] - start[rank])
-            while common < size and text[before + common] == text[start[rank] + common]:
-                common += 1
-        nodes += start[rank + 1] - start[rank] - common
-    return nodes
-
-
 @inlined
 def following(nodes: SmallInts, root: SmallInts, node: int, label: int) -> int:
     """Returns the node after a byte: a child of the node, or of its suffixes, or the root."""
@@ -54,8 +39,11 @@ def following(nodes: SmallInts, root: SmallInts, node: int, label: int) -> int:
 
 
 @kernel
-def automaton(text: bytes, start: Ints, size: int) -> tuple[SmallInts, SmallInts, SmallInts]:
-    """Returns `nodes`, `root` and `shorter` of such needles, which must be distinct."""
+def automaton(text: bytes, start: Ints) -> tuple[SmallInts, SmallInts, SmallInts]:
+    """Returns `nodes`, `root` and `shorter` of needles that follow each other in `text`, sorted.
+
+    They must be distinct."""
+    size = len(text) + 1
     nodes = np.zeros((size + 1, 4), np.int32)
     root = np.zeros(256, np.int32)
     shorter = np.zeros(len(start), np.int32)
@@ -65,8 +53,8 @@ def automaton(text: bytes, start: Ints, size: int) -> tuple[SmallInts, SmallInts
     if len(start) > 1 and start[1] == start[0]:
         nodes[0, LONGEST] = 1
         low[0] = 1
-    made, level_end, depth = 1, 1, 0
-    for node in range(size):
+    node, made, level_end, depth = 0, 1, 1, 0
+    while node < made:
         if node == level_end:
             level_end = made
             depth += 1
@@ -92,8 +80,9 @@ def automaton(text: bytes, start: Ints, size: int) -> tuple[SmallInts, SmallInts
             nodes[made, LABEL] = label
             low[made], high[made] = begin, at
             made += 1
-    nodes[size, FIRST] = made
-    return nodes, root, shorter
+        node += 1
+    nodes[made, FIRST] = made
+    return nodes[: made + 1].copy(), root, shorter
 
 
 @kernel

@@ -49,7 +49,7 @@ class _Automaton(Group):
     """Needles that are looked for in one pass."""
 
     def __init__(self, texts: dict[int, str]) -> None:
-        from tamis.index.needle_kernels import automaton, contained, count_nodes
+        from tamis.index.needle_kernels import automaton, contained
 
         super().__init__(texts)
         if len(set(texts.values())) < len(texts):
@@ -61,8 +61,7 @@ class _Automaton(Group):
         numbers = np.fromiter((number for _, number in needles), np.int64, len(needles))
         self._contained = contained
         with waiting_for(COMPILING):
-            size = count_nodes(joined, start)
-            self._arrays = (*automaton(joined, start, size), numbers)
+            self._arrays = (*automaton(joined, start), numbers)
             self._find(b"")
 
     def _find(self, data: bytes) -> list[int]:

@@ -59,6 +59,19 @@ class TermColumns(NamedTuple):
         )
 
 
+def room_for(rows: int, terms: int, members: int) -> TermColumns:
+    """Returns columns for so many."""
+    return TermColumns(
+        np.zeros(rows, np.int64),
+        np.zeros(rows + 1, np.int64),
+        np.zeros(terms, np.int32),
+        np.zeros(terms, np.uint8),
+        np.zeros(terms),
+        np.zeros(terms),
+        np.zeros(members),
+    )
+
+
 def joined(first: TermColumns, second: TermColumns) -> TermColumns:
     """Returns the rows of both."""
     shifted = np.where(second.op > OUTSIDE, second.low + len(first.members), second.low)

@@ -6,6 +6,7 @@ is changed; files are shared by all processes that open them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -89,17 +90,13 @@ _ARENAS = ("segments", "lanes", "rows", "records", "dictionary")
 _ROOM = 1 << 10
 
 
-def _shape(name: str, length: int) -> int | tuple[int, int]:
-    fields = _TYPES[name][1]
-    return (length, fields) if fields else length
-
-
 def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[Any]:
     """Returns an array for a store, filled from `first` on.
 
     It begins with a line of the caches, which chunks of lanes fill."""
-    shape, dtype = _shape(name, length), np.dtype(_TYPES[name][0])
-    size = int(np.prod(shape)) * dtype.itemsize
+    dtype, fields = _TYPES[name]
+    shape = (length, fields) if fields else (length,)
+    size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + CHUNK, np.uint8)
     begin = -room.ctypes.data % CHUNK
     array = room[begin : begin + size].view(dtype).reshape(shape)
@@ -242,24 +239,10 @@ def trimmed(store: Store) -> Store:
     """Returns the store without the room for more spaces and nodes."""
     changed = {
         name: getattr(store, name)[: int(store.tops[_IN_USE[name]])].copy()
-        for name in (
-            "spaces",
-            "space_node",
-            "space_deep",
-            "nodes",
-            "chains",
-            "children",
-            "node_rows",
-            "more",
-        )
+        for name in _IN_USE.keys() - set(_ARENAS)
     }
     empty = {name: new_array(name, 0) for name in ("space_table", "node_table")}
     return _with_tables(store._replace(**changed, **empty))
-
-
-def nbytes(store: Store) -> int:
-    """Returns the memory of all arrays."""
-    return sum(array.nbytes for array in store)
 
 
 def save(store: Store, folder: Path) -> None:

@@ -158,13 +158,6 @@ def _fetch_rows(batch: Batch, rows: Ints, place: int) -> None:
         fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row, FIRST])
 
 
-@inlined
-def _is_first_place(store: Store, row: int, segment: int) -> bool:
-    """Returns whether a segment is the first of those where a row is."""
-    place = np.int64(store.places[row])
-    return bool(place == segment if place >= 0 else store.more[-1 - place] == segment)
-
-
 @kernel
 def read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tuple[int, int, int]:
     """Writes the rows of a part that have terms, or counts them: rows, terms and members."""
@@ -174,8 +167,9 @@ def read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tupl
         fields = store.segments[segment]
         for entry in range(part[2], min(fields[COUNT], part[3])):
             row = np.int64(store.rows[fields[ROWS_AT] + entry])
-            if not _is_first_place(store, row, segment):
-                continue
+            place = np.int64(store.places[row])
+            if segment != (place if place >= 0 else store.more[-1 - place]):
+                continue  # it is not the first of those where the row is
             if write:
                 terms.rows[rows] = row
             if fields[RECORDED]:

@@ -113,10 +113,13 @@ def _samples(
 
 
 @inlined
-def _count_bounds(terms: TermColumns, bounds: Ints) -> None:
-    """Returns at most how many cuts each dimension has."""
-    for term in range(len(terms.dimension)):
-        bounds[terms.dimension[term]] += 2
+def _table_starts(sizes: Ints, starts: Ints) -> None:
+    """Places a hash table for so many cuts of each dimension behind that of the one before."""
+    for dimension in range(len(sizes)):
+        room = 2
+        while room < 2 * min(sizes[dimension], MOST_CELLS):
+            room *= 2
+        starts[dimension + 1] = starts[dimension] + room
 
 
 @kernel
@@ -124,13 +127,10 @@ def find_cuts(terms: TermColumns, dimensions: int, places: Ints) -> Cuts:
     """Returns the cuts of each dimension, and notes the places of each term's in their table."""
     bounds = np.zeros(dimensions, np.int64)
     terms, places = bare(terms), bare(places)
-    _count_bounds(terms, bounds)
+    for term in range(len(terms.dimension)):
+        bounds[terms.dimension[term]] += 2
     table_start = np.zeros(dimensions + 1, np.int64)
-    for dimension in range(dimensions):
-        size = 2
-        while size < 2 * min(bounds[dimension], MOST_CELLS):
-            size *= 2
-        table_start[dimension + 1] = table_start[dimension] + size
+    _table_starts(bounds, table_start)
     table = np.full(table_start[-1], np.nan)
     found = np.zeros(dimensions, np.int64)
     _distinct_cuts(terms, table_start, table, found, places)
@@ -178,11 +178,7 @@ def cuts_of(store: Store) -> Cuts:
     fields, dimensions = store.dimensions, len(store.presence)
     cells, coarse = fields[:, CELLS].copy(), fields[:, COARSE] != 0
     table_start = np.zeros(dimensions + 1, np.int64)
-    for dimension in range(dimensions):
-        size = 2
-        while size < 2 * cells[dimension]:
-            size *= 2
-        table_start[dimension + 1] = table_start[dimension] + size
+    _table_starts(cells, table_start)
     table, ranks = np.full(table_start[-1], np.nan), np.zeros(table_start[-1], np.uint8)
     for dimension in range(dimensions):
         first = table_start[dimension]

@@ -36,46 +36,53 @@ def hash_of(first: int, second: int) -> int:
 
 
 @inlined
-def find_space(store: Store, what: int, where: int) -> int:
-    """Returns the number of a space, -1 if there is none such."""
+def _place_of_space(store: Store, what: int, where: int) -> int:
+    """Returns the place of a space in the table, or where it would be."""
     mask = len(store.space_table) - 1
     place = hash_of(what, where) & mask
-    while True:
-        space = store.space_table[place]
-        if space < 0:
-            return -1
-        if store.spaces[space, 0] == what and store.spaces[space, 1] == where:
-            return np.int64(space)
+    space = store.space_table[place]
+    while space >= 0 and (store.spaces[space, 0] != what or store.spaces[space, 1] != where):
         place = (place + 1) & mask
+        space = store.space_table[place]
+    return place
+
+
+@inlined
+def find_space(store: Store, what: int, where: int) -> int:
+    """Returns the number of a space, -1 if there is none such."""
+    return np.int64(store.space_table[_place_of_space(store, what, where)])
+
+
+@inlined
+def _place_of_node(store: Store, node: int, space: int) -> int:
+    """Returns the place in the table of the node that adds a space to a node, or would be."""
+    key, mask = (node << 32) | space, len(store.node_table) - 1
+    place = hash_of(node, space) & mask
+    found = store.node_table[place]
+    while found >= 0 and store.nodes[found] != key:
+        place = (place + 1) & mask
+        found = store.node_table[place]
+    return place
 
 
 @inlined
 def find_node(store: Store, node: int, space: int) -> int:
     """Returns the number of the node that adds a space to a node, -1 if there is none such."""
-    key = (node << 32) | space
-    mask = len(store.node_table) - 1
-    place = hash_of(node, space) & mask
-    while True:
-        found = store.node_table[place]
-        if found < 0:
-            return -1
-        if store.nodes[found] == key:
-            return np.int64(found)
-        place = (place + 1) & mask
+    return np.int64(store.node_table[_place_of_node(store, node, space)])
 
 
 @inlined
 def space_number(store: Store, what: int, where: int) -> int:
     """Returns the number of a space, a new one if it is new."""
-    space = find_space(store, what, where)
-    if space >= 0:
-        return space
+    place = _place_of_space(store, what, where)
+    if store.space_table[place] >= 0:
+        return np.int64(store.space_table[place])
     space = store.tops[TOP_SPACES]
+    store.space_table[place] = space
     store.tops[TOP_SPACES] += 1
     store.spaces[space, 0], store.spaces[space, 1] = what, where
     store.space_node[space] = -1
     store.space_deep[space] = 0
-    _enter_space(store, space)
     dimension = what >> 1
     if what & 1:
         store.dimensions[dimension, POINTS] += 1
@@ -106,7 +113,7 @@ def node_number(store: Store, node: int, space: int) -> int:
         store.space_node[space] = found
     else:
         store.space_deep[space] = 1
-        _enter_node(store, found)
+        store.node_table[_place_of_node(store, node, space)] = found
     return found
 
 
@@ -135,30 +142,15 @@ def point(dimension: int, value: float) -> tuple[int, int]:
     return 2 * dimension + 1, np.float64(value + 0.0).view(np.int64)
 
 
-@inlined
-def _enter_space(store: Store, space: int) -> None:
-    mask = len(store.space_table) - 1
-    place = hash_of(store.spaces[space, 0], store.spaces[space, 1]) & mask
-    while store.space_table[place] >= 0:
-        place = (place + 1) & mask
-    store.space_table[place] = space
-
-
-@inlined
-def _enter_node(store: Store, node: int) -> None:
-    mask = len(store.node_table) - 1
-    place = hash_of(store.nodes[node] >> 32, store.nodes[node] & 0xFFFFFFFF) & mask
-    while store.node_table[place] >= 0:
-        place = (place + 1) & mask
-    store.node_table[place] = node
-
-
 @kernel
 def enter_all(store: Store) -> None:
     """Fills tables that are empty, because they are new."""
     store = bare(store)
     for space in range(store.tops[TOP_SPACES]):
-        _enter_space(store, space)
+        place = _place_of_space(store, store.spaces[space, 0], store.spaces[space, 1])
+        store.space_table[place] = space
     for node in range(1, store.tops[TOP_NODES]):
-        if store.nodes[node] >> 32:
-            _enter_node(store, node)
+        parent = store.nodes[node] >> 32
+        if parent:
+            place = _place_of_node(store, parent, store.nodes[node] & 0xFFFFFFFF)
+            store.node_table[place] = node

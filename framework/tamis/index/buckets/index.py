@@ -18,7 +18,7 @@ from tamis.index.buckets.batch import SIZE, Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
 from tamis.index.buckets.cells import NO_CUTS, Cuts, cuts_of, find_cuts
-from tamis.index.buckets.matching import match_events, match_signed
+from tamis.index.buckets.matching import match_events
 from tamis.index.buckets.scratch import ScratchPool, roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
 from tamis.index.buckets.store import (
@@ -52,7 +52,7 @@ from tamis.index.dimensions import Dimensions
 from tamis.index.known import knowledge_from
 from tamis.index.labels import ChangedLabels, relabeled
 from tamis.index.readings import event_count
-from tamis.index.terms import RANGE, TermColumns, joined
+from tamis.index.terms import RANGE, TermColumns, joined, room_for
 from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.numeric.types import Floats, Ints
 from tamis.numeric.views import places_of
@@ -211,7 +211,7 @@ class BucketIndex(Index):
     def _keep(self, store: Store) -> None:
         self._store = store
         self._places = places_of(store)
-        self._match_events = match_signed if store.tops[SIGNED] else match_events
+        self._has_signatures = True if store.tops[SIGNED] else None
 
     def _add(self, terms: TermColumns) -> None:
         wide = len(self._dimensions) > SLOTS and not self._store.tops[WIDE]
@@ -226,21 +226,7 @@ class BucketIndex(Index):
     def _read_back(self, part: Part | None = None) -> TermColumns:
         """Returns the rows of a part, or all, that something can match, with all their terms."""
         part = part or (0, int(self._store.tops[TOP_SEGMENTS]), 0, len(self._store.places))
-        nothing = np.zeros(0, np.int64)
-        none = TermColumns(
-            nothing, nothing, nothing.astype(np.int32), nothing.astype(np.uint8),
-            np.zeros(0), np.zeros(0), np.zeros(0),
-        )  # fmt: skip
-        rows, count, members = bulk.read_back(self._store, none, part, False)
-        terms = TermColumns(
-            np.zeros(rows, np.int64),
-            np.zeros(rows + 1, np.int64),
-            np.zeros(count, np.int32),
-            np.zeros(count, np.uint8),
-            np.zeros(count),
-            np.zeros(count),
-            np.zeros(members),
-        )
+        terms = room_for(*bulk.read_back(self._store, room_for(0, 0, 0), part, False))
         bulk.read_back(self._store, terms, part, True)
         return terms
 
@@ -425,7 +411,7 @@ class BucketIndex(Index):
         scratch, places = self._scratch.take(self._store, 1)
         before = scratch.tested[0]
         try:
-            if self._match_events(self._places, places, readings, 0, self._vector, scratch.ends):
+            if self._match_events(places, readings, 0, scratch.ends):
                 rows = scratch.out[: scratch.ends[0]].astype(np.int64)
                 return FoundRows(rows, int(scratch.tested[0] - before))
         finally:
@@ -441,7 +427,7 @@ class BucketIndex(Index):
         try:
             while len(found) < count:
                 first = len(found)
-                done = self._match_events(self._places, places, readings, first, self._vector, ends)
+                done = self._match_events(places, readings, first, ends)
                 if not done:
                     scratch = roomier(scratch, readings, self._store)
                     places = places_of(scratch)
@@ -452,6 +438,10 @@ class BucketIndex(Index):
         finally:
             self._scratch.give_back(scratch, places)
         return found
+
+    def _match_events(self, scratch: Ints, readings: Ints, first: int, ends: Ints) -> int:
+        signed = self._has_signatures
+        return match_events(self._places, scratch, readings, first, self._vector, ends, signed)
 
     @property
     def checked(self) -> float:
@@ -464,7 +454,7 @@ class BucketIndex(Index):
     @property
     def nbytes(self) -> int:
         """The memory it holds."""
-        return arrays.nbytes(self._store) + self._dimensions.nbytes
+        return sum(array.nbytes for array in self._store) + self._dimensions.nbytes
 
     # folders
 

@@ -324,30 +324,15 @@ def _match(
 
 @kernel
 def match_events(
-    store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints
-) -> int:
+    store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints,
+    signed: bool | None,
+) -> int:  # fmt: skip
     """Matches events from `first` on, as long as there is room; how many were matched.
 
     Store and scratch come as the places of their arrays, readings packed. Rows are in the scratch's
-    `out`, up to `ends` for each."""
-    opened = opened_store(store), opened_scratch(scratch), opened_readings(readings)
-    return _match_events(*opened, first, vectors, ends, None)
-
-
-@kernel
-def match_signed(
-    store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints
-) -> int:
-    """Returns the same where rows have signatures."""
-    opened = opened_store(store), opened_scratch(scratch), opened_readings(readings)
-    return _match_events(*opened, first, vectors, ends, opened[1].signature)
-
-
-@inlined
-def _match_events(
-    store: Store, use: Scratch, readings: Readings, first: int, vectors: bool, ends: Ints,
-    signature: SmallInts | None,
-) -> int:  # fmt: skip
+    `out`, up to `ends` for each. Where rows have signatures, `signed` is not `None`."""
+    store, use, readings = opened_store(store), opened_scratch(scratch), opened_readings(readings)
+    signature = None if signed is None else use.signature
     found, done = 0, 0
     for event in range(first, len(readings.line_start) - 1):
         if found + store.tops[LIVE] + 1 > len(use.out):

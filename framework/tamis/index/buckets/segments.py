@@ -383,20 +383,12 @@ def write_places(store: Store, terms: TermColumns, row_of: Ints, segment_of: Int
 
 
 @inlined
-def _entry_of(store: Store, segment: int, row: int) -> int:
-    at, count = store.segments[segment, ROWS_AT], store.segments[segment, COUNT]
-    entry = 0
-    while entry < count and store.rows[at + entry] != row:
-        entry += 1
-    return entry
-
-
-@inlined
 def _leave(store: Store, segment: int, row: int) -> int:
     """Takes a row out of a segment, the last entry into its place; its record, -1 if none."""
     fields = store.segments[segment]
-    entry, capacity = _entry_of(store, segment, row), fields[CAPACITY]
-    last, record = fields[COUNT] - 1, -1
+    entry, capacity, last, record = 0, fields[CAPACITY], fields[COUNT] - 1, -1
+    while entry < last and store.rows[fields[ROWS_AT] + entry] != row:
+        entry += 1
     if fields[RECORDED]:
         at = fields[ROWS_AT] + capacity
         record = np.int64(store.rows[at + entry])
