@@ -88,6 +88,7 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 @intrinsic
 def _bare(typing: Any, arrays: Any) -> Any:
+    """Returns, in a kernel, a view of an array, or of all the arrays of a tuple."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _without_owner(context, builder, arrays, arguments[0])
@@ -96,7 +97,6 @@ def _bare(typing: Any, arrays: Any) -> Any:
 
 
 bare = cast(Callable[[T], T], _bare)
-"""Returns, in a kernel, a view of an array, or of all the arrays of a tuple."""
 
 
 def opener(like: T) -> Callable[[Any], T]:

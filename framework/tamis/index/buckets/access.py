@@ -19,40 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import (
-    FIRST,
-    LAST,
-    SKIPPED,
-    Batch,
-    dimension_of,
-    is_point,
-    low_of,
-    passing_code,
-    width_of,
-)
+from tamis.index.buckets.batch import Batch, dimension_of, is_point, low_of, passing_code, width_of
 from tamis.index.buckets.cells import Cuts, after, before, term_code
 from tamis.index.buckets.hashing import node_number, point, space_number
 from tamis.index.buckets.records import describe
-from tamis.index.buckets.store import (
-    ALONE,
-    BAG,
-    CELLS,
-    COARSE,
-    CUTS,
-    KNOWN,
-    LEVELS,
-    LIVE,
-    MOST_ACCESSES,
-    MOST_CELLS,
-    ORDERED,
-    POINTS,
-    ROOT,
-    TOP_DIMENSIONS,
-    TOP_NODES,
-    TOP_SPACES,
-    WIDE,
-    Store,
-)
+from tamis.index.buckets.store import MOST_ACCESSES, MOST_CELLS, Store
 from tamis.index.terms import ANY, IN, NOT_ALL, OUTSIDE, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel, portable_parts
 from tamis.numeric.types import Flags, Ints
@@ -100,10 +71,10 @@ def share_of(store: Store, terms: TermColumns, term: int, width: int) -> float:
     elif op >= ANY:
         inside = terms.high[term] / _THINGS
     else:
-        inside = (width + 1) / store.dimensions[dimension, CELLS]
+        inside = (width + 1) / store.dimensions[dimension].cells
         if op >= IN:
-            inside = terms.high[term] / store.dimensions[dimension, CELLS]
-        if store.dimensions[dimension, COARSE] and (op >= IN or is_point(terms, term)):
+            inside = terms.high[term] / store.dimensions[dimension].cells
+        if store.dimensions[dimension].coarse and (op >= IN or is_point(terms, term)):
             inside /= _COARSE_VALUES
     if op == NOT_ALL:
         inside /= terms.high[term]
@@ -116,7 +87,7 @@ def share_of(store: Store, terms: TermColumns, term: int, width: int) -> float:
 @inlined
 def _is_known(store: Store, dimension: int) -> bool:
     """Tells whether it is known where on a dimension events lie."""
-    if not store.tops[KNOWN] or dimension + 1 >= len(store.known_start):
+    if not store.tops[0].known or dimension + 1 >= len(store.known_start):
         return False
     return bool(store.known_start[dimension] < store.known_start[dimension + 1])
 
@@ -128,7 +99,7 @@ def _known_share(store: Store, dimension: int, low: float, high: float) -> float
         return 1.0
     first, last = store.known_start[dimension], store.known_start[dimension + 1]
     end = np.inf
-    if store.dimensions[dimension, BAG]:
+    if store.dimensions[dimension].bag:
         end = low + 1.0
         if end > store.known_at[last - 1]:
             return 1.0 / _THINGS
@@ -164,7 +135,7 @@ def node_share(store: Store, node: int) -> float:
 @inlined
 def _share_of_cells(store: Store, dimension: int, low: int, high: int) -> float:
     """Returns the share of the events with a dimension that lie in cells from `low` to `high`."""
-    first, cells = store.dimensions[dimension, CUTS], store.dimensions[dimension, CELLS]
+    first, cells = store.dimensions[dimension].cuts, store.dimensions[dimension].cells
     begin = store.cuts[first + low - 1] if low else -np.inf
     end = before(store.cuts[first + high - 1]) if high < cells else np.inf
     return _known_share(store, dimension, begin, end)
@@ -174,7 +145,7 @@ def _share_of_cells(store: Store, dimension: int, low: int, high: int) -> float:
 def _rank(store: Store, terms: TermColumns, term: int, width: int) -> float:
     """Ranks a term without statistics, the most selective least (paper 3.3)."""
     op = terms.op[term]
-    cells = store.dimensions[terms.dimension[term], CELLS]
+    cells = store.dimensions[terms.dimension[term]].cells
     part = min(1.0, (width + 1) / cells)
     if is_point(terms, term):
         return 0.0 + part
@@ -190,7 +161,7 @@ def _rank(store: Store, terms: TermColumns, term: int, width: int) -> float:
 @inlined
 def _best(store: Store, batch: Batch, first: int, last: int, count: int, picked: Ints) -> int:
     """Picks the most selective terms, on as many dimensions; how many there are."""
-    terms, known = batch.terms, store.tops[KNOWN]
+    terms, known = batch.terms, store.tops[0].known
     taken = 0
     while taken < count:
         best, least = -1, np.inf
@@ -231,12 +202,12 @@ def _pick_lanes(
     terms = batch.terms
     best = rarest(store, terms, first, last)
     picked[0], whole[0] = best, True
-    short = SHORT_AMONG_MANY if store.tops[WIDE] else SHORT_LIST
-    if store.dimensions[terms.dimension[best], ALONE] < short:
+    short = SHORT_AMONG_MANY if store.tops[0].wide else SHORT_LIST
+    if store.dimensions[terms.dimension[best]].alone < short:
         return 1
-    pairs = store.tops[TOP_DIMENSIONS] * (store.tops[TOP_DIMENSIONS] - 1) // 2
-    rows = len(terms.rows) + store.tops[LIVE]
-    if rows < pairs * _SHORT_PAIR and not store.tops[WIDE]:
+    pairs = store.tops[0].dimensions * (store.tops[0].dimensions - 1) // 2
+    rows = len(terms.rows) + store.tops[0].live
+    if rows < pairs * _SHORT_PAIR and not store.tops[0].wide:
         whole[0] = False
         return _best(store, batch, first, last, 1, picked)
     least = np.inf
@@ -248,7 +219,7 @@ def _pick_lanes(
                 share += 1.0
             if share < least:
                 picked[0], whole[0], least = term, False, share
-    if least < np.inf and not store.tops[KNOWN]:
+    if least < np.inf and not store.tops[0].known:
         return 1
     one, other = _best_pair(store, terms, first, last)
     both = store.presence[terms.dimension[one]] * store.presence[terms.dimension[other]]
@@ -319,7 +290,7 @@ def _level_of(store: Store, dimension: int, first: int, last: int, most: int, al
     Finer ones let fewer events in, and take more replicas. Where a row has no other access, what
     they let in, squared and times their number, is to be half of that of coarser ones."""
     best, least, level, count = 8, np.inf, 8, 1
-    cells = store.dimensions[dimension, CELLS]
+    cells = store.dimensions[dimension].cells
     is_known = _is_known(store, dimension)
     while count <= most:
         low, high = first >> level << level, ((last >> level) + 1) << level
@@ -345,10 +316,10 @@ def _is_implied(terms: TermColumns, term: int, whole: bool, spaces: int) -> bool
 def count_rarest(store: Store, terms: TermColumns) -> None:
     """Adds up for how many rows each dimension is the rarest, for the rule that asks for it."""
     store, terms = bare(store), bare(terms)
-    for row in range(len(terms.rows) if store.tops[ORDERED] else 0):
+    for row in range(len(terms.rows) if store.tops[0].ordered else 0):
         if terms.start[row] < terms.start[row + 1]:
             term = rarest(store, terms, terms.start[row], terms.start[row + 1])
-            store.dimensions[terms.dimension[term], ALONE] += 1
+            store.dimensions[terms.dimension[term]].alone += 1
 
 
 Use = tuple[Ints, Flags, Ints, Ints, Ints]
@@ -384,13 +355,13 @@ def assign(
         batch.codes[term] = term_code(store, terms, term, batch.codes[term], cuts)
     for row in range(begin, len(terms.rows)):
         if (
-            store.tops[TOP_SPACES] + most_new > len(store.spaces)
-            or store.tops[TOP_NODES] + most_new > len(store.nodes)
+            store.tops[0].spaces + most_new > len(store.spaces)
+            or store.tops[0].nodes + most_new > len(store.nodes)
             or filled + MOST_REPLICAS > len(row_of)
         ):
             return row, filled
         first, last = terms.start[row], terms.start[row + 1]
-        batch.about[row, FIRST], batch.about[row, LAST] = first, last
+        batch.about[row].first, batch.about[row].last = first, last
         _note_passing(store, batch, first, last)
         whole[:] = False
         if first == last:
@@ -418,7 +389,7 @@ def assign(
                 share = share_of(store, terms, picked[depth], width_of(batch.codes[picked[depth]]))
                 if store.node_rows[node] * (1.0 - share) < look:
                     break
-        batch.about[row, SKIPPED] = skipped
+        batch.about[row].skipped = skipped
         describe(batch, row)
         while True:
             node = 0
@@ -443,7 +414,7 @@ def spaces_met(store: Store) -> float:
     met = 0.0
     for dimension in range(len(store.presence)):
         fields = store.dimensions[dimension]
-        levels, kinds = fields[LEVELS], np.int64(fields[ROOT] >= 0) + np.int64(fields[POINTS] > 0)
+        levels, kinds = fields.levels, np.int64(fields.root >= 0) + np.int64(fields.points > 0)
         while levels:
             kinds += levels & 1
             levels >>= 1
@@ -457,7 +428,7 @@ def _note_passing(store: Store, batch: Batch, first: int, last: int) -> None:
     for term in range(first, last):
         code = batch.codes[term]
         share = store.presence[dimension_of(code)] * (width_of(code) + 1) / MOST_CELLS
-        if store.tops[KNOWN]:
+        if store.tops[0].known:
             share = share_of(store, batch.terms, term, width_of(code))
         batch.codes[term] = passing_code(code, share)
 

@@ -17,34 +17,11 @@ from numpy.typing import DTypeLike, NDArray
 from tamis.errors import IndexFolderError
 from tamis.index.buckets.hashing import enter_all, pair_place
 from tamis.index.buckets.segments import pack
-from tamis.index.buckets.store import (
-    BAG,
-    CELLS,
-    CHUNK,
-    CUTS,
-    DEAD_LANES,
-    DIMENSION_FIELDS,
-    GONE,
-    MOST_PAIRED,
-    ORDERED,
-    ROOT,
-    SEGMENT_FIELDS,
-    TOP_DICTIONARY,
-    TOP_DIMENSIONS,
-    TOP_LANES,
-    TOP_MORE,
-    TOP_NODES,
-    TOP_RECORDS,
-    TOP_ROWS,
-    TOP_SEGMENTS,
-    TOP_SPACES,
-    TOPS,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import CHUNK, DIMENSION, GONE, MOST_PAIRED, SEGMENT, TOPS, Store
 from tamis.numeric.views import opener
 
 _TYPES: dict[str, tuple[DTypeLike, int]] = {
-    "dimensions": (np.int64, DIMENSION_FIELDS),
+    "dimensions": (DIMENSION, 0),
     "presence": (np.float64, 0),
     "cuts": (np.float64, 0),
     "spaces": (np.int64, 2),
@@ -57,34 +34,34 @@ _TYPES: dict[str, tuple[DTypeLike, int]] = {
     "pairs": (np.int32, 0),
     "children": (np.int32, 0),
     "node_rows": (np.int32, 0),
-    "segments": (np.int64, SEGMENT_FIELDS),
+    "segments": (SEGMENT, 0),
     "lanes": (np.uint8, 0),
     "rows": (np.int32, 0),
     "records": (np.float64, 0),
     "dictionary": (np.int32, 0),
     "places": (np.int32, 0),
     "more": (np.int32, 0),
-    "tops": (np.int64, 0),
+    "tops": (TOPS, 0),
     "known_start": (np.int64, 0),
     "known_at": (np.float64, 0),
     "known_before": (np.float64, 0),
 }
 _IN_USE = {
-    "dimensions": TOP_DIMENSIONS,
-    "presence": TOP_DIMENSIONS,
-    "spaces": TOP_SPACES,
-    "space_node": TOP_SPACES,
-    "space_deep": TOP_SPACES,
-    "nodes": TOP_NODES,
-    "chains": TOP_NODES,
-    "children": TOP_NODES,
-    "node_rows": TOP_NODES,
-    "segments": TOP_SEGMENTS,
-    "lanes": TOP_LANES,
-    "rows": TOP_ROWS,
-    "records": TOP_RECORDS,
-    "dictionary": TOP_DICTIONARY,
-    "more": TOP_MORE,
+    "dimensions": "dimensions",
+    "presence": "dimensions",
+    "spaces": "spaces",
+    "space_node": "spaces",
+    "space_deep": "spaces",
+    "nodes": "nodes",
+    "chains": "nodes",
+    "children": "nodes",
+    "node_rows": "nodes",
+    "segments": "segments",
+    "lanes": "lanes",
+    "rows": "rows",
+    "records": "records",
+    "dictionary": "dictionary",
+    "more": "more",
 }
 _ARENAS = ("segments", "lanes", "rows", "records", "dictionary")
 _ROOM = 1 << 10
@@ -107,8 +84,8 @@ def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[
 def empty_store() -> Store:
     """Returns a store without rows: node 0, and nothing in it."""
     arrays = {name: new_array(name, 0) for name in _TYPES}
-    arrays["tops"] = np.zeros(TOPS, np.int64)
-    arrays["tops"][TOP_NODES] = 1
+    arrays["tops"] = new_array("tops", 1)
+    arrays["tops"]["nodes"] = 1
     arrays["lanes"] = new_array("lanes", CHUNK)
     arrays["chains"] = new_array("chains", 1, -1)
     for name in ("nodes", "children", "node_rows"):
@@ -130,23 +107,23 @@ def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArra
 
 def with_dimensions(store: Store, count: int, is_bag: Callable[[int], bool]) -> Store:
     """Returns the store with so many dimensions, and room for more; a new one is a single cell."""
-    known, had = int(store.tops[TOP_DIMENSIONS]), len(store.presence)
+    known, had = int(store.tops[0]["dimensions"]), len(store.presence)
     if count > had:
         most = MOST_PAIRED if count <= MOST_PAIRED else count + had
         room = max(count, min(had + had // 2, most))
         dimensions = _grown("dimensions", store.dimensions, room)
-        dimensions[had:, ROOT] = -1
-        dimensions[had:, CELLS] = 1
-        dimensions[had:, CUTS] = len(store.cuts) - 1
-        pairs = pair_place(room, 0) if store.tops[ORDERED] and room <= MOST_PAIRED else 0
+        dimensions["root"][had:] = -1
+        dimensions["cells"][had:] = 1
+        dimensions["cuts"][had:] = len(store.cuts) - 1
+        pairs = pair_place(room, 0) if store.tops[0]["ordered"] and room <= MOST_PAIRED else 0
         store = store._replace(
             dimensions=dimensions,
             presence=_grown("presence", store.presence, room),
             pairs=_grown("pairs", store.pairs[:pairs], pairs, -1),
         )
     for number in range(known, count):
-        store.dimensions[number, BAG] = is_bag(number)
-    store.tops[TOP_DIMENSIONS] = max(known, count)
+        store.dimensions[number]["bag"] = is_bag(number)
+    store.tops[0]["dimensions"] = max(known, count)
     return store
 
 
@@ -163,11 +140,11 @@ def with_nodes(store: Store, more: int) -> Store:
     changed: dict[str, Any] = {}
     alike = {"spaces": ("space_node", "space_deep"), "nodes": ("chains", "children", "node_rows")}
     for first, others in alike.items():
-        used, room = int(store.tops[_IN_USE[first]]), len(getattr(store, first))
+        used, room = int(store.tops[0][_IN_USE[first]]), len(getattr(store, first))
         if used + more > room:
             for name in (first, *others):
                 changed[name] = _grown(name, getattr(store, name), used + used // 2 + more)
-    return _with_tables(store._replace(**changed))
+    return _with_tables(store._replace(**changed)) if changed else store
 
 
 def _with_tables(store: Store) -> Store:
@@ -185,7 +162,7 @@ def _with_tables(store: Store) -> Store:
 
 def with_places(store: Store, more: int) -> Store:
     """Returns the store with room for the places of rows that are in several segments."""
-    needed = int(store.tops[TOP_MORE]) + more
+    needed = int(store.tops[0]["more"]) + more
     return with_arenas(store, {"more": needed + needed // 4}) if more else store
 
 
@@ -196,7 +173,7 @@ def with_arenas(store: Store, sizes: dict[str, int]) -> Store:
         for name, size in sizes.items()
         if size > len(getattr(store, name))
     }
-    return store._replace(**changed)
+    return store._replace(**changed) if changed else store
 
 
 def with_more_room(store: Store) -> Store:
@@ -205,7 +182,7 @@ def with_more_room(store: Store) -> Store:
         full = [
             name
             for name in _ARENAS
-            if (len(getattr(store, name)) - int(store.tops[_IN_USE[name]])) * part
+            if (len(getattr(store, name)) - int(store.tops[0][_IN_USE[name]])) * part
             <= len(getattr(store, name))
         ]
         if full:
@@ -224,21 +201,21 @@ def _packed(store: Store, full: Collection[str]) -> Store:
 
     Where room was lacking it is at least twice what it was: enough after a few times."""
     used = pack(store, store.lanes, store.rows, False)
-    tops, places = store.tops, [TOP_LANES, TOP_ROWS]
-    vacant = np.array([len(store.lanes), len(store.rows)]) - tops[places]
+    tops = store.tops[0]
+    vacant = len(store.lanes) - tops["lanes"], len(store.rows) - tops["rows"]
     lanes, rows = (
         new_array(name, _roomy(size, 2 * int(room) * (name in full)) + CHUNK)
         for name, size, room in zip(("lanes", "rows"), used, vacant, strict=True)
     )
-    tops[places] = pack(store, lanes, rows, True)
-    tops[DEAD_LANES] = 0
+    tops["lanes"], tops["rows"] = pack(store, lanes, rows, True)
+    tops["dead_lanes"] = 0
     return store._replace(lanes=lanes, rows=rows)
 
 
 def trimmed(store: Store) -> Store:
     """Returns the store without the room for more spaces and nodes."""
     changed = {
-        name: getattr(store, name)[: int(store.tops[_IN_USE[name]])].copy()
+        name: getattr(store, name)[: int(store.tops[0][_IN_USE[name]])].copy()
         for name in _IN_USE.keys() - set(_ARENAS)
     }
     empty = {name: new_array(name, 0) for name in ("space_table", "node_table")}
@@ -250,22 +227,29 @@ def save(store: Store, folder: Path) -> None:
     for name, array in store._asdict().items():
         used = len(array)
         if name in _IN_USE:
-            used = int(store.tops[_IN_USE[name]]) + (CHUNK if name == "lanes" else 0)
-        np.save(folder / f"{name}.npy", array[:used])
+            used = int(store.tops[0][_IN_USE[name]]) + (CHUNK if name == "lanes" else 0)
+        names, plain = array.dtype.names, array[:used]
+        if names is not None:
+            plain = plain.view(np.int64).reshape(-1, len(names))
+        np.save(folder / f"{name}.npy", plain[0] if name == "tops" else plain)
 
 
 def load(folder: Path) -> Store:
     """Maps the store that `save` wrote into memory; zero for `tops` that older ones lack."""
-    arrays = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for name, (dtype, fields) in _TYPES.items():
+        form = np.dtype(dtype)
         path = folder / f"{name}.npy"
         try:
             array = np.asarray(np.load(path, mmap_mode="c"))
         except ValueError:  # an empty array cannot be mapped
             array = np.load(path)
+        if form.names is not None:
+            fields, dtype = len(form.names), np.int64
+        if name == "tops":
+            array = np.append(array, np.zeros(fields, np.int64))[None, :fields]
         if array.dtype != dtype or array.ndim != (2 if fields else 1):
             raise IndexFolderError(f"{path} is damaged: it does not hold what its name says")
-        arrays[name] = array
-    arrays["tops"] = np.append(arrays["tops"], np.zeros(TOPS, np.int64))[:TOPS]
-    arrays["tops"][TOP_DIMENSIONS] = len(arrays["presence"])
+        arrays[name] = array if form.names is None else array.view(form)[:, 0]
+    arrays["tops"]["dimensions"] = len(arrays["presence"])
     return Store(**arrays)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.store import MOST_LANES
+from tamis.index.buckets.store import MOST_LANES, integers
 from tamis.index.terms import ANY, RANGE, TermColumns
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Ints
 
-# columns of `about`: the terms of a row from the first to before the last, a bit for each of the
+# of a row: the terms of a row from the first to before the last, a bit for each of the
 # first ones that being in the row's nodes implies, how many lanes it takes, the size of its record
 # (0 if it needs none), where that is (-1 as long as there is none), and the number of the row
-FIRST, LAST, SKIPPED, NEEDED, SIZE, RECORD, ROW, ABOUT_FIELDS = range(8)
+ABOUT = integers("first", "last", "skipped", "needed", "size", "record", "row")
 _MOST_PASSING = 16_383
 
 
@@ -25,15 +25,15 @@ class Batch(NamedTuple):
     codes: Ints
     """By term, from the left: how many events it lets pass (14 bits), its dimension (24), whether
     codes decide it, its low code, its width (8 bits each)."""
-    about: Ints
-    """By row, in one place of the memory: the columns above."""
+    about: Any
+    """By row, in one place of the memory: an `ABOUT`."""
     sorted: Ints
     """Room for the lanes of one row while they are put in order."""
 
 
 def new_batch(terms: TermColumns) -> Batch:
     """Returns a batch of which nothing is known yet but the terms."""
-    about = np.empty((len(terms.rows), ABOUT_FIELDS), np.int64)
+    about = np.empty(len(terms.rows), ABOUT)
     codes = np.zeros(len(terms.dimension), np.int64)
     return Batch(terms, codes, about, np.zeros(MOST_LANES, np.int64))
 
@@ -85,17 +85,17 @@ def is_exact(code: int) -> bool:
 @inlined
 def is_skipped(batch: Batch, row: int, term: int) -> bool:
     """Returns whether the row's nodes imply a term."""
-    place = term - batch.about[row, FIRST]
-    return bool(place < 63 and (batch.about[row, SKIPPED] >> place) & 1)
+    place = term - batch.about[row].first
+    return bool(place < 63 and (batch.about[row].skipped >> place) & 1)
 
 
 @inlined
 def lanes_end(batch: Batch, row: int) -> int:
     """Returns the first of a row's terms that gets no lane, because so many before it have one."""
-    if batch.about[row, LAST] - batch.about[row, FIRST] <= MOST_LANES:
-        return batch.about[row, LAST]
-    term, lanes = batch.about[row, FIRST], 0
-    while term < batch.about[row, LAST] and lanes < MOST_LANES:
+    if batch.about[row].last - batch.about[row].first <= MOST_LANES:
+        return batch.about[row].last
+    term, lanes = batch.about[row].first, 0
+    while term < batch.about[row].last and lanes < MOST_LANES:
         lanes += not is_skipped(batch, row, term)
         term += 1
     return term

@@ -10,37 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import ABOUT_FIELDS, FIRST, NEEDED, RECORD, SIZE, Batch, lanes_end
+from tamis.index.buckets.batch import Batch, lanes_end
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.cells import before
 from tamis.index.buckets.hashing import begin_chain
 from tamis.index.buckets.records import write_record
 from tamis.index.buckets.segments import columns_of, line_after, numbers_of, write_entry
-from tamis.index.buckets.store import (
-    BAG,
-    CAPACITY,
-    CELLS,
-    CHUNK,
-    COUNT,
-    CUTS,
-    DICTIONARY_AT,
-    DICTIONARY_CAPACITY,
-    DICTIONARY_COUNT,
-    EVERYTHING,
-    LANES,
-    LANES_AT,
-    MOST_LANES,
-    NODE,
-    RECORDED,
-    ROWS_AT,
-    SLOTS,
-    TOP_DICTIONARY,
-    TOP_LANES,
-    TOP_ROWS,
-    TOP_SEGMENTS,
-    WIDE,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import CHUNK, EVERYTHING, MOST_LANES, SLOTS, Store
 from tamis.index.terms import ANY, OUTSIDE, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Ints
@@ -66,7 +42,7 @@ def in_order(
     ends = np.zeros(nodes + 1 + _CLASSES, np.int64)
     for replica in range(len(row_of)):
         about = batch.about[row_of[replica]]
-        kind_of[replica] = 2 * about[NEEDED] + (about[SIZE] > 0)
+        kind_of[replica] = 2 * about.needed + (about.size > 0)
         ends[_class_of(kind_of, keys, replica) + 1] += 1
     for place in range(1, len(ends)):
         ends[place] += ends[place - 1]
@@ -101,7 +77,7 @@ def lay_out(
     store, batch = bare(store), bare(batch)
     stamp = np.full(len(store.dimensions), -1, np.int64)
     tops, first, terms, about = store.tops, 0, batch.terms, batch.about
-    looks_at_rows = write or tops[WIDE] != 0
+    looks_at_rows = write or tops[0].wide != 0
     while first < len(rows):
         node, recorded, most = nodes[first], np.int64(kinds[first] & 1), np.int64(kinds[first] >> 1)
         last, slots = first, 0
@@ -114,38 +90,38 @@ def lay_out(
             lanes = np.int64(kinds[last] >> 1)
             if last > first and (last - first) % CHUNK == 0 and 4 * lanes <= 3 * most:
                 break
-            if tops[WIDE]:
+            if tops[0].wide:
                 new = 0
-                for term in range(about[row, FIRST], lanes_end(batch, row)):
+                for term in range(about[row].first, lanes_end(batch, row)):
                     new += stamp[terms.dimension[term]] != first
                 if slots + new > SLOTS:
                     break
                 slots += new
-                for term in range(about[row, FIRST], lanes_end(batch, row)):
+                for term in range(about[row].first, lanes_end(batch, row)):
                     stamp[terms.dimension[term]] = first
             last += 1
         capacity = last - first
         if capacity >= CHUNK:
-            tops[TOP_LANES] = line_after(tops[TOP_LANES])
+            tops[0].lanes = line_after(tops[0].lanes)
         if write:
-            segment = tops[TOP_SEGMENTS]
+            segment = tops[0].segments
             fields = store.segments[segment]
-            fields[LANES_AT], fields[ROWS_AT] = tops[TOP_LANES], tops[TOP_ROWS]
-            fields[CAPACITY], fields[COUNT], fields[LANES] = capacity, capacity, most
-            fields[RECORDED], fields[NODE] = recorded, node
-            fields[DICTIONARY_AT], fields[DICTIONARY_COUNT] = tops[TOP_DICTIONARY], 0
-            fields[DICTIONARY_CAPACITY] = slots
+            fields.lanes_at, fields.rows_at = tops[0].lanes, tops[0].rows
+            fields.capacity, fields.count, fields.lanes = capacity, capacity, most
+            fields.recorded, fields.node = recorded, node
+            fields.dictionary_at, fields.dictionary_count = tops[0].dictionary, 0
+            fields.dictionary_capacity = slots
             begin_chain(store, node, segment)
             for entry in range(capacity):
                 row = rows[first + entry]
-                if recorded and batch.about[row, RECORD] < 0:
+                if recorded and batch.about[row].record < 0:
                     write_record(store, batch, row)
                 write_entry(store, segment, entry, batch, row)
                 segment_of[first + entry] = segment
-        tops[TOP_SEGMENTS] += 1
-        tops[TOP_LANES] += 3 * most * capacity
-        tops[TOP_ROWS] += numbers_of(store, recorded, capacity)
-        tops[TOP_DICTIONARY] += slots
+        tops[0].segments += 1
+        tops[0].lanes += 3 * most * capacity
+        tops[0].rows += numbers_of(store, recorded, capacity)
+        tops[0].dictionary += slots
         first = last
 
 
@@ -153,9 +129,9 @@ def lay_out(
 def _fetch_rows(batch: Batch, rows: Ints, place: int) -> None:
     """Asks for what is known of rows that come soon: they are anywhere in memory."""
     if place + _AHEAD < len(rows):
-        fetch_ahead(batch.about.ctypes.data + 8 * ABOUT_FIELDS * rows[place + _AHEAD])
+        fetch_ahead(batch.about.ctypes.data + batch.about.itemsize * rows[place + _AHEAD])
         row = rows[place + _AHEAD // 2]
-        fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row, FIRST])
+        fetch_ahead(batch.codes.ctypes.data + 8 * batch.about[row].first)
 
 
 @kernel
@@ -165,18 +141,18 @@ def read_back(store: Store, terms: TermColumns, part: Part, write: bool) -> tupl
     rows, count, members = 0, 0, 0
     for segment in range(part[0], part[1]):
         fields = store.segments[segment]
-        for entry in range(part[2], min(fields[COUNT], part[3])):
-            row = np.int64(store.rows[fields[ROWS_AT] + entry])
+        for entry in range(part[2], min(fields.count, part[3])):
+            row = np.int64(store.rows[fields.rows_at + entry])
             place = np.int64(store.places[row])
             if segment != (place if place >= 0 else store.more[-1 - place]):
                 continue  # it is not the first of those where the row is
             if write:
                 terms.rows[rows] = row
-            if fields[RECORDED]:
-                record = np.int64(store.rows[fields[ROWS_AT] + fields[CAPACITY] + entry])
+            if fields.recorded:
+                record = np.int64(store.rows[fields.rows_at + fields.capacity + entry])
                 count, members = _read_record(store, record, terms, count, members, write)
             else:
-                count, members = _read_node(store, fields[NODE], terms, count, members, write)
+                count, members = _read_node(store, fields.node, terms, count, members, write)
                 count = _read_lanes(store, segment, entry, terms, count, write)
             rows += 1
             if write:
@@ -219,7 +195,7 @@ def _read_node(
         if store.spaces[space, 0] & 1:
             dimension = store.spaces[space, 0] >> 1
             value = np.int64(store.spaces[space, 1]).view(np.float64)
-            bag = store.dimensions[dimension, BAG]
+            bag = store.dimensions[dimension].bag
             if write:
                 terms.dimension[count] = dimension
                 if bag:
@@ -240,17 +216,17 @@ def _read_lanes(
     """Returns the terms that codes decide."""
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
-    for _ in range(fields[LANES]):
+    for _ in range(fields.lanes):
         low = np.int64(store.lanes[place + stride])
         width = np.int64(store.lanes[place + 2 * stride])
         if width == EVERYTHING:
             break
         if write:
             dimension = np.int64(store.lanes[place])
-            if store.tops[WIDE]:
-                dimension = np.int64(store.dictionary[fields[DICTIONARY_AT] + dimension])
-            first = store.dimensions[dimension, CUTS]
-            last = store.dimensions[dimension, CELLS] - 1
+            if store.tops[0].wide:
+                dimension = np.int64(store.dictionary[fields.dictionary_at + dimension])
+            first = store.dimensions[dimension].cuts
+            last = store.dimensions[dimension].cells - 1
             terms.dimension[count], terms.op[count] = dimension, RANGE
             terms.low[count] = store.cuts[first + low - 1] if low else -np.inf
             terms.high[count] = (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tamis.index.buckets.batch import code_for
-from tamis.index.buckets.store import CELLS, COARSE, CUTS, MOST_CELLS, Store
+from tamis.index.buckets.store import MOST_CELLS, Store
 from tamis.index.terms import IN, RANGE, TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Flags, Floats, Ints
@@ -176,7 +176,7 @@ def find_cuts(terms: TermColumns, dimensions: int, places: Ints) -> Cuts:
 def cuts_of(store: Store) -> Cuts:
     """Returns the cuts that a store has."""
     fields, dimensions = store.dimensions, len(store.presence)
-    cells, coarse = fields[:, CELLS].copy(), fields[:, COARSE] != 0
+    cells, coarse = fields.cells.copy(), fields.coarse != 0
     table_start = np.zeros(dimensions + 1, np.int64)
     _table_starts(cells, table_start)
     table, ranks = np.full(table_start[-1], np.nan), np.zeros(table_start[-1], np.uint8)
@@ -184,17 +184,17 @@ def cuts_of(store: Store) -> Cuts:
         first = table_start[dimension]
         mask = table_start[dimension + 1] - first - 1
         for rank in range(cells[dimension] - 1):
-            cut = store.cuts[fields[dimension, CUTS] + rank]
+            cut = store.cuts[fields[dimension].cuts + rank]
             place = _place_of(table, first, mask, cut)
             table[place], ranks[place] = cut, rank
-    return Cuts(fields[:, CUTS].copy(), cells, store.cuts, coarse, table_start, table, ranks)
+    return Cuts(fields.cuts.copy(), cells, store.cuts, coarse, table_start, table, ranks)
 
 
 @inlined
 def code_of(store: Store, dimension: int, value: float) -> int:
     """Returns the number of the cell that holds a value: how many cuts are at or below it."""
-    first = store.dimensions[dimension, CUTS]
-    low, count = first, store.dimensions[dimension, CELLS] - 1
+    first = store.dimensions[dimension].cuts
+    low, count = first, store.dimensions[dimension].cells - 1
     while count > 0:
         half = (count + 1) >> 1
         low += half if store.cuts[low + half - 1] <= value else 0
@@ -240,8 +240,8 @@ def _code(store: Store, terms: TermColumns, term: int) -> int:
     low, width, exact = 0, MOST_CELLS - 1, 0
     if op == RANGE:
         lower, upper = bounds_of(terms, term)
-        first = store.dimensions[dimension, CUTS]
-        end = store.dimensions[dimension, CELLS] - 1
+        first = store.dimensions[dimension].cuts
+        end = store.dimensions[dimension].cells - 1
         exact, last = 1, end
         if lower != -np.inf:
             low = code_of(store, dimension, lower)

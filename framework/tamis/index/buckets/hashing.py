@@ -7,15 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.store import (
-    LEVELS,
-    NEXT,
-    POINTS,
-    ROOT,
-    TOP_NODES,
-    TOP_SPACES,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import Store
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.views import bare
 
@@ -77,22 +69,22 @@ def space_number(store: Store, what: int, where: int) -> int:
     place = _place_of_space(store, what, where)
     if store.space_table[place] >= 0:
         return np.int64(store.space_table[place])
-    space = store.tops[TOP_SPACES]
+    space = store.tops[0].spaces
     store.space_table[place] = space
-    store.tops[TOP_SPACES] += 1
+    store.tops[0].spaces += 1
     store.spaces[space, 0], store.spaces[space, 1] = what, where
     store.space_node[space] = -1
     store.space_deep[space] = 0
     dimension = what >> 1
     if what & 1:
-        store.dimensions[dimension, POINTS] += 1
+        store.dimensions[dimension].points += 1
     elif where == _WHOLE:
-        store.dimensions[dimension, ROOT] = space
+        store.dimensions[dimension].root = space
     else:
         level = 0
         while where << level < 256:
             level += 1
-        store.dimensions[dimension, LEVELS] |= 1 << level
+        store.dimensions[dimension].levels |= 1 << level
     return space
 
 
@@ -102,8 +94,8 @@ def node_number(store: Store, node: int, space: int) -> int:
     found = store.space_node[space] if node == 0 else find_node(store, node, space)
     if found >= 0:
         return np.int64(found)
-    found = store.tops[TOP_NODES]
-    store.tops[TOP_NODES] += 1
+    found = store.tops[0].nodes
+    store.tops[0].nodes += 1
     store.nodes[found] = (node << 32) | space
     store.chains[found] = -1
     store.children[found] = 0
@@ -127,7 +119,7 @@ def pair_place(one: int, other: int) -> int:
 @inlined
 def begin_chain(store: Store, node: int, segment: int) -> None:
     """Makes a segment the first one of a node."""
-    store.segments[segment, NEXT] = store.chains[node]
+    store.segments[segment].next = store.chains[node]
     store.chains[node] = segment
     parent = store.nodes[node] >> 32
     if parent and len(store.pairs):
@@ -146,10 +138,10 @@ def point(dimension: int, value: float) -> tuple[int, int]:
 def enter_all(store: Store) -> None:
     """Fills tables that are empty, because they are new."""
     store = bare(store)
-    for space in range(store.tops[TOP_SPACES]):
+    for space in range(store.tops[0].spaces):
         place = _place_of_space(store, store.spaces[space, 0], store.spaces[space, 1])
         store.space_table[place] = space
-    for node in range(1, store.tops[TOP_NODES]):
+    for node in range(1, store.tops[0].nodes):
         parent = store.nodes[node] >> 32
         if parent:
             place = _place_of_node(store, parent, store.nodes[node] & 0xFFFFFFFF)

@@ -8,45 +8,21 @@ Cost: O(terms) amortized to insert; to lay out, about as much as to build.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from tamis.event import Event
 from tamis.index.buckets import access, arrays, bulk, rehanging, segments, signatures
-from tamis.index.buckets.batch import SIZE, Batch, new_batch
+from tamis.index.buckets.batch import Batch, new_batch
 from tamis.index.buckets.bits import has_vectors
 from tamis.index.buckets.bulk import Part
 from tamis.index.buckets.cells import NO_CUTS, Cuts, cuts_of, find_cuts
 from tamis.index.buckets.matching import match_events
 from tamis.index.buckets.scratch import ScratchPool, roomier
 from tamis.index.buckets.seen import FEWEST_EVENTS, SeenEvents
-from tamis.index.buckets.store import (
-    CELLS,
-    CHUNK,
-    COARSE,
-    COUNT,
-    CUTS,
-    DEAD_LANES,
-    DEAD_RECORDS,
-    IMPROVABLE,
-    KNOWN,
-    LIVE,
-    NEVER,
-    ORDERED,
-    SIGNED,
-    SLOTS,
-    TOP_DICTIONARY,
-    TOP_LANES,
-    TOP_NODES,
-    TOP_RECORDS,
-    TOP_ROWS,
-    TOP_SEGMENTS,
-    TOP_SPACES,
-    UNSIGNED,
-    WIDE,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import CHUNK, NEVER, SLOTS, UNSIGNED, Store
 from tamis.index.columns import Columns
 from tamis.index.dimensions import Dimensions
 from tamis.index.known import knowledge_from
@@ -79,6 +55,8 @@ class BucketIndex(Index):
         self._signed = signed
         self._vector = has_vectors() if vector is None else vector
         self._dimensions = Dimensions()
+        self._placed: Store | None = None
+        """The store that `_match_events` knows."""
         self._keep(arrays.empty_store())
         self._laid_out = self._gone = 0
         self._spaces, self._met = 0, 0.0  # how many there were, and how many an event was in
@@ -111,11 +89,11 @@ class BucketIndex(Index):
         """Removes rows, which must be there."""
         self._remove(rows)
         self._gone += len(rows)
-        tops = self._store.tops
-        lanes, records = int(tops[TOP_LANES] + 4 * tops[TOP_ROWS]), int(tops[TOP_RECORDS])
+        tops = self._store.tops[0]
+        lanes, records = int(tops["lanes"] + 4 * tops["rows"]), int(tops["records"])
         if (
-            tops[DEAD_LANES] > _DEAD + lanes // 2
-            or tops[DEAD_RECORDS] > _DEAD + records // 2
+            tops["dead_lanes"] > _DEAD + lanes // 2
+            or tops["dead_records"] > _DEAD + records // 2
             or self._gone > _SMALL + 4 * len(self)
         ):
             self._lay_out(self._read_back())
@@ -147,7 +125,7 @@ class BucketIndex(Index):
             return
         self._settle_seen()
         self._keep(self._informed(self._store))
-        costs = np.zeros(int(self._store.tops[TOP_SEGMENTS]))
+        costs = np.zeros(int(self._store.tops[0]["segments"]))
         rehanging.node_costs(self._store, costs)
         dearest = np.argsort(-costs)
         now = then = sampled = 0.0
@@ -158,7 +136,7 @@ class BucketIndex(Index):
             at_last[moves] = compared[moves, 1]
             now += costs[segment]
             then += costs[segment] * at_last.sum() / max(_LITTLE, compared[:, 0].sum())
-            sampled += min(rehanging.ROWS, int(self._store.segments[segment, COUNT]))
+            sampled += min(rehanging.ROWS, int(self._store.segments[segment]["count"]))
             if sampled >= rehanging.SAMPLE:
                 break
         self._keep(self._store)
@@ -180,7 +158,7 @@ class BucketIndex(Index):
             return store
         presence = store.presence[: len(known.presence)]
         presence[:] = np.where(np.isnan(known.presence), presence, known.presence)
-        store.tops[KNOWN] = 1
+        store.tops[0]["known"] = 1
         return store._replace(known_start=known.start, known_at=known.at, known_before=known.before)
 
     def _chosen_anew(self, part: Part) -> tuple[Batch, Ints, Ints, Floats]:
@@ -210,11 +188,13 @@ class BucketIndex(Index):
 
     def _keep(self, store: Store) -> None:
         self._store = store
-        self._places = places_of(store)
-        self._has_signatures = True if store.tops[SIGNED] else None
+        if store is not self._placed:
+            self._placed, self._live = store, store.tops["live"]
+            signed = True if store.tops[0]["signed"] else None
+            self._match_events = partial(match_events, places_of(store), self._vector, signed)
 
     def _add(self, terms: TermColumns) -> None:
-        wide = len(self._dimensions) > SLOTS and not self._store.tops[WIDE]
+        wide = len(self._dimensions) > SLOTS and not self._store.tops[0]["wide"]
         if wide or len(terms.rows) > len(self):
             self._lay_out(joined(self._read_back(), terms) if len(self) else terms)
         else:
@@ -225,7 +205,7 @@ class BucketIndex(Index):
 
     def _read_back(self, part: Part | None = None) -> TermColumns:
         """Returns the rows of a part, or all, that something can match, with all their terms."""
-        part = part or (0, int(self._store.tops[TOP_SEGMENTS]), 0, len(self._store.places))
+        part = part or (0, int(self._store.tops[0]["segments"]), 0, len(self._store.places))
         terms = room_for(*bulk.read_back(self._store, room_for(0, 0, 0), part, False))
         bulk.read_back(self._store, terms, part, True)
         return terms
@@ -239,7 +219,7 @@ class BucketIndex(Index):
         never = np.zeros(len(terms.rows), np.bool_)
         never[row_of[empty]] = True
         self._store.places[terms.rows[never]] = NEVER
-        self._store.tops[LIVE] += never.sum()
+        self._store.tops[0]["live"] += never.sum()
         return terms.of(np.flatnonzero(~never))
 
     def _lay_out(self, terms: TermColumns) -> None:
@@ -267,10 +247,10 @@ class BucketIndex(Index):
         store = arrays.empty_store()
         store = arrays.with_rows(store, max(len(self._store.places), _length(terms.rows)))
         store.places[never] = NEVER
-        store.tops[LIVE] = len(never)
-        store.tops[WIDE] = count > SLOTS
-        store.tops[ORDERED] = self._rule == access.LANES
-        store.tops[SIGNED] = self._signed
+        store.tops[0]["live"] = len(never)
+        store.tops[0]["wide"] = count > SLOTS
+        store.tops[0]["ordered"] = self._rule == access.LANES
+        store.tops[0]["signed"] = self._signed
         self._store = store
         terms = self._without_empty(terms)
         batch = new_batch(terms)
@@ -281,30 +261,31 @@ class BucketIndex(Index):
         if self._accesses > 1:
             # now it is known how many rows each node would have
             row_of, node_of = self._assign(batch, cuts, self._accesses, encoded=True)
-            count = int(self._store.tops[TOP_NODES])
+            count = int(self._store.tops[0]["nodes"])
             self._store.node_rows[:count] = np.bincount(node_of, minlength=count)
         self._store = store = arrays.trimmed(self._store)
         replicas = np.bincount(row_of, minlength=len(terms.rows))
         keys = signatures.sort_keys(store, batch, row_of, node_of) if self._signed else row_of[:0]
-        ordered, kinds = bulk.in_order(batch, row_of, node_of, int(store.tops[TOP_NODES]), keys)
+        ordered, kinds = bulk.in_order(batch, row_of, node_of, int(store.tops[0]["nodes"]), keys)
         rows, nodes, segment_of = row_of[ordered], node_of[ordered], np.zeros_like(row_of)
         bulk.lay_out(store, batch, rows, nodes, kinds, segment_of, False)
-        tops = store.tops
+        tops = store.tops[0]
         needed = {
-            "segments": int(tops[TOP_SEGMENTS]),
-            "lanes": int(tops[TOP_LANES]) + CHUNK,
-            "rows": int(tops[TOP_ROWS]),
-            "dictionary": int(tops[TOP_DICTIONARY]),
-            "records": int(batch.about[:, SIZE].sum()),
+            "segments": int(tops["segments"]),
+            "lanes": int(tops["lanes"]) + CHUNK,
+            "rows": int(tops["rows"]),
+            "dictionary": int(tops["dictionary"]),
+            "records": int(batch.about["size"].sum()),
             "more": int((replicas + 1)[replicas > 1].sum()),
         }
-        tops[[TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_DICTIONARY]] = 0
+        for name in ("segments", "lanes", "rows", "dictionary"):
+            tops[name] = 0
         store = arrays.with_arenas(store, needed)
         bulk.lay_out(store, batch, rows, nodes, kinds, segment_of, True)
         segment_of[ordered] = segment_of.copy()
         segments.write_places(store, terms, row_of, segment_of)
         if self._signed:
-            signatures.sign(store, np.arange(tops[TOP_SEGMENTS]))
+            signatures.sign(store, np.arange(tops["segments"]))
         self._store = store
         self._laid_out = len(self)
 
@@ -312,9 +293,9 @@ class BucketIndex(Index):
         """Returns the store with cells for these terms."""
         count = len(self._dimensions)
         store = arrays.with_dimensions(self._store, count, self._dimensions.is_bag)
-        store.dimensions[:, CUTS] = cuts.start[:-1]
-        store.dimensions[:, CELLS] = cuts.cells
-        store.dimensions[:, COARSE] = cuts.coarse
+        store.dimensions["cuts"] = cuts.start[:-1]
+        store.dimensions["cells"] = cuts.cells
+        store.dimensions["coarse"] = cuts.coarse
         uses = np.bincount(terms.dimension, minlength=count)
         store.presence[:] = np.minimum(1.0, uses / max(1, len(terms.rows)))
         return self._informed(store._replace(cuts=np.append(cuts.cuts, np.inf)))
@@ -345,7 +326,7 @@ class BucketIndex(Index):
         """Returns what it costs an event to look for pairs of its spaces in a node.
 
         It is counted again when there are clearly more spaces, not for every row."""
-        spaces = int(self._store.tops[TOP_SPACES])
+        spaces = int(self._store.tops[0]["spaces"])
         if not self._spaces <= spaces <= self._spaces + self._spaces // 8:
             self._spaces, self._met = spaces, access.spaces_met(self._store)
         return self._look * self._met
@@ -361,11 +342,11 @@ class BucketIndex(Index):
         access.count_rarest(self._store, terms)
         cuts = cuts_of(self._store) if is_large else NO_CUTS
         self._put(batch, *self._assign(batch, cuts, self._accesses))
-        tops = self._store.tops
+        tops = self._store.tops[0]
         loose = np.flatnonzero((batch.codes & 1 << 16 == 0) & (terms.op == RANGE))
-        coarse = self._store.dimensions[terms.dimension[loose], COARSE]
-        tops[IMPROVABLE] += np.count_nonzero(coarse == 0)
-        if tops[IMPROVABLE] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
+        coarse = self._store.dimensions["coarse"][terms.dimension[loose]]
+        tops["improvable"] += np.count_nonzero(coarse == 0)
+        if tops["improvable"] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
             self._lay_out(self._read_back())
 
     def _put(self, batch: Batch, row_of: Ints, node_of: Ints) -> None:
@@ -379,12 +360,12 @@ class BucketIndex(Index):
         replicas = np.bincount(row_of, minlength=1)
         self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
         segments.write_places(self._store, batch.terms, row_of, segment_of)
-        if self._store.tops[SIGNED]:
+        if self._store.tops[0]["signed"]:
             signatures.sign(self._store, np.unique(segment_of))
 
     def _remove(self, rows: Ints) -> None:
         """Takes rows out of their nodes."""
-        (signatures if self._store.tops[SIGNED] else segments).remove(self._store, rows)
+        (signatures if self._store.tops[0]["signed"] else segments).remove(self._store, rows)
 
     # matching
 
@@ -408,7 +389,7 @@ class BucketIndex(Index):
     def _match_one(self, readings: Ints) -> FoundRows:
         """Returns the rows of a single event, by the shortest way when there is room for it."""
         self._matched += 1
-        scratch, places = self._scratch.take(self._store, 1)
+        scratch, places = self._scratch.take(self._store, int(self._live[0]), 1)
         before = scratch.tested[0]
         try:
             if self._match_events(places, readings, 0, scratch.ends):
@@ -421,7 +402,7 @@ class BucketIndex(Index):
     def _match(self, readings: Ints) -> list[Rows]:
         count = event_count(readings)
         self._matched += count
-        scratch, places = self._scratch.take(self._store, count)
+        scratch, places = self._scratch.take(self._store, int(self._live[0]), count)
         ends = np.zeros(count, np.int64)
         found: list[Rows] = []
         try:
@@ -439,17 +420,13 @@ class BucketIndex(Index):
             self._scratch.give_back(scratch, places)
         return found
 
-    def _match_events(self, scratch: Ints, readings: Ints, first: int, ends: Ints) -> int:
-        signed = self._has_signatures
-        return match_events(self._places, scratch, readings, first, self._vector, ends, signed)
-
     @property
     def checked(self) -> float:
         """The number of rows checked for the events matched so far; of very many the half."""
         return self._seen.checked + sum(int(each.tested[0]) for each in self._scratch)
 
     def __len__(self) -> int:
-        return int(self._store.tops[LIVE])
+        return int(self._store.tops[0]["live"])
 
     @property
     def nbytes(self) -> int:

@@ -24,28 +24,7 @@ from tamis.index.buckets.records import record_holds
 from tamis.index.buckets.scratch import QUEUE, Scratch, opened_scratch
 from tamis.index.buckets.segments import fetch_header
 from tamis.index.buckets.signatures import next_run, sign_event
-from tamis.index.buckets.store import (
-    CAPACITY,
-    CHUNK,
-    COUNT,
-    CUTS,
-    DICTIONARY_AT,
-    DICTIONARY_COUNT,
-    LANES,
-    LANES_AT,
-    LEVELS,
-    LIVE,
-    NEXT,
-    NOWHERE,
-    ORDERED,
-    POINTS,
-    RECORDED,
-    ROOT,
-    ROWS_AT,
-    TOP_NODES,
-    WIDE,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import CHUNK, NOWHERE, Store
 from tamis.index.reading_kernels import opened_readings
 from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
@@ -71,12 +50,12 @@ def _read_lines(store: Store, readings: Readings, event: int, to: Scratch) -> No
             code = code_of(store, dimension, value)
             to.codes[dimension] = code
             if counted:
-                to.seen[store.dimensions[dimension, CUTS] + code] += 1
+                to.seen[store.dimensions[dimension].cuts + code] += 1
             to.values[dimension] = value
     for bag in range(readings.bag_start[event], readings.bag_start[event + 1]):
         to.codes[readings.bag[bag]] = 0
         if counted:
-            to.seen[store.dimensions[readings.bag[bag], CUTS]] += 1
+            to.seen[store.dimensions[readings.bag[bag]].cuts] += 1
         to.bag[readings.bag[bag]] = bag
 
 
@@ -130,7 +109,7 @@ def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tu
     """Returns the spaces that an event is in, in the order of dimensions where that matters; how
     many, and how many roots, whose dimensions are in `keys`."""
     spaces, count, roots = use.spaces, 0, 0
-    ordered = store.tops[ORDERED] and not len(store.pairs)
+    ordered = store.tops[0].ordered and not len(store.pairs)
     for at in range(_in_order(readings, event, ordered, use.order, use.keys)):
         line = use.order[at]
         if line < 0:
@@ -141,21 +120,21 @@ def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tu
             if readings.value[line] != readings.value[line]:
                 continue
         fields = store.dimensions[dimension]
-        if fields[ROOT] >= 0:
-            spaces[count], use.keys[roots] = fields[ROOT], dimension
+        if fields.root >= 0:
+            spaces[count], use.keys[roots] = fields.root, dimension
             count += 1
             roots += 1
-        if fields[POINTS]:
+        if fields.points:
             if line < 0:
                 for member in range(readings.member_start[bag], readings.member_start[bag + 1]):
                     value = readings.members[member]
                     count = _add_point(store, dimension, value, spaces, count)
             else:
                 count = _add_point(store, dimension, readings.value[line], spaces, count)
-        if fields[LEVELS]:
+        if fields.levels:
             code = np.int64(use.codes[dimension])
             for level in range(8):
-                if (fields[LEVELS] >> level) & 1:
+                if (fields.levels >> level) & 1:
                     space = find_space(store, 2 * dimension, (256 + code) >> level)
                     if space >= 0:
                         spaces[count] = space
@@ -186,7 +165,7 @@ def _nodes_of(store: Store, count: int, roots: int, use: Scratch) -> int:
             found += 1
         if paired or not store.children[node]:
             continue
-        depth, stack[0, 0], stack[0, 1] = 0, node, after if store.tops[ORDERED] else 0
+        depth, stack[0, 0], stack[0, 1] = 0, node, after if store.tops[0].ordered else 0
         while depth >= 0:
             place = stack[depth, 1]
             if place == last_deep:
@@ -202,7 +181,7 @@ def _nodes_of(store: Store, count: int, roots: int, use: Scratch) -> int:
             if store.children[child]:
                 depth += 1
                 stack[depth, 0] = child
-                stack[depth, 1] = place + 1 if store.tops[ORDERED] else 0
+                stack[depth, 1] = place + 1 if store.tops[0].ordered else 0
     return _add_pairs(store, roots, use, found) if paired else found
 
 
@@ -226,20 +205,20 @@ def _emit(
     for place in range(queued):
         mask, segment, first = use.masks[place], use.queue[place, 0], use.queue[place, 1]
         fields = store.segments[segment]
-        at = fields[ROWS_AT] + first
-        if vectors and not fields[RECORDED]:
+        at = fields.rows_at + first
+        if vectors and not fields.recorded:
             found += write_chosen(
                 store.rows.ctypes.data + 4 * at, mask, out.ctypes.data + 4 * found
             )
-        elif not fields[RECORDED]:
+        elif not fields.recorded:
             while mask:
                 out[found] = store.rows[at + lowest_bit(mask)]
                 mask &= mask - np.uint64(1)
                 found += 1
-        while mask and fields[RECORDED]:
+        while mask and fields.recorded:
             entry = at + lowest_bit(mask)
             mask &= mask - np.uint64(1)
-            record = np.int64(store.rows[entry + fields[CAPACITY]])
+            record = np.int64(store.rows[entry + fields.capacity])
             out[found] = store.rows[entry]
             found += record_holds(
                 store.records, record, use.values, use.bag, readings.member_start, readings.members
@@ -254,10 +233,10 @@ def _test(
 ) -> int:  # fmt: skip
     """Queues the masks of a stretch of a segment, those with a bit set; how many there are now."""
     fields = store.segments[segment]
-    lanes, room = fields[LANES], fields[CAPACITY] - done
-    at = fields[LANES_AT] + 3 * lanes * done
+    lanes, room = fields.lanes, fields.capacity - done
+    at = fields.lanes_at + 3 * lanes * done
     table = use.codes
-    if store.tops[WIDE]:
+    if store.tops[0].wide:
         table = use.table
     if vectors:
         vector_masks(table, store.lanes, at, room, entries, lanes, use.masks, queued)
@@ -278,8 +257,8 @@ def _test(
 @inlined
 def _fetch_dictionary(store: Store, segment: int) -> None:
     """Asks for the dictionary of a segment, whose header is there by now."""
-    first = store.segments[segment, DICTIONARY_AT]
-    for place in range(first, first + store.segments[segment, DICTIONARY_COUNT], 16):
+    first = store.segments[segment].dictionary_at
+    for place in range(first, first + store.segments[segment].dictionary_count, 16):
         fetch_ahead(store.dictionary.ctypes.data + 4 * place)
 
 
@@ -302,11 +281,11 @@ def _match(
         segment = use.visits[visit]
         while segment >= 0:
             fields = store.segments[segment]
-            if store.tops[WIDE]:
-                at = fields[DICTIONARY_AT]
-                for slot in range(fields[DICTIONARY_COUNT]):
+            if store.tops[0].wide:
+                at = fields.dictionary_at
+                for slot in range(fields.dictionary_count):
                     use.table[slot] = use.codes[store.dictionary[at + slot]]
-            done, count = 0, fields[COUNT]
+            done, count = 0, fields.count
             while done < count:
                 first, done = done, min(count, done + CHUNK * (QUEUE // 2))
                 if signature is not None:
@@ -317,15 +296,15 @@ def _match(
                     found = _emit(store, readings, vectors, use, queued, found)
                     queued = 0
                 queued = _test(store, segment, first, entries, vectors, use, queued)
-            segment = fields[NEXT]
+            segment = fields.next
     _forget_lines(readings, event, use)
     return _emit(store, readings, vectors, use, queued, found)
 
 
 @kernel
 def match_events(
-    store: Ints, scratch: Ints, readings: Ints, first: int, vectors: bool, ends: Ints,
-    signed: bool | None,
+    store: Ints, vectors: bool, signed: bool | None, scratch: Ints, readings: Ints, first: int,
+    ends: Ints,
 ) -> int:  # fmt: skip
     """Matches events from `first` on, as long as there is room; how many were matched.
 
@@ -335,7 +314,7 @@ def match_events(
     signature = None if signed is None else use.signature
     found, done = 0, 0
     for event in range(first, len(readings.line_start) - 1):
-        if found + store.tops[LIVE] + 1 > len(use.out):
+        if found + store.tops[0].live + 1 > len(use.out):
             break
         if not _has_room(store, readings, event, use):
             break
@@ -351,7 +330,7 @@ def _has_room(store: Store, readings: Readings, event: int, use: Scratch) -> boo
     first_bag, last_bag = readings.bag_start[event], readings.bag_start[event + 1]
     members = readings.member_start[last_bag] - readings.member_start[first_bag]
     spaces = _MOST_PER_LINE * (lines + last_bag - first_bag) + members
-    nodes = min(store.tops[TOP_NODES], spaces * spaces)
+    nodes = min(store.tops[0].nodes, spaces * spaces)
     return bool(
         spaces <= len(use.spaces)
         and lines + last_bag - first_bag <= len(use.order)

@@ -9,18 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import (
-    NEEDED,
-    RECORD,
-    ROW,
-    SIZE,
-    Batch,
-    is_exact,
-    is_point,
-    is_skipped,
-)
+from tamis.index.buckets.batch import Batch, is_exact, is_point, is_skipped
 from tamis.index.buckets.bits import copy
-from tamis.index.buckets.store import MOST_LANES, TOP_RECORDS, Store
+from tamis.index.buckets.store import MOST_LANES, Store
 from tamis.index.terms import ANY, IN, NONE, NOT_ALL, NOT_IN, OUTSIDE, RANGE
 from tamis.numeric.kernels import inlined
 from tamis.numeric.types import Floats, Ints, SmallInts
@@ -39,16 +30,16 @@ def describe(batch: Batch, row: int) -> None:
             recorded |= not is_exact(batch.codes[term])
         else:
             recorded = True
-    batch.about[row, NEEDED] = lanes
-    batch.about[row, SIZE] = size if recorded else 0
-    batch.about[row, RECORD], batch.about[row, ROW] = -1, terms.rows[row]
+    batch.about[row].needed = lanes
+    batch.about[row].size = size if recorded else 0
+    batch.about[row].record, batch.about[row].row = -1, terms.rows[row]
 
 
 @inlined
 def write_record(store: Store, batch: Batch, row: int) -> None:
     """Writes the record of a row at the top, where there is room."""
     terms = batch.terms
-    begin = store.tops[TOP_RECORDS]
+    begin = store.tops[0].records
     at, checked = begin + 2, 0
     for wanted in (True, False):
         lanes = 0
@@ -72,8 +63,8 @@ def write_record(store: Store, batch: Batch, row: int) -> None:
                 at += 2 + members
     store.records[begin] = terms.start[row + 1] - terms.start[row]
     store.records[begin + 1] = checked
-    store.tops[TOP_RECORDS] = at
-    batch.about[row, RECORD] = begin
+    store.tops[0].records = at
+    batch.about[row].record = begin
 
 
 @inlined

@@ -13,7 +13,7 @@ import numpy as np
 
 from tamis.index.buckets.access import node_share
 from tamis.index.buckets.batch import Batch
-from tamis.index.buckets.store import COUNT, GONE, NODE, TOP_SEGMENTS, Store
+from tamis.index.buckets.store import GONE, Store
 from tamis.numeric.kernels import kernel
 from tamis.numeric.types import Flags, Floats, Ints
 from tamis.numeric.views import bare
@@ -34,9 +34,9 @@ LEAST_CHECKS = 32.0
 def node_costs(store: Store, costs: Floats) -> None:
     """Writes how many rows of each segment are checked for an event, on average."""
     store = bare(store)
-    for segment in range(store.tops[TOP_SEGMENTS]):
+    for segment in range(store.tops[0].segments):
         fields = store.segments[segment]
-        costs[segment] = fields[COUNT] * node_share(store, fields[NODE])
+        costs[segment] = fields.count * node_share(store, fields.node)
 
 
 @kernel
@@ -46,12 +46,12 @@ def compare(store: Store, batch: Batch, row_of: Ints, node_of: Ints, costs: Floa
     for row in range(len(batch.terms.rows)):
         place = np.int64(store.places[batch.terms.rows[row]])
         if place >= 0:
-            costs[row, 0] = node_share(store, store.segments[place, NODE])
+            costs[row, 0] = node_share(store, store.segments[place].node)
         elif place < GONE:
             at = -2 - place
             for replica in range(np.int64(store.more[at])):
                 segment = np.int64(store.more[at + 1 + replica])
-                costs[row, 0] += node_share(store, store.segments[segment, NODE])
+                costs[row, 0] += node_share(store, store.segments[segment].node)
     for replica in range(len(row_of)):
         costs[row_of[replica], 1] += node_share(store, node_of[replica])
 
@@ -81,16 +81,16 @@ class RehangingQueue:
     def begin(self, segments: Ints, store: Store) -> None:
         """Takes segments, the dearest first."""
         self.segments = segments.tolist()[::-1]
-        self._left = int(store.segments[self.segments[-1], COUNT]) if self.segments else 0
+        self._left = int(store.segments[self.segments[-1]]["count"]) if self.segments else 0
 
     def part(self, store: Store, most: int) -> tuple[int, int, int, int]:
         """Returns the next entries of a segment: from its end, which later removals fill."""
         segment = self.segments[-1]
-        last = min(self._left, int(store.segments[segment, COUNT]))
+        last = min(self._left, int(store.segments[segment]["count"]))
         first = max(0, last - most)
         self._left = first
         if not first:
             self.segments.pop()
             if self.segments:
-                self._left = int(store.segments[self.segments[-1], COUNT])
+                self._left = int(store.segments[self.segments[-1]]["count"])
         return segment, segment + 1, first, last

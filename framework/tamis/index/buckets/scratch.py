@@ -11,15 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.index.buckets.store import (
-    LIVE,
-    MOST_ACCESSES,
-    NOWHERE,
-    SLOTS,
-    TOP_NODES,
-    WORDS,
-    Store,
-)
+from tamis.index.buckets.store import MOST_ACCESSES, NOWHERE, SLOTS, WORDS, Store
 from tamis.index.readings import most_at_once
 from tamis.numeric.types import Bytes, Floats, Ints, SmallInts, Words
 from tamis.numeric.views import opener, places_of
@@ -88,7 +80,7 @@ def roomier(scratch: Scratch, readings: Ints, store: Store) -> Scratch:
     """Returns the scratch with room for events as large as any of these."""
     lines, members = most_at_once(readings)
     spaces = MOST_PER_LINE * lines + members
-    nodes = min(int(store.tops[TOP_NODES]), spaces * spaces) + 1
+    nodes = min(int(store.tops[0]["nodes"]), spaces * spaces) + 1
     wanted = {"spaces": spaces, "deep": spaces, "order": lines, "keys": lines, "visits": nodes}
     return scratch._replace(
         **{
@@ -108,9 +100,9 @@ class ScratchPool:
     def __iter__(self) -> Iterator[Scratch]:
         return (scratch for scratch, _ in self._free)
 
-    def take(self, store: Store, events: int) -> tuple[Scratch, Ints]:
-        """Returns scratch with room for so many events at once."""
-        dimensions, rows = len(store.presence), int(store.tops[LIVE]) + 1
+    def take(self, store: Store, rows: int, events: int) -> tuple[Scratch, Ints]:
+        """Returns scratch with room for all the rows that there are and so many events at once."""
+        dimensions, rows = len(store.presence), rows + 1
         before: Scratch | None = None
         try:
             before, places = self._free.pop()

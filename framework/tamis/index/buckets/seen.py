@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tamis.index.buckets.scratch import Scratch
-from tamis.index.buckets.store import CELLS, COARSE, CUTS, Store
+from tamis.index.buckets.store import Store
 from tamis.index.dimensions import Dimensions
 from tamis.index.known import DimensionKnowledge
 from tamis.numeric.types import Floats
@@ -50,7 +50,7 @@ class SeenEvents:
             self._halve()
         self.events += events
         for number, key in enumerate(dimensions.keys[: len(store.dimensions)]):
-            first, cells = store.dimensions[number, [CUTS, CELLS]].tolist()
+            first, cells = store.dimensions[["cuts", "cells"]][number].tolist()
             if first == len(store.cuts) - 1:
                 continue  # dimensions that came since cells were cut share this place
             counts = seen[first : first + cells].astype(np.float64)
@@ -100,7 +100,7 @@ class SeenEvents:
             ends = np.cumsum(counts)  # with a total that is rounded as they are
             total = float(ends[-1])
             presence.append(max(total, 0.5) / self.events)
-            is_coarse = number < len(store.dimensions) and store.dimensions[number, COARSE]
+            is_coarse = number < len(store.dimensions) and store.dimensions[number]["coarse"]
             if len(cuts) and total and not (is_coarse and before is not None):
                 before = Curve(cuts, ends[:-1] / total)
             curves.append(before)

@@ -10,53 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import (
-    FIRST,
-    NEEDED,
-    RECORD,
-    ROW,
-    SIZE,
-    SKIPPED,
-    Batch,
-    dimension_of,
-    lanes_end,
-    low_of,
-    width_of,
-)
+from tamis.index.buckets.batch import Batch, dimension_of, lanes_end, low_of, width_of
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.hashing import begin_chain
 from tamis.index.buckets.records import record_size, write_record
-from tamis.index.buckets.store import (
-    CAPACITY,
-    CHUNK,
-    COUNT,
-    DEAD_LANES,
-    DEAD_RECORDS,
-    DICTIONARY_AT,
-    DICTIONARY_CAPACITY,
-    DICTIONARY_COUNT,
-    EVERYTHING,
-    GONE,
-    LANES,
-    LANES_AT,
-    LIVE,
-    NEVER,
-    NEXT,
-    NODE,
-    RECORDED,
-    ROWS_AT,
-    SEGMENT_FIELDS,
-    SIGNED,
-    SLOTS,
-    TOP_DICTIONARY,
-    TOP_LANES,
-    TOP_MORE,
-    TOP_RECORDS,
-    TOP_ROWS,
-    TOP_SEGMENTS,
-    WIDE,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import CHUNK, EVERYTHING, GONE, NEVER, SLOTS, Store
 from tamis.index.terms import TermColumns
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Bytes, Ints, SmallInts
@@ -70,15 +28,15 @@ _AHEAD, _SOON = 16, 8
 @inlined
 def slot_of(store: Store, segment: int, dimension: int) -> int:
     """Returns the slot of a dimension in a segment, whose dictionary has room for it."""
-    if not store.tops[WIDE]:
+    if not store.tops[0].wide:
         return dimension
-    at = store.segments[segment, DICTIONARY_AT]
-    count = store.segments[segment, DICTIONARY_COUNT]
+    at = store.segments[segment].dictionary_at
+    count = store.segments[segment].dictionary_count
     for slot in range(count):
         if store.dictionary[at + slot] == dimension:
             return slot
     store.dictionary[at + count] = dimension
-    store.segments[segment, DICTIONARY_COUNT] = count + 1
+    store.segments[segment].dictionary_count = count + 1
     return np.int64(count)
 
 
@@ -91,15 +49,15 @@ def line_after(place: int) -> int:
 @inlined
 def numbers_of(store: Store, recorded: int, capacity: int) -> int:
     """Counts the numbers for so many entries: their rows, records and signatures."""
-    return (1 + recorded) * capacity + store.tops[SIGNED] * ((capacity + CHUNK - 1) >> 6)
+    return (1 + recorded) * capacity + store.tops[0].signed * ((capacity + CHUNK - 1) >> 6)
 
 
 @inlined
 def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
     """Returns the place of an entry in the first column, and the step to the next column."""
     chunk = entry // CHUNK * CHUNK
-    place = fields[LANES_AT] + 3 * fields[LANES] * chunk + entry - chunk
-    return place, min(np.int64(CHUNK), fields[CAPACITY] - chunk)
+    place = fields.lanes_at + 3 * fields.lanes * chunk + entry - chunk
+    return place, min(np.int64(CHUNK), fields.capacity - chunk)
 
 
 @inlined
@@ -121,7 +79,7 @@ def _sort_lanes(store: Store, node: int, batch: Batch, row: int) -> int:
     What being in the node nearly implies comes last."""
     codes, ordered = batch.codes, batch.sorted
     inner, outer = access_dimensions(store, node)
-    first, skipped, lanes = batch.about[row, FIRST], batch.about[row, SKIPPED], 0
+    first, skipped, lanes = batch.about[row].first, batch.about[row].skipped, 0
     for term in range(first, lanes_end(batch, row)):
         if term - first < 63 and (skipped >> (term - first)) & 1:
             continue
@@ -141,7 +99,7 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
-    lanes = _sort_lanes(store, fields[NODE], batch, row)
+    lanes = _sort_lanes(store, fields.node, batch, row)
     for lane in range(lanes):
         code = batch.sorted[lane]
         store.lanes[place] = slot_of(store, segment, dimension_of(code))
@@ -149,9 +107,9 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
         store.lanes[place + 2 * stride] = width_of(code)
         place += 3 * stride
     _pad(store, segment, entry, lanes)
-    store.rows[fields[ROWS_AT] + entry] = batch.about[row, ROW]
-    if fields[RECORDED]:
-        store.rows[fields[ROWS_AT] + fields[CAPACITY] + entry] = batch.about[row, RECORD]
+    store.rows[fields.rows_at + entry] = batch.about[row].row
+    if fields.recorded:
+        store.rows[fields.rows_at + fields.capacity + entry] = batch.about[row].record
 
 
 @inlined
@@ -159,7 +117,7 @@ def _pad(store: Store, segment: int, entry: int, lane: int) -> None:
     """Lanes that hold always, from `lane` on."""
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
-    for padded in range(place + 3 * lane * stride, place + 3 * fields[LANES] * stride, 3 * stride):
+    for padded in range(place + 3 * lane * stride, place + 3 * fields.lanes * stride, 3 * stride):
         store.lanes[padded], store.lanes[padded + stride] = 0, 0
         store.lanes[padded + 2 * stride] = EVERYTHING
 
@@ -168,17 +126,17 @@ def _pad(store: Store, segment: int, entry: int, lane: int) -> None:
 def _resize(store: Store, segment: int, capacity: int, lanes: int) -> bool:
     """Moves a segment to where it has this room; whether there was space for that."""
     fields = store.segments[segment]
-    old_lanes, old_capacity, count = fields[LANES], fields[CAPACITY], fields[COUNT]
-    lanes_at, rows_at = line_after(store.tops[TOP_LANES]), store.tops[TOP_ROWS]
-    numbers = numbers_of(store, fields[RECORDED], capacity)
+    old_lanes, old_capacity, count = fields.lanes, fields.capacity, fields.count
+    lanes_at, rows_at = line_after(store.tops[0].lanes), store.tops[0].rows
+    numbers = numbers_of(store, fields.recorded, capacity)
     if lanes_at + 3 * capacity * lanes + CHUNK > len(store.lanes):
         return False
     if rows_at + numbers > len(store.rows):
         return False
-    store.tops[TOP_LANES] = lanes_at + 3 * capacity * lanes
-    store.tops[TOP_ROWS] += numbers
-    dead = numbers_of(store, fields[RECORDED], old_capacity)
-    store.tops[DEAD_LANES] += 3 * old_capacity * old_lanes + 4 * dead
+    store.tops[0].lanes = lanes_at + 3 * capacity * lanes
+    store.tops[0].rows += numbers
+    dead = numbers_of(store, fields.recorded, old_capacity)
+    store.tops[0].dead_lanes += 3 * old_capacity * old_lanes + 4 * dead
     _move(store, segment, capacity, lanes, store.lanes, lanes_at, store.rows, rows_at)
     for entry in range(count if lanes > old_lanes else 0):
         _pad(store, segment, entry, old_lanes)
@@ -196,16 +154,16 @@ def pack(store: Store, lanes: Bytes, rows: SmallInts, write: bool) -> tuple[int,
     """Moves all segments to where they lie one behind the other; only counts without `write`."""
     store = bare(store)
     lanes_at, rows_at = 0, 0
-    for segment in range(store.tops[TOP_SEGMENTS]):
+    for segment in range(store.tops[0].segments):
         fields = store.segments[segment]
-        count = fields[COUNT]
-        capacity = min(max(fields[CAPACITY], count + count // 8 + 1), _more_than(count))
+        count = fields.count
+        capacity = min(max(fields.capacity, count + count // 8 + 1), _more_than(count))
         if capacity >= CHUNK:
             lanes_at = line_after(lanes_at)
         if write:
-            _move(store, segment, capacity, fields[LANES], lanes, lanes_at, rows, rows_at)
-        lanes_at += 3 * fields[LANES] * capacity
-        rows_at += numbers_of(store, fields[RECORDED], capacity)
+            _move(store, segment, capacity, fields.lanes, lanes, lanes_at, rows, rows_at)
+        lanes_at += 3 * fields.lanes * capacity
+        rows_at += numbers_of(store, fields.recorded, capacity)
     return lanes_at, rows_at
 
 
@@ -216,14 +174,14 @@ def _move(
 ) -> None:  # fmt: skip
     """Moves a segment to where it has this room for entries and lanes."""
     fields = store.segments[segment]
-    count, old_lanes = fields[COUNT], fields[LANES]
-    for column in range(1 + fields[RECORDED]):
-        old = fields[ROWS_AT] + column * fields[CAPACITY]
+    count, old_lanes = fields.count, fields.lanes
+    for column in range(1 + fields.recorded):
+        old = fields.rows_at + column * fields.capacity
         copy(rows, rows_at + column * capacity, store.rows, old, count)
-    if store.tops[SIGNED]:
-        behind, old = (1 + fields[RECORDED]) * capacity, (1 + fields[RECORDED]) * fields[CAPACITY]
+    if store.tops[0].signed:
+        behind, old = (1 + fields.recorded) * capacity, (1 + fields.recorded) * fields.capacity
         words = numbers_of(store, 0, count) - count
-        copy(rows, rows_at + behind, store.rows, fields[ROWS_AT] + old, words)
+        copy(rows, rows_at + behind, store.rows, fields.rows_at + old, words)
     for chunk in range(0, count, CHUNK):
         old, old_stride = columns_of(fields, chunk)
         place, stride = lanes_at + 3 * lanes * chunk, min(CHUNK, capacity - chunk)
@@ -233,19 +191,19 @@ def _move(
         for column in range(3 * old_lanes):
             entries = min(CHUNK, count - chunk)
             copy(to, place + column * stride, store.lanes, old + column * old_stride, entries)
-    fields[LANES_AT], fields[ROWS_AT] = lanes_at, rows_at
-    fields[LANES], fields[CAPACITY] = lanes, capacity
+    fields.lanes_at, fields.rows_at = lanes_at, rows_at
+    fields.lanes, fields.capacity = lanes, capacity
 
 
 @inlined
 def _has_slots(store: Store, segment: int, batch: Batch, row: int) -> bool:
     """Returns whether a dictionary has room, or can be given room, for all dimensions of a row."""
-    if not store.tops[WIDE]:
+    if not store.tops[0].wide:
         return True
     fields = store.segments[segment]
-    at, count = fields[DICTIONARY_AT], fields[DICTIONARY_COUNT]
+    at, count = fields.dictionary_at, fields.dictionary_count
     new = 0
-    for term in range(batch.about[row, FIRST], lanes_end(batch, row)):
+    for term in range(batch.about[row].first, lanes_end(batch, row)):
         known = False
         for slot in range(count):
             known |= store.dictionary[at + slot] == batch.terms.dimension[term]
@@ -257,56 +215,57 @@ def _has_slots(store: Store, segment: int, batch: Batch, row: int) -> bool:
 def _widen_dictionary(store: Store, segment: int, more: int) -> bool:
     """Makes room for more dimensions in a dictionary; whether there was space for that."""
     fields = store.segments[segment]
-    count = fields[DICTIONARY_COUNT]
-    room = fields[DICTIONARY_CAPACITY]
-    if not store.tops[WIDE] or count + more <= room or room == SLOTS:
+    count = fields.dictionary_count
+    room = fields.dictionary_capacity
+    if not store.tops[0].wide or count + more <= room or room == SLOTS:
         return True
     capacity = min(SLOTS, count + more + count // 2)
-    at = store.tops[TOP_DICTIONARY]
+    at = store.tops[0].dictionary
     if at + capacity > len(store.dictionary):
         return False
-    copy(store.dictionary, at, store.dictionary, fields[DICTIONARY_AT], count)
-    store.tops[TOP_DICTIONARY] += capacity
-    store.tops[DEAD_LANES] += 4 * room
-    fields[DICTIONARY_AT], fields[DICTIONARY_CAPACITY] = at, capacity
+    copy(store.dictionary, at, store.dictionary, fields.dictionary_at, count)
+    store.tops[0].dictionary += capacity
+    store.tops[0].dead_lanes += 4 * room
+    fields.dictionary_at, fields.dictionary_capacity = at, capacity
     return True
 
 
 @inlined
 def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int) -> int:
     """Returns a segment of the node with a free entry for the row, -1 when space is lacking."""
-    best, widened, lanes = -1, -1, batch.about[row, NEEDED]
+    best, widened, lanes = -1, -1, batch.about[row].needed
     segment = np.int64(store.chains[node])
     while segment >= 0:
         fields = store.segments[segment]
-        if fields[RECORDED] == recorded and _has_slots(store, segment, batch, row):
-            if fields[LANES] >= lanes:
-                if best < 0 or fields[LANES] < store.segments[best, LANES]:
+        if fields.recorded == recorded and _has_slots(store, segment, batch, row):
+            if fields.lanes >= lanes:
+                if best < 0 or fields.lanes < store.segments[best].lanes:
                     best = segment
-            elif fields[COUNT] < CHUNK:
+            elif fields.count < CHUNK:
                 widened = segment
-        segment = fields[NEXT]
+        segment = fields.next
     if best < 0:
         best = widened
     if best < 0:
-        if store.tops[TOP_SEGMENTS] == len(store.segments):
+        if store.tops[0].segments == len(store.segments):
             return -1
-        best = store.tops[TOP_SEGMENTS]
+        best = store.tops[0].segments
         fields = store.segments[best]
-        fields[:] = 0
-        fields[RECORDED], fields[NODE] = recorded, node
+        fields.capacity, fields.count, fields.lanes = 0, 0, 0
+        fields.dictionary_count, fields.dictionary_capacity = 0, 0
+        fields.recorded, fields.node = recorded, node
         if not _resize(store, best, _FIRST_CAPACITY, lanes):
             return -1
-        store.tops[TOP_SEGMENTS] += 1
+        store.tops[0].segments += 1
         begin_chain(store, node, best)
     fields = store.segments[best]
     if not _widen_dictionary(store, best, lanes):
         return -1
-    if fields[COUNT] == fields[CAPACITY] or fields[LANES] < lanes:
-        capacity = fields[CAPACITY]
-        if fields[COUNT] == capacity:
+    if fields.count == fields.capacity or fields.lanes < lanes:
+        capacity = fields.capacity
+        if fields.count == capacity:
             capacity = _more_than(capacity)
-        if not _resize(store, best, capacity, max(lanes, fields[LANES])):
+        if not _resize(store, best, capacity, max(lanes, fields.lanes)):
             return -1
     return np.int64(best)
 
@@ -315,9 +274,10 @@ def _segment_for(store: Store, node: int, batch: Batch, row: int, recorded: int)
 def fetch_header(store: Store, segment: int) -> None:
     """Asks for what is known of a segment, if it is one."""
     if segment >= 0:
-        header = store.segments.ctypes.data + 8 * SEGMENT_FIELDS * segment
+        size = store.segments.itemsize
+        header = store.segments.ctypes.data + size * segment
         fetch_ahead(header)
-        fetch_ahead(header + 8 * (SEGMENT_FIELDS - 1))
+        fetch_ahead(header + size - 8)
 
 
 @inlined
@@ -325,9 +285,9 @@ def _fetch_entry(store: Store, segment: int) -> None:
     """Asks for the columns of the last entry of a segment, if it is one."""
     if segment >= 0:
         fields = store.segments[segment]
-        fetch_ahead(store.rows.ctypes.data + 4 * (fields[ROWS_AT] + fields[COUNT]))
-        place, stride = columns_of(fields, fields[COUNT])
-        for column in range(3 * fields[LANES]):
+        fetch_ahead(store.rows.ctypes.data + 4 * (fields.rows_at + fields.count))
+        place, stride = columns_of(fields, fields.count)
+        for column in range(3 * fields.lanes):
             fetch_ahead(store.lanes.ctypes.data + place + column * stride)
 
 
@@ -350,15 +310,15 @@ def append(
 @inlined
 def _append(store: Store, batch: Batch, row: int, node: int) -> int:
     """Puts a row into a node; the segment, -1 when space is lacking."""
-    recorded = np.int64(batch.about[row, SIZE] > 0)
-    if recorded and batch.about[row, RECORD] < 0:
-        if store.tops[TOP_RECORDS] + batch.about[row, SIZE] > len(store.records):
+    recorded = np.int64(batch.about[row].size > 0)
+    if recorded and batch.about[row].record < 0:
+        if store.tops[0].records + batch.about[row].size > len(store.records):
             return -1
         write_record(store, batch, row)
     segment = _segment_for(store, node, batch, row, recorded)
     if segment >= 0:
-        write_entry(store, segment, store.segments[segment, COUNT], batch, row)
-        store.segments[segment, COUNT] += 1
+        write_entry(store, segment, store.segments[segment].count, batch, row)
+        store.segments[segment].count += 1
     return segment
 
 
@@ -373,32 +333,32 @@ def write_places(store: Store, terms: TermColumns, row_of: Ints, segment_of: Int
         if replica == first + 1:
             store.places[terms.rows[row]] = segment_of[first]
         else:
-            at = store.tops[TOP_MORE]
+            at = store.tops[0].more
             store.places[terms.rows[row]] = -2 - at
             store.more[at] = replica - first
             for place in range(replica - first):
                 store.more[at + 1 + place] = segment_of[first + place]
-            store.tops[TOP_MORE] = at + 1 + replica - first
-        store.tops[LIVE] += 1
+            store.tops[0].more = at + 1 + replica - first
+        store.tops[0].live += 1
 
 
 @inlined
 def _leave(store: Store, segment: int, row: int) -> int:
     """Takes a row out of a segment, the last entry into its place; its record, -1 if none."""
     fields = store.segments[segment]
-    entry, capacity, last, record = 0, fields[CAPACITY], fields[COUNT] - 1, -1
-    while entry < last and store.rows[fields[ROWS_AT] + entry] != row:
+    entry, capacity, last, record = 0, fields.capacity, fields.count - 1, -1
+    while entry < last and store.rows[fields.rows_at + entry] != row:
         entry += 1
-    if fields[RECORDED]:
-        at = fields[ROWS_AT] + capacity
+    if fields.recorded:
+        at = fields.rows_at + capacity
         record = np.int64(store.rows[at + entry])
         store.rows[at + entry] = store.rows[at + last]
-    store.rows[fields[ROWS_AT] + entry] = store.rows[fields[ROWS_AT] + last]
+    store.rows[fields.rows_at + entry] = store.rows[fields.rows_at + last]
     to, stride = columns_of(fields, entry)
     place, last_stride = columns_of(fields, last)
-    for column in range(3 * fields[LANES]):
+    for column in range(3 * fields.lanes):
         store.lanes[to + column * stride] = store.lanes[place + column * last_stride]
-    fields[COUNT] = last
+    fields.count = last
     return record
 
 
@@ -407,7 +367,7 @@ def _fetch_rows(store: Store, segment: int) -> None:
     """Asks for the rows of a segment, if it is one."""
     if segment >= 0:
         fields = store.segments[segment]
-        for row in range(fields[ROWS_AT], fields[ROWS_AT] + fields[COUNT], 16):
+        for row in range(fields.rows_at, fields.rows_at + fields.count, 16):
             fetch_ahead(store.rows.ctypes.data + 4 * row)
 
 
@@ -424,18 +384,18 @@ def remove(store: Store, rows: Ints) -> None:
             _fetch_rows(store, soon)
         place = np.int64(store.places[row])
         store.places[row] = GONE
-        store.tops[LIVE] -= 1
+        store.tops[0].live -= 1
         if place == NEVER:
             continue
         record = -1
         if place >= 0:
             record = _leave(store, place, row)
-            store.tops[DEAD_LANES] += 3 * store.segments[place, LANES] + 4
+            store.tops[0].dead_lanes += 3 * store.segments[place].lanes + 4
         else:
             at = -2 - place
             for replica in range(np.int64(store.more[at])):
                 segment = np.int64(store.more[at + 1 + replica])
                 record = _leave(store, segment, row)
-                store.tops[DEAD_LANES] += 3 * store.segments[segment, LANES] + 8
+                store.tops[0].dead_lanes += 3 * store.segments[segment].lanes + 8
         if record >= 0:
-            store.tops[DEAD_RECORDS] += record_size(store, record)
+            store.tops[0].dead_records += record_size(store, record)

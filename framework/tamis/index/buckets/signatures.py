@@ -20,25 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from tamis.index.buckets import segments
-from tamis.index.buckets.batch import FIRST, Batch, lanes_end
+from tamis.index.buckets.batch import Batch, lanes_end
 from tamis.index.buckets.segments import access_dimensions, columns_of
-from tamis.index.buckets.store import (
-    CAPACITY,
-    CHUNK,
-    COUNT,
-    DICTIONARY_AT,
-    EVERYTHING,
-    LANES,
-    NODE,
-    OF_BLOCKS,
-    RECORDED,
-    ROWS_AT,
-    SIGNED,
-    SLOTS,
-    WIDE,
-    WORDS,
-    Store,
-)  # fmt: skip
+from tamis.index.buckets.store import CHUNK, EVERYTHING, OF_BLOCKS, SLOTS, WORDS, Store
 from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints, SmallInts
@@ -52,8 +36,8 @@ _EVERY = SLOTS - 1
 def _words_at(store: Store, segment: int, chunk: int) -> int:
     """Returns where the signatures of a chunk begin."""
     fields = store.segments[segment]
-    behind = fields[ROWS_AT] + (1 + fields[RECORDED]) * fields[CAPACITY]
-    return behind + store.tops[SIGNED] * chunk
+    behind = fields.rows_at + (1 + fields.recorded) * fields.capacity
+    return behind + store.tops[0].signed * chunk
 
 
 def remove(store: Store, rows: Ints) -> None:
@@ -92,7 +76,7 @@ def sort_keys(store: Store, batch: Batch, row_of: Ints, node_of: Ints) -> Ints:
 def _rarest(store: Store, batch: Batch, row: int, node: int, ranks: Ints) -> int:
     inner, outer = access_dimensions(store, node)
     rarest = np.int64(SLOTS - 1)
-    for term in range(batch.about[row, FIRST], lanes_end(batch, row)):
+    for term in range(batch.about[row].first, lanes_end(batch, row)):
         dimension = batch.terms.dimension[term]
         if dimension not in (inner, outer):
             rarest = min(rarest, ranks[dimension])
@@ -104,7 +88,7 @@ def sign(store: Store, those: Ints) -> None:
     """Makes the signatures of segments anew."""
     store = bare(store)
     for segment in those:
-        for entry in range(store.segments[segment, COUNT]):
+        for entry in range(store.segments[segment].count):
             _sign(store, segment, entry)
 
 
@@ -112,20 +96,20 @@ def sign(store: Store, those: Ints) -> None:
 def _sign(store: Store, segment: int, entry: int) -> None:
     """Adds an entry to the signatures of its chunk."""
     fields, words = store.segments[segment], _words_at(store, segment, entry // CHUNK)
-    of_blocks, own = store.tops[SIGNED] == OF_BLOCKS, words + entry % CHUNK
+    of_blocks, own = store.tops[0].signed == OF_BLOCKS, words + entry % CHUNK
     if not of_blocks:
         store.rows[own], store.rows[own + CHUNK] = 0, 0
     elif entry % CHUNK == 0:
         store.rows[words : words + WORDS] = 0
-    inner, outer = access_dimensions(store, fields[NODE])
+    inner, outer = access_dimensions(store, fields.node)
     place, stride = columns_of(fields, entry)
     rarest = -1
-    for at in range(place, place + 3 * fields[LANES] * stride, 3 * stride):
+    for at in range(place, place + 3 * fields.lanes * stride, 3 * stride):
         if store.lanes[at + 2 * stride] == EVERYTHING:
             break
         dimension = np.int64(store.lanes[at])
-        if store.tops[WIDE]:
-            dimension = np.int64(store.dictionary[fields[DICTIONARY_AT] + dimension])
+        if store.tops[0].wide:
+            dimension = np.int64(store.dictionary[fields.dictionary_at + dimension])
         if not of_blocks:
             store.rows[own + CHUNK * (dimension >> 5 & 1)] |= 1 << (dimension & 31)
         elif dimension not in (inner, outer):
@@ -142,7 +126,7 @@ def _sign(store: Store, segment: int, entry: int) -> None:
 def _is_ruled_out(store: Store, segment: int, first: int, event: SmallInts) -> bool:
     """Returns whether no row of the chunk from `first` on matches an event of this signature."""
     rows, words, met = store.rows, _words_at(store, segment, first // CHUNK), np.int32(0)
-    if store.tops[SIGNED] == OF_BLOCKS:
+    if store.tops[0].signed == OF_BLOCKS:
         for word in range(WORDS):
             met |= rows[words + word] & event[word]
         return bool(met == 0)

@@ -17,7 +17,7 @@ recorded: how many terms, how many of them (the first) to be checked, then each 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,20 +32,28 @@ MOST_ACCESSES = 8
 MOST_PAIRED = 256
 """Up to how many dimensions there is a place for each pair of them."""
 
-# columns of `dimensions`
-CUTS, CELLS, COARSE, POINTS, LEVELS, ROOT, ALONE, BAG, DIMENSION_FIELDS = range(9)
-# columns of `segments`
-LANES_AT, ROWS_AT, CAPACITY, COUNT, LANES, RECORDED, NEXT, NODE = range(8)
-DICTIONARY_AT, DICTIONARY_COUNT, DICTIONARY_CAPACITY, SEGMENT_FIELDS = range(8, 12)
-# places of `tops`: how much of each array is in use, and what is worth nothing any more
-TOP_SPACES, TOP_NODES, TOP_SEGMENTS, TOP_LANES, TOP_ROWS, TOP_RECORDS = range(6)
-TOP_DICTIONARY, TOP_MORE, DEAD_LANES, DEAD_RECORDS, LIVE, WIDE, ORDERED = range(6, 13)
-IMPROVABLE, KNOWN, SIGNED, TOP_DIMENSIONS, TOPS = range(13, 18)
+
+def integers(*fields: str) -> np.dtype[np.void]:
+    """Returns the type of records with these fields."""
+    return np.dtype([(field, np.int64) for field in fields])
+
+
+DIMENSION = integers("cuts", "cells", "coarse", "points", "levels", "root", "alone", "bag")
+SEGMENT = integers(
+    *("lanes_at", "rows_at", "capacity", "count", "lanes", "recorded", "next", "node"),
+    *("dictionary_at", "dictionary_count", "dictionary_capacity"),
+)
+TOPS = integers(
+    *("spaces", "nodes", "segments", "lanes", "rows", "records", "dictionary", "more"),
+    *("dead_lanes", "dead_records", "live", "wide", "ordered", "improvable", "known", "signed"),
+    "dimensions",
+)
+"""How much of each array is in use, what is worth nothing any more, and what holds for all."""
 
 WORDS = 4
 """The words of 32 bits in the signature of a block or an event."""
 UNSIGNED, OF_ROWS, OF_BLOCKS = 0, 2 * CHUNK, WORDS
-"""The values of `tops[SIGNED]`: the words of a chunk's signatures."""
+"""The values of `tops.signed`: the words of a chunk's signatures."""
 SIGNATURES = {"none": UNSIGNED, "row": OF_ROWS, "block": OF_BLOCKS}
 
 GONE = -1
@@ -57,8 +65,8 @@ NEVER = np.iinfo(np.int32).min
 class Store(NamedTuple):
     """The arrays; what is in use of them is in `tops`."""
 
-    dimensions: Ints
-    """A line each: where its cuts begin, how many cells, and the rest of the columns above."""
+    dimensions: Any
+    """A `DIMENSION` each: where its cuts begin, how many cells, and so on."""
     presence: Floats
     """The share of events (or else of rows) that have each dimension."""
     cuts: Floats
@@ -81,7 +89,7 @@ class Store(NamedTuple):
     children: SmallInts
     node_rows: SmallInts
     """The number of rows ever put into each node."""
-    segments: Ints
+    segments: Any
     lanes: Bytes
     rows: SmallInts
     records: Floats
@@ -90,7 +98,8 @@ class Store(NamedTuple):
     """The segment of each row, `GONE`, `NEVER`, or `-2 -` a place in `more`."""
     more: SmallInts
     """The number of segments of a row, and the segments, for rows in several."""
-    tops: Ints
+    tops: Any
+    """A single record of `TOPS`."""
     known_start: Ints
     """The starts of each dimension's known places, and the end of the last."""
     known_at: Floats

@@ -11,7 +11,6 @@ import tamis
 from tamis import Matcher
 from tamis.index.buckets.access import BLOOM
 from tamis.index.buckets.index import BucketIndex
-from tamis.index.buckets.store import CELLS, CUTS
 from tamis.index.clauses import Clause, predicate_of
 from tests.borders import borders
 
@@ -81,7 +80,7 @@ def test_figure_4_two_spaces_lead_to_two_candidates() -> None:
 
 def spaces_of(index: BucketIndex) -> list[tuple[float, float]]:
     """The spaces of the first dimension: where each begins, and where the next one does."""
-    first, cells = index._store.dimensions[0, [CUTS, CELLS]].tolist()
+    first, cells = index._store.dimensions[["cuts", "cells"]][0].tolist()
     cuts = index._store.cuts[first : first + cells - 1].tolist()
     return list(zip([float("-inf"), *cuts], [*cuts, float("inf")], strict=True))
 
