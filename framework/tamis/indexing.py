@@ -122,6 +122,7 @@ class Index(Protocol):
 
     def inform(self, statistics: Any) -> None:
         """Takes statistics of events, which never change answers."""
+        return
 
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""

@@ -16,7 +16,7 @@ import numpy as np
 from sortedcontainers import SortedDict
 
 from tamis.index.terms import OUTSIDE, TermColumns
-from tamis.numeric.types import Floats
+from tamis.numeric.types import Floats, Ints
 
 _REACH = 2.0**51
 _STEP = 2.0**30
@@ -35,14 +35,16 @@ class ChangedLabels(NamedTuple):
 
     def lower(self, bounds: Floats) -> Floats:
         """Returns lower bounds (a label, or just above one), moved."""
-        below = np.maximum(np.searchsorted(self.old, bounds, side="right") - 1, 0)
-        moved = self.new[below] + (bounds - self.old[below])
-        return np.where(np.isinf(bounds), bounds, moved)
+        return self._moved(bounds, np.searchsorted(self.old, bounds, side="right") - 1)
 
     def upper(self, bounds: Floats) -> Floats:
         """Returns upper bounds (a label, or just below one), moved."""
-        above = np.minimum(np.searchsorted(self.old, bounds), len(self.old) - 1)
-        moved = self.new[above] - (self.old[above] - bounds)
+        return self._moved(bounds, np.searchsorted(self.old, bounds))
+
+    def _moved(self, bounds: Floats, near: Ints) -> Floats:
+        """Returns bounds, moved as the labels near them."""
+        near = np.clip(near, 0, len(self.old) - 1)
+        moved = self.new[near] + (bounds - self.old[near])
         return np.where(np.isinf(bounds), bounds, moved)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
 from tamis.language.values import NUMBER, Scalar, kind_of
 from tamis.numeric.growing import GrowingArray
 from tamis.numeric.types import Flags, Ints
-from tamis.statistics import Statistics
 
 _NEVER = 0
 _DEAD = -1
@@ -215,10 +214,6 @@ class Scan(Index):
             numbers.extend(mine)
         self._add(np.array(rows, np.int64), np.array(counts, np.int64), numbers)
 
-    def insert(self, row: int, predicates: Sequence[AttributePredicate]) -> None:
-        numbers = list({self._number(predicate) for predicate in predicates})
-        self._add(np.array([row]), np.array([len(numbers)]), numbers)
-
     def _add(self, rows: NDArray[Any], counts: NDArray[Any], numbers: list[int]) -> None:
         """Takes rows, how many predicates each has, and the predicates' numbers in a row."""
         last = int(rows.max(initial=-1))
@@ -232,9 +227,6 @@ class Scan(Index):
         self._first[rows] = first + np.cumsum(counts) - counts
         self._needed[rows] = counts
         self._rows += len(rows)
-
-    def inform(self, statistics: Statistics) -> None:
-        """Does nothing: this index is the same whatever events are like."""
 
     def delete(self, row: int) -> None:
         count, first = int(self._needed[row]), int(self._first[row])

@@ -47,7 +47,10 @@ class SeenEvents:
         if not events:
             return
         if self.events > MOST_EVENTS:
-            self._halve()
+            self.events /= 2
+            self.checked /= 2
+            for key, (cuts, counts) in self._cells.items():
+                self._cells[key] = cuts, counts / 2
         self.events += events
         for number, key in enumerate(dimensions.keys[: len(store.dimensions)]):
             first, cells = store.dimensions[["cuts", "cells"]][number].tolist()
@@ -64,12 +67,6 @@ class SeenEvents:
     def certainty(self) -> float:
         """The number of events behind what is known: no end of them where all of it was given."""
         return self.events if self.events >= FEWEST_EVENTS else np.inf
-
-    def _halve(self) -> None:
-        self.events /= 2
-        self.checked /= 2
-        for key, (cuts, counts) in self._cells.items():
-            self._cells[key] = cuts, counts / 2
 
     def forget(self, keys: Iterable[tuple[str, int]]) -> None:
         """Forgets dimensions whose values have moved."""

@@ -28,7 +28,6 @@ from tamis.index.dbms.predicates import Predicates, label, value_text
 from tamis.index.dbms.tables import GROUPING, QUERIES, ROWS
 from tamis.indexing import Entry, Index, Rows
 from tamis.language.predicate import AttributePredicate, Disjunction, parts_of
-from tamis.statistics import Statistics
 
 DATABASES = {"sqlite": sqlite.opened, "duckdb": duck.opened, "postgresql": postgres.opened}
 METHODS = tuple(QUERIES)
@@ -124,9 +123,6 @@ class DatabaseIndex(Index):
         """Removes rows, which must be there, as one transaction."""
         with self._database.transaction():
             super().delete_many(rows)
-
-    def inform(self, statistics: Statistics) -> None:
-        """Does nothing: the database has statistics of its own."""
 
     def match(self, event: Event) -> Rows:
         """Returns the rows whose predicates the event satisfies, each once, in any order."""

@@ -46,7 +46,6 @@ from tamis.indexing import Entry, FoundRows, Index, Rows
 from tamis.language.comparison import ARRAY, PRESENCE
 from tamis.language.predicate import AttributePredicate
 from tamis.numeric.types import Ints
-from tamis.statistics import Statistics
 
 POOL_BYTES = 64 << 20
 _AT_ONCE = 64
@@ -242,10 +241,6 @@ class PBTree(Index):
                 self.names.forget(row, name)
                 self._store.meta.rows -= 1
                 self._store.settle()
-
-    def inform(self, statistics: Statistics) -> None:
-        """Does nothing: this index is the same whatever events are like."""
-        return
 
     # matching
 
