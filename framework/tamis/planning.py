@@ -131,6 +131,11 @@ class Problem:
         return lists_by_number(self.alternative_subscription, subscriptions, self.is_large)
 
     @cached_property
+    def call_tests(self) -> SmallInts:
+        """The tests of each call (`lists_by_number`)."""
+        return lists_by_number(self.test_call, self.calls, self.is_large)
+
+    @cached_property
     def alternative_calls(self) -> tuple[tuple[int, ...], ...]:
         """The calls of each alternative, as written, each once."""
         calls = self.test_call[self.edge_test].tolist()

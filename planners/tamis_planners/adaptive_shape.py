@@ -94,7 +94,7 @@ def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
         test_edges,
         test_edges if as_given and are_tests_calls else lists(needs[:-1, CALL], calls),
         problem.owned,
-        lists(problem.test_call, calls),
+        problem.call_tests,
         _implied(problem),
         _calls_of_units(problem, calls + batches, units),
         units,
@@ -139,7 +139,8 @@ def _sorted_lists(numbers: Ints, things: Ints, count: int) -> SmallInts:
 def given_array(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Returns an array of a problem as functions are compiled for: contiguous and read-only."""
     given = np.ascontiguousarray(array, dtype)
-    given.setflags(write=False)
+    if given is not array:
+        given.setflags(write=False)
     return given
 
 

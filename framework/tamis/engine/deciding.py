@@ -293,7 +293,7 @@ class DecisionCourse:
         else:
             asked, count = self._asked, len(decision.skeleton.calls)
             try:
-                calls = [index(call) for call in run.unguarded_next(self._most)]
+                calls = [*map(index, run.unguarded_next(self._most))]
             except Exception as failure:
                 raise run.error("next", failure) from failure
             for call in calls:

@@ -62,6 +62,7 @@ _FIELDS = (
     *(attrgetter("truth"), attrgetter("solutions"), attrgetter("failure")),
     *(attrgetter("seconds"), attrgetter("prepared"), attrgetter("together")),
 )
+_NEW_OPERATOR = [0.0] * seen.OPERATOR_WIDTH
 _NEW_CALL, _NEW_TEST = [0.0] * seen.CALL_WIDTH, [0.0] * seen.TEST_WIDTH
 for _row in (_NEW_CALL, _NEW_TEST):
     _row[seen.AT] = _row[seen.GIVEN] = seen.NOTHING
@@ -251,7 +252,8 @@ class OnlineStatistics:
         place = self._operators.places.get(specification.name)
         if place is not None:
             return place
-        row = [0.0] * seen.OPERATOR_WIDTH
+        at = self._operators.add_all([specification.name], _NEW_OPERATOR, {})
+        row = self._operators.rows[at]
         for guarded in (False, True):
             row[seen.PRIORS + guarded] = self._averages.expected(
                 specification.name, guarded, PRIOR_SELECTIVITY
@@ -260,43 +262,49 @@ class OnlineStatistics:
         row[seen.MARGINAL] = specification.expected_marginal_seconds
         row[seen.IS_BATCHED] = float(is_batched)
         row[seen.IS_PREPARED] = float(specification.preparation is not None)
-        self._operators.add_all([specification.name], [row])
-        return self._operators.places[specification.name]
+        return at
 
     def _place_calls(self, calls: Sequence[Call]) -> list[int]:
         """Returns the places of calls, with rows for those that have none."""
         places = self._calls.places
         new = {call.text: call for call in calls if call.text not in places}
-        self._calls.add_all(new, [self._call_row(call) for call in new.values()])
+        if not new:
+            return [places[call.text] for call in calls]
+        row_of = self._operator_row
+        operators = [row_of(call.specification, call.batched) for call in new.values()]
+        first = self._calls.add_all(new, _NEW_CALL, {seen.OPERATOR: operators})
+        if self.history.predicates:
+            for row, text in zip(self._calls.rows[first:], new, strict=False):
+                self._inform_call(row, text)
         return [places[call.text] for call in calls]
 
-    def _call_row(self, call: Call) -> list[float]:
-        row = _NEW_CALL.copy()
-        row[seen.OPERATOR] = float(self._operator_row(call.specification, call.batched))
-        found = self.history.predicates.get(call.text)
+    def _inform_call(self, row: Any, text: str) -> None:
+        """Puts what history says of a call into its row."""
+        found = self.history.predicates.get(text)
         if found is not None and found.cost_seconds is not None:
             row[seen.GIVEN] = found.cost_seconds
             most = float(min(found.measured or 0, _MOST_COST_HISTORY))
             row[seen.STRENGTH] = most or _COST_OPINION
         if found is not None and found.tested:
             row[seen.FAILED_BEFORE] = (found.failed or 0) / found.tested
-        return row
 
     def _place_tests(self, tests: Sequence[Test]) -> list[int]:
         """Returns the places of tests, with rows for those that have none, and for their calls."""
         places = self._tests.places
         new = {test.text: test for test in tests if test.text not in places}
-        calls = self._place_calls([test.call for test in new.values()])
-        rows = [self._test_row(*each) for each in zip(new.values(), calls, strict=True)]
-        self._tests.add_all(new, rows)
+        asked = new.values()
+        calls = self._place_calls([test.call for test in asked])
+        are_guarded = [test.text != test.call.text for test in asked]
+        columns: dict[int, Sequence[float]] = {seen.CALL: calls, seen.IS_GUARDED: are_guarded}
+        first = self._tests.add_all(new, _NEW_TEST, columns)
+        if self.history.predicates or self.history.answers:
+            for row, test in zip(self._tests.rows[first:], asked, strict=False):
+                self._inform_test(row, test)
         return [places[test.text] for test in tests]
 
-    def _test_row(self, test: Test, call: int) -> list[float]:
-        row, history = _NEW_TEST.copy(), self.history
-        row[seen.CALL] = float(call)
-        row[seen.IS_GUARDED] = float(test.text != test.call.text)
-        if not (history.predicates or history.answers):
-            return row
+    def _inform_test(self, row: Any, test: Test) -> None:
+        """Puts what history says of a test into its row."""
+        history = self.history
         found = history.predicates.get(test.text)
         if found is not None and found.share is not None:
             row[seen.GIVEN] = history.estimate(test)
@@ -308,7 +316,6 @@ class OnlineStatistics:
                 row[seen.STRENGTH] = float(min(tried.events, _MOST_HISTORY))
             elif of_call is not None:
                 row[seen.GIVEN], row[seen.STRENGTH] = of_call, _CALL_OPINION
-        return row
 
     # expecting
 

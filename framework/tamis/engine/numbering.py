@@ -53,9 +53,10 @@ class DenseNumbers(NamedTuple):
 
 def numbered(catalog: Catalog, rows: NDArray[Any]) -> DenseNumbers:
     """Returns the numbers of these alternatives, whose rows ascend."""
-    counts = catalog.edge_count.room[rows]
-    if not is_large_problem(int(counts.sum()), int(rows[-1])):
-        return _numbered(catalog, rows, counts)
+    if not is_large_problem(0, int(rows[-1])):
+        counts = catalog.edge_count.room[rows]
+        if not is_large_problem(int(counts.sum()), 0):
+            return _numbered(catalog, rows, counts)
     traits = catalog.traits
     columns = (
         *(catalog.edge_start, catalog.edge_count, catalog.edge_test, catalog.edge_sign),

@@ -261,17 +261,17 @@ class Skeleton:
     def _own_tests(self) -> list[int]:
         if not self.narrower:
             return self.call_tests
-        return self._lists(self._test_call)
-
-    def _lists(self, numbers: Ints) -> list[int]:
         problem = self.problem
-        found: list[int] = lists_by_number(numbers, problem.calls, problem.is_large).tolist()
+        found: list[int] = lists_by_number(
+            self._test_call, problem.calls, problem.is_large
+        ).tolist()
         return found
 
     @cached_property
     def call_tests(self) -> list[int]:
         """The tests of each call, as `lists_by_number` has them."""
-        return self._lists(self.problem.test_call)
+        found: list[int] = self.problem.call_tests.tolist()
+        return found
 
     @cached_property
     def excludable(self) -> list[int]:

@@ -7,7 +7,7 @@ of problems alone. Cost: O(1) a row; O(rows) when a form is changed or rows are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -49,17 +49,26 @@ class Table:
         """The row of each number, and the serial that had the number then."""
         self._serials: Ints = np.zeros(0, np.int64)
 
-    def add_all(self, texts: Collection[str], rows: list[list[float]]) -> None:
-        """Adds rows under texts that have none."""
-        start, self._size = self._size, self._size + len(rows)
+    def add_all(
+        self, texts: Collection[str], row: list[float], columns: Mapping[int, Sequence[float]]
+    ) -> int:
+        """Adds rows like this one under texts that have none, with columns of their own; returns
+        where they begin."""
+        start, self._size = self._size, self._size + len(texts)
         self.places.update(zip(texts, range(start, self._size), strict=True))
         if isinstance(self.rows, list):
-            self.rows += rows
-        elif rows:
+            self.rows += [row.copy() for _ in texts]
+            for column, values in columns.items():
+                for at, value in enumerate(values, start):
+                    self.rows[at][column] = float(value)
+        elif texts:
             if self._size > len(self.rows):
                 more = np.zeros((3 * self._size // 2 + 16 - len(self.rows), self._width))
                 self.rows = np.concatenate([self.rows, more])
-            self.rows[start : self._size] = rows
+            self.rows[start : self._size] = row
+            for column, values in columns.items():
+                self.rows[start : self._size, column] = values
+        return start
 
     def places_of(
         self, things: NumberedThings[Any], place: Callable[[Sequence[Any]], list[int]]
@@ -67,17 +76,20 @@ class Table:
         """Returns where the rows of numbered things are; `place` is asked for those not known.
 
         A number says where, as long as its serial is the one that had it."""
-        most = int(things.numbers.max(initial=-1))
-        if most >= len(self._serials):
-            more = np.zeros(most + 16, np.int64)
+        numbers, serials = things.numbers, things.serials
+        try:
+            known = self._serials[numbers]
+        except IndexError:
+            more = np.zeros(int(numbers.max()) + 16, np.int64)
             self._serials = np.concatenate([self._serials, more])
             self._numbered = np.concatenate([self._numbered, more])
-        places: Ints = self._numbered[things.numbers]
-        unknown = np.flatnonzero(self._serials[things.numbers] != things.serials)
+            known = self._serials[numbers]
+        places: Ints = self._numbered[numbers]
+        unknown = np.flatnonzero(known != serials)
         if len(unknown):
             places[unknown] = place([things[at] for at in unknown.tolist()])
-            self._numbered[things.numbers] = places
-            self._serials[things.numbers] = things.serials
+            self._numbered[numbers] = places
+            self._serials[numbers] = serials
         return places
 
     def change(self, form: RowForm) -> None:

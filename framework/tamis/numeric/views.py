@@ -41,10 +41,13 @@ def places_of(arrays: Iterable[Any]) -> Ints:
 
 def address_of(array: Any) -> int:
     """Returns the address of an array, in a fifth of the time that NumPy takes."""
-    if array.flags.writeable:
+    try:
         return ctypes.addressof(_Nothing.from_buffer(array))
-    address: int = array.ctypes.data
-    return address
+    except TypeError:
+        if array.flags.writeable:
+            raise
+        address: int = array.ctypes.data
+        return address
 
 
 @intrinsic
