@@ -90,6 +90,13 @@ def certain_call(state: WorthState) -> int:
 
 
 @portable
+def put_back(state: WorthState) -> None:
+    """Puts back the alternative that was taken last from those with a certain call."""
+    state.alternatives[state.alternatives[state.numbers[CERTAIN], IN_CERTAIN], QUEUED] = 1
+    state.numbers[CERTAIN] += 1
+
+
+@portable
 def rate(state: WorthState, unit: int) -> None:
     """Computes the key of a unit anew; the highest one of its block then is known, or too high."""
     block, before, now = unit // BLOCK, state.key[unit], key_of(state, unit)
@@ -115,13 +122,15 @@ def look_through(state: WorthState, block: int) -> None:
 def best_unit(state: WorthState) -> int:
     """Returns the unit of the highest key, the first of several, -1 if none is needed.
 
-    Keys mostly sink: a block is looked through only where it might have the highest one."""
-    for at in range(state.numbers[CHANGED]):
-        unit = state.units[at, IN_CHANGED]
-        rate(state, unit)
-        state.units[unit, DIRTY] = 0
-    state.numbers[CHANGED] = 0
+    Keys mostly sink: a block is looked through only where it might have the highest one. Where
+    outcomes imply others, what is found is rated anew before it is believed."""
+    believed = -1
     while True:
+        for at in range(state.numbers[CHANGED]):
+            unit = state.units[at, IN_CHANGED]
+            rate(state, unit)
+            state.units[unit, DIRTY] = 0
+        state.numbers[CHANGED] = 0
         top, found = NEVER, -1
         for block in range(len(state.best)):
             if state.best[block] > top:
@@ -131,13 +140,13 @@ def best_unit(state: WorthState) -> int:
         if state.units[found, MAY_BE_LESS]:
             look_through(state, found)
             continue
-        unit = found * BLOCK
-        while state.key[unit] != top:
-            unit += 1
-        if state.numbers[IMPLYING]:
-            rate(state, unit)  # what others imply may have sunk since
-        if state.key[unit] >= top:
-            return unit
+        best = found * BLOCK
+        while state.key[best] != top:
+            best += 1
+        if best == believed or not state.numbers[IMPLYING]:
+            return best
+        touch(state, best)  # what others imply may have sunk since
+        believed = best
 
 
 @portable
@@ -256,24 +265,6 @@ def ask(state: WorthState, call: int, asked: int) -> int:
 
 
 @portable
-def ask_certain(state: WorthState, asked: int) -> int:
-    """Asks for a call that every planner must make, whatever others answer; for all of them where
-    that is allowed, but for one of a batch with its batch alone."""
-    first = asked
-    while True:
-        call = certain_call(state)
-        if call < 0:
-            return asked
-        if asked > first and state.calls[call, BATCH] >= 0:  # put back
-            state.alternatives[state.alternatives[state.numbers[CERTAIN], IN_CERTAIN], QUEUED] = 1
-            state.numbers[CERTAIN] += 1
-            return asked
-        asked = ask(state, call, asked)
-        if not state.numbers[AT_ONCE] or state.calls[call, BATCH] >= 0:
-            return asked
-
-
-@portable
 def list_affected(state: WorthState, tests: int, decided: int) -> None:
     """Lists the alternatives that what is known and what was asked is going to change."""
     for at in range(state.numbers[TESTS_HEARD], tests):
@@ -337,28 +328,45 @@ def update(state: WorthState) -> None:
 
 
 @portable
+def wasteful(state: WorthState, call: int, first: float) -> bool:
+    """Returns whether a round had better end than be joined by a call, whose waste counts if not;
+    its first call had this key."""
+    waste = needless_chance(state, call) * full_cost(state, call)
+    if (
+        state.key[state.calls[call, UNIT]] < LEAST_SHARE * first
+        or state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]
+    ):
+        return True
+    state.sums[WASTED] += waste
+    return False
+
+
+@portable
 def advance(state: WorthState, limit: int) -> int:
-    """Takes in what is known by now and picks the next calls; how many they are."""
+    """Takes in what is known by now and picks the next calls; how many they are.
+
+    What is certain comes first: calls that every planner must make, whatever others answer; all of
+    them at once where that is allowed, but for one of a batch with its batch alone."""
     asked, first = 0, NEVER
     for made in range(limit):
         update(state)
-        before = asked
-        asked = ask_certain(state, asked)
-        if asked > before:
-            continue
-        call = best_call(state)
-        if call < 0:
-            break
-        key = state.key[state.calls[call, UNIT]]
-        if first == NEVER:
-            first = key
-        if made > 0:
-            waste = needless_chance(state, call) * full_cost(state, call)
-            if (
-                key < LEAST_SHARE * first
-                or state.sums[WASTED] + waste > TOLERATED_WASTE * state.sums[SPENT]
-            ):
+        before, more = asked, True
+        while more:
+            call = certain_call(state)
+            if call >= 0:
+                is_batched = state.calls[call, BATCH] >= 0
+                if asked > before and is_batched:
+                    put_back(state)
+                    break
+                more = state.numbers[AT_ONCE] and not is_batched
+            elif asked > before:
                 break
-            state.sums[WASTED] += waste
-        asked = ask(state, call, asked)
+            else:
+                call = best_call(state)
+                if call < 0 or (made > 0 and wasteful(state, call, first)):
+                    return asked
+                if first == NEVER:
+                    first = state.key[state.calls[call, UNIT]]
+                more = False
+            asked = ask(state, call, asked)
     return asked

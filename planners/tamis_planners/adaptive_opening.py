@@ -67,7 +67,7 @@ def opened(
         ordered=np.empty((shape.widest + 1, 3)),
         ended=np.empty(2 * tests),
         picks=np.empty(calls, np.int64),
-        **named(nothing_known(0, 0)),
+        **{f"progress_{name}": array for name, array in UNREAD._asdict().items()},
     )
     state.numbers[WEIGHTED] = weighted
     if len(problem.implications):
@@ -176,6 +176,5 @@ def nothing_known(tests: int, alternatives: int) -> Progress:
     return Progress(known, outcome, np.empty(alternatives, np.int32), np.zeros(2, np.int64))
 
 
-def named(progress: Progress) -> dict[str, Any]:
-    """Returns progress as the fields of a state."""
-    return {f"progress_{name}": array for name, array in progress._asdict().items()}
+UNREAD = nothing_known(0, 0)
+"""The progress of an event that is not read yet."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from tamis.planning import DECIDED, KNOWN, Problem, Progress, Scenes, smallest_problem
 from tamis_planners.adaptive_form import CHANGING, INTERPRETED, PlannerForm, views_again
-from tamis_planners.adaptive_opening import named, nothing_known, opened
+from tamis_planners.adaptive_opening import UNREAD, nothing_known, opened
 from tamis_planners.adaptive_scenes import Belief, Likelihood
 from tamis_planners.adaptive_shape import ProblemShape, has_same_shape, shape_of
 from tamis_planners.adaptive_state import AT_ONCE, COST, WorthState, benefit
@@ -74,11 +74,12 @@ class AdaptiveRun:
         self._handle = handle
         self._picks = state.picks.data
         self._belief = None if likelihood is None else Belief(likelihood, form)
+        self._progress = UNREAD
         self._told: ToldProgress | None = None
 
     def next(self, limit: int) -> Sequence[int]:
         if self._belief is not None:
-            self._belief.hear(self._state, self._handle)
+            self._belief.hear(self._state, self._progress, self._handle)
         picked = self._form.advance(self._handle, limit)
         return (self._picks[0],) if picked == 1 else self._picks[:picked].tolist()
 
@@ -87,7 +88,7 @@ class AdaptiveRun:
         self._read(progress)
 
     def _read(self, progress: Progress) -> None:
-        self._state = self._state._replace(**named(progress))
+        self._progress = progress
         self._handle = self._form.reading(self._handle, progress)
 
     def observe(

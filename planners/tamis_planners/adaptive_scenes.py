@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamis.kit import Floats, SmallInts, TinyInts, portable
-from tamis.planning import KNOWN, Scenes
+from tamis.planning import KNOWN, Progress, Scenes
 from tamis_planners.adaptive_state import TESTS_HEARD, WorthState
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ class Belief:
         self._used = likelihood.prior.copy()
         self._views = [*map(form.view, (self._selectivity, log, self._used))]
 
-    def hear(self, state: WorthState, handle: Any) -> None:
+    def hear(self, state: WorthState, progress: Progress, handle: Any) -> None:
         """Learns from outcomes that the state has not taken in; tells it when much has changed."""
-        known = slice(int(state.numbers[TESTS_HEARD]), int(state.progress_counts[KNOWN]))
-        new = (state.known, state.progress_known[known], state.progress_outcome)
+        known = slice(int(state.numbers[TESTS_HEARD]), int(progress.counts[KNOWN]))
+        new = (state.known, progress.known[known], progress.outcome)
         if self._form.learn_scene(*self._views, *map(self._form.view, new)):
             np.matmul(self._used, self._selectivity, out=state.selectivity)
             self._form.weigh_all(handle)
