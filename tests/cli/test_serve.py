@@ -174,6 +174,30 @@ def test_the_log_is_json_without_secrets(tmp_path: Path) -> None:
     assert not [secret for secret in secrets if secret in text]
 
 
+ELSEWHERE = """
+import signal, threading, time
+from tamis.cli.serve import Signals
+
+told = Signals(signal.SIGTERM)
+signal.signal(signal.SIGUSR1, lambda *about: None)
+
+def tell():
+    time.sleep(0.3)  # the main thread waits by now
+    for number in (signal.SIGUSR1, signal.SIGTERM):
+        signal.pthread_kill(threading.get_ident(), number)
+
+assert not told.wait(0.0)
+threading.Thread(target=tell).start()
+print(told.wait(), told.wait(0.0))
+"""
+
+
+def test_a_signal_that_another_thread_takes_is_heard() -> None:
+    command = [sys.executable, "-c", ELSEWHERE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["True", "True"]
+
+
 def test_it_is_ready_at_once_on_an_empty_log(tmp_path: Path) -> None:
     """In two seconds, on a machine that does nothing else; here a bound that always holds."""
     began = time.monotonic()

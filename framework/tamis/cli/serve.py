@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
+import select
 import signal
-import threading
+import socket
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,30 @@ from tamis.nearest import did_you_mean
 
 _PORT = 8484
 _LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+class Signals:
+    """Hears of signals of this process, from now on, and waits for one in the main thread.
+
+    The interpreter writes a byte as a signal comes, which wakes who waits. An event that a handler
+    sets would not: the signal may come just before the wait, or while that holds the event's lock.
+    """
+
+    def __init__(self, *numbers: int) -> None:
+        self._numbers = numbers
+        self._heard, self._hearing = socket.socketpair()
+        self._hearing.setblocking(False)
+        signal.set_wakeup_fd(self._hearing.fileno(), warn_on_full_buffer=False)
+        for number in numbers:
+            signal.signal(number, lambda *about: None)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until one has come, for so long at most; whether one has."""
+        while select.select([self._heard], [], [], seconds)[0]:
+            if self._heard.recv(1, socket.MSG_PEEK)[0] in self._numbers:
+                return True
+            self._heard.recv(1)
+        return False
 
 
 def _from_file(context: typer.Context, file: str | None) -> str | None:
@@ -238,9 +263,7 @@ def _run(
         raise MisuseError(f"--log-format is {' or '.join(FORMS)}, not {form}")
     write_journal(form)
     tell = log.info if form == "json" else say
-    told = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *about: told.set())
+    told = Signals(signal.SIGTERM, signal.SIGINT)
     try:
         server = Server(ServerSettings(**settings), make_matcher, host=host, port=port)
     except OSError as bad:
@@ -249,5 +272,5 @@ def _run(
         raise MisuseError(said) from bad
     if host not in _LOCAL and settings["publish_key"] is None:
         say("warning: anybody who reaches this server may publish: --publish-key is not given")
-    server.run_until(told, lambda: tell(f"tamis serves {server.url}, from {settings['data']}"))
+    server.run_until(told.wait, lambda: tell(f"tamis serves {server.url}, from {settings['data']}"))
     tell("what was accepted is finished")

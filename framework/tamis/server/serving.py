@@ -74,13 +74,15 @@ class Server:
         self._thread.join()
         self._socket.close()
 
-    def run_until(self, told: threading.Event, ready: Callable[[], None]) -> None:
-        """Runs until it is told to end, and says when it is ready; raises what stops its start."""
+    def run_until(self, told: Callable[[float | None], bool], ready: Callable[[], None]) -> None:
+        """Runs until it is told to end, and says when it is ready; raises what stops its start.
+
+        `told` waits for that, for so many seconds at most, and says whether it came."""
         with self:
-            while not self.service.wait_opened(_POLL_SECONDS) and not told.is_set():
+            while not self.service.wait_opened(_POLL_SECONDS) and not told(0.0):
                 pass
-            if self.service.failure is None and not told.is_set():
+            if self.service.failure is None and not told(0.0):
                 ready()
-                told.wait()
+                told(None)
         if self.service.failure is not None:
             raise self.service.failure
