@@ -67,13 +67,13 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
 
 def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
     """Returns the shape of a problem."""
-    given = (
-        given_array(problem.alternative_start, np.int64),
-        given_array(problem.edge_test, np.int64),
-        given_array(problem.edge_sign, np.int8),
-        given_array(problem.test_call, np.int64),
-        given_array(problem.call_group, np.int64),
-        given_array(problem.call_batch, np.int64),
+    given = given_arrays(
+        (problem.alternative_start, np.int64),
+        (problem.edge_test, np.int64),
+        (problem.edge_sign, np.int8),
+        (problem.test_call, np.int64),
+        (problem.call_group, np.int64),
+        (problem.call_batch, np.int64),
     )
     lists = partial(lists_by_number, is_compiled=form.is_compiled)
     edge_count, calls = len(problem.edge_test), problem.calls
@@ -136,12 +136,15 @@ def _sorted_lists(numbers: Ints, things: Ints, count: int) -> SmallInts:
     return np.concatenate([start, things]).astype(np.int32)
 
 
-def given_array(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Returns an array of a problem as functions are compiled for: contiguous and read-only."""
-    given = np.ascontiguousarray(array, dtype)
-    if given is not array:
-        given.setflags(write=False)
-    return given
+def given_arrays(*typed: tuple[NDArray[Any], DTypeLike]) -> list[NDArray[Any]]:
+    """Returns arrays of a problem as functions are compiled for: contiguous and read-only."""
+    found = []
+    for array, dtype in typed:
+        given = np.ascontiguousarray(array, dtype)
+        if given is not array:
+            given.setflags(write=False)
+        found.append(given)
+    return found
 
 
 @portable

@@ -22,6 +22,10 @@ _portable: list[Callable[..., Any]] = []
 _kernels: dict[object, Any] = {}
 _compiling = threading.RLock()
 _loaded = threading.Event()
+tell_loaded = _loaded.set
+"""Says that the kernels of engine and planner are there, for small problems too."""
+kernels_are_loaded = _loaded.is_set
+"""Returns whether that was said."""
 
 
 def kernel(function: F) -> F:
@@ -76,13 +80,3 @@ def is_kept(made: Callable[..., Any]) -> bool:
     dispatcher = cast(Any, made)
     file = Path(dispatcher.py_func.__code__.co_filename).stem
     return any(Path(dispatcher.stats.cache_path).glob(f"{file}.{made.__name__}-*.nbc"))
-
-
-def tell_loaded() -> None:
-    """Says that the kernels of engine and planner are there, for small problems too."""
-    _loaded.set()
-
-
-def kernels_are_loaded() -> bool:
-    """Returns whether that was said."""
-    return _loaded.is_set()
