@@ -338,6 +338,29 @@ def new_use() -> Use:
     )
 
 
+@inlined
+def _note_nodes(
+    store: Store, row: int, depth: int, use: Use, row_of: Ints, node_of: Ints, filled: int
+) -> int:
+    """Notes a row's nodes, one for each choice of a space of every access; returns how many notes
+    there are then."""
+    _, _, spaces, counts, turn = use
+    while True:
+        node = 0
+        for access in range(depth):
+            node = node_number(store, node, spaces[access, turn[access]])
+        row_of[filled], node_of[filled] = row, node
+        store.node_rows[node] += 1
+        filled += 1
+        access = depth - 1
+        while access >= 0 and turn[access] == counts[access] - 1:
+            turn[access] = 0
+            access -= 1
+        if access < 0:
+            return filled
+        turn[access] += 1
+
+
 @kernel
 def assign(
     store: Store, batch: Batch, cuts: Cuts, encoded: bool, begin: int, rule: int, accesses: int,
@@ -349,7 +372,8 @@ def assign(
     store, batch, cuts = bare(store), bare(batch), bare(cuts)
     row_of, node_of = bare(row_of), bare(node_of)
     terms, filled = batch.terms, 0
-    picked, whole, spaces, counts, turn = bare(use)
+    use = bare(use)
+    picked, whole, spaces, counts, turn = use
     most_new = MOST_ACCESSES * MOST_REPLICAS
     for term in range(0 if encoded else len(batch.codes)):
         batch.codes[term] = term_code(store, terms, term, batch.codes[term], cuts)
@@ -391,20 +415,7 @@ def assign(
                     break
         batch.about[row].skipped = skipped
         describe(batch, row)
-        while True:
-            node = 0
-            for access in range(depth):
-                node = node_number(store, node, spaces[access, turn[access]])
-            row_of[filled], node_of[filled] = row, node
-            store.node_rows[node] += 1
-            filled += 1
-            access = depth - 1
-            while access >= 0 and turn[access] == counts[access] - 1:
-                turn[access] = 0
-                access -= 1
-            if access < 0:
-                break
-            turn[access] += 1
+        filled = _note_nodes(store, row, depth, use, row_of, node_of, filled)
     return len(terms.rows), filled
 
 
