@@ -206,14 +206,18 @@ class Matcher:
         return self._insert(subscriptions, replace, validity)
 
     def _insert(
-        self, entries: Iterable[Mapping[str, Any]], replace: bool, validity: float | None
+        self,
+        entries: Iterable[Mapping[str, Any]],
+        replace: bool,
+        validity: float | None,
+        warn: bool = True,
     ) -> list[str]:
         entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
         with seldom_collected(), self._changing:
             self._drop_expired()
             accepted = self._intake.accept(entries, replace)
             expires = end_of(validity, self._clock(), accepted[0].id if accepted else None)
-            for each in accepted:
+            for each in accepted if warn else ():
                 for warning in each.warnings:
                     warnings.warn(warning, stacklevel=3)
             with self._lock.writing(), self._expiry.change():

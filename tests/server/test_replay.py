@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -82,3 +85,22 @@ def test_calls_that_nobody_made_are_made_up_to_a_number() -> None:
     assert [each.subscription for each in result.undetermined] == ["s1"]
     assert "not kept: nobody asked it of this event" in result.undetermined[0].reason
     assert (len(CALLS), replay.recollection.made, replay.recollection.lacking) == (1, 1, 1)
+
+
+def test_threads_take_in_repaired_texts_at_once_and_no_warning_is_said_again() -> None:
+    both_are_in, one_is_done = Barrier(2, timeout=30), Barrier(2, timeout=30)
+
+    def entries(is_last: bool) -> Iterator[dict[str, str]]:
+        both_are_in.wait()
+        if is_last:
+            one_is_done.wait()
+        yield {"id": "s1", "where": "{peopleCount(?n), ?n>250)}"}
+
+    def first() -> None:
+        take_in(Replay(tamis.Matcher([peopleCount, boatCount])), entries(is_last=False))
+        one_is_done.wait()
+
+    with ThreadPoolExecutor(2) as threads:
+        done = threads.submit(first)
+        take_in(Replay(tamis.Matcher([peopleCount, boatCount])), entries(is_last=True))
+        done.result()

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.server.conftest import Client, Serving, served
@@ -211,6 +211,13 @@ def _asks(told: dict[str, Any]) -> bool:
 
 @settings(max_examples=40)
 @given(_steps)
+@example(
+    [
+        (0, "a = 1 and b = 1 and not peopleCount(3)"),
+        (1, "not peopleCount(3) and (peopleCount(?n) and ?n > 2)"),
+        {},
+    ]
+)
 def test_the_closest_are_those_of_all_that_are_explained(alone: Client, steps: list[Any]) -> None:
     run = next(_RUNS)
     live: dict[str, tuple[str, dict[str, str], list[int]]] = {}

@@ -1,7 +1,8 @@
 """Finds the subscriptions that an event of the log missed by least.
 
 How many attribute predicates do not hold is counted for all that is live. A subscription on
-attributes alone missed by as many; of those that ask operators, the first few are decided again.
+attributes alone missed by as many; of those that ask operators, the first few are decided again,
+each alone: what others ask would tell more of it, and how far it was is not to depend on them.
 Invariant: what came after the event, or went since, is counted and not looked at; nor is what no
 event can match.
 Cost: that of a scan, during which nobody subscribes, and of explaining a few.
@@ -70,8 +71,10 @@ def closest(service: Service, past: Past, most: int) -> dict[str, Any]:
         ids = misses.first(catalog, is_missed & misses.asks, _ROOM * most)
         ids += misses.first(catalog, is_missed & ~misses.asks & (misses.lacking > 0), most)
         texts = {id: catalog.text_of(catalog.rows[id]) for id in ids}
-    result = _decided(service, past, texts)
-    found = [without_others(result.explain(id).data) for id in ids]
+        asking = {id for id in ids if misses.is_candidate[catalog.rows[id]]}
+    parts = [{id: texts[id]} for id in asking]
+    parts.append({id: text for id, text in texts.items() if id not in asking})
+    found = [each for part in parts for each in _explained(service, past, part)]
     found = [each for each in found if each["verdict"] != MATCHED]
     found.sort(key=lambda each: (_distance(each), each["subscription"]))
     return {
@@ -82,6 +85,12 @@ def closest(service: Service, past: Past, most: int) -> dict[str, Any]:
         "came_later": misses.later,
         "gone_since": misses.gone,
     }
+
+
+def _explained(service: Service, past: Past, texts: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Returns why each of some texts did or did not match, decided together."""
+    result = _decided(service, past, texts)
+    return [without_others(result.explain(id).data) for id in texts]
 
 
 def candidates(service: Service, past: Past) -> tuple[Result, Container[str]]:

@@ -8,7 +8,6 @@ Cost: that of a match with the `scan` index, and a hundredth of it to begin.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from tamis.calling.executor import Inline
 from tamis.catalog.intake import Intake
 from tamis.engine.deciding import Answered, Caller, Decider, Underway, unsaid
 from tamis.engine.decision import Decision
-from tamis.errors import SubscriptionError, SubscriptionWarning
+from tamis.errors import SubscriptionError
 from tamis.limits import Budget
 from tamis.matcher import Matcher
 from tamis.operators.asking import Call
@@ -123,10 +122,11 @@ class Replay(Matcher):
 
 
 def take_in(matcher: Matcher, texts: Iterable[Mapping[str, Any]]) -> None:
-    """Subscribes texts that were accepted before, in the place of what has their ids."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubscriptionWarning)
-        matcher.subscribe_many(texts, replace=True)
+    """Subscribes texts that were accepted before, in the place of what has their ids.
+
+    What they warn of was said then; filters of warnings are of no use, as all threads share them.
+    """
+    matcher._insert(texts, replace=True, validity=None, warn=False)
 
 
 def without_others(explanation: dict[str, Any]) -> dict[str, Any]:
