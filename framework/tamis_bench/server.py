@@ -1,13 +1,14 @@
 """Measures the match server: commits compared with SQLite alone, deliveries, and explanations.
 
-Group commit: events are handed to the log one by one, and it commits so many of them at a time. The
-time is that from a handed-in event until it is on disk; making and handing in an event is printed
-apart (`handed_in_us`): the last event of a batch has to make what the whole batch writes. SQLite
-alone writes the same rows into the same tables in as many transactions, in turns with the log, each
-as often the first of both, under the log's settings and page checksums: for each event a row with
-its position, body and place in the chain of hashes, a row that keeps its id unique, with one
-`executemany` a table, and the row for the end of the log. It writes no witness, makes no hashes,
-looks up no ids and answers nobody. The time that the disk takes for a flush is printed too.
+Group commit: events are handed to the log one by one, wait together, and are then committed so
+many at a time. The time is that from their release until the last of them is on disk, with all
+that the log does then; making and handing in an event is printed apart (`handed_in_us`). SQLite
+alone writes the same rows, made before, into the same tables in as many transactions, in turns with
+the log, each as often the first of both, under the log's settings and page checksums: for each
+event a row with its position, body and place in the chain of hashes, a row that keeps its id
+unique, with one `executemany` a table, and the row for the end of the log. It writes no witness,
+makes no hashes, looks up no ids and answers nobody. The time that the disk takes for a flush is
+printed too.
 
 Delivery: the server is a process of its own with very many subscriptions on attributes alone.
 Events come at given times, whatever became of earlier ones; each is timed from when it was to come

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from tests.server import kills, server_kills
@@ -16,7 +18,9 @@ def test_nothing_acknowledged_by_the_log_is_lost() -> None:
 
 @pytest.mark.long
 def test_nothing_answered_by_the_server_is_lost() -> None:
-    counts = server_kills.kill(2, seed=5)
-    assert counts["publish"] > 10
-    assert counts["deliveries"] > 10
-    assert counts["webhooks"] > 0
+    counts: Counter[str] = Counter()
+    for seed in range(5, 15):  # where everything is slow, little happens before a kill
+        counts.update(server_kills.kill(2, seed=seed))
+        if counts["publish"] > 10 and counts["deliveries"] > 10 and counts["webhooks"] > 0:
+            return
+    pytest.fail(f"hardly anything happened before the kills: {dict(counts)}")

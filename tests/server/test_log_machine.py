@@ -49,7 +49,7 @@ class LogMachine(RuleBasedStateMachine):
     def open(self, folder: Path) -> None:
         self.place = folder
         self.log = Log(folder, clock=lambda: self.model.clock)
-        if self.model.position % 2:  # then each batch is full, and made before its turn comes
+        if self.model.position % 2:  # then each change is a commit
             self.log.writer.most_together = 1
         self.follower = Follower(self.log)
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Any, Generic, cast
 
 from tamis.server.changes import Change, EventRun, Outcome, Publish
-
-if TYPE_CHECKING:
-    from tamis.server.ledger import LogTransaction
 
 
 class CommitBatch:
@@ -24,8 +21,6 @@ class CommitBatch:
         self.parts: list[Change[Any] | EventRun] = []
         self.changes = 0
         """How many there are, those of runs among them."""
-        self.ready: LogTransaction | None = None
-        """What was made of them before their turn came."""
         self._outcomes: Sequence[object] = ()
         self._is_ended = False
         self._ended: threading.Event | None = None
@@ -44,11 +39,6 @@ class CommitBatch:
             run = EventRun()
             self.parts.append(run)
         return PendingChange(self, len(self.parts) - 1, run.append(change))
-
-    @property
-    def is_plain(self) -> bool:
-        """Returns whether they are plain events alone."""
-        return len(self.parts) == 1 and isinstance(self.parts[0], EventRun)
 
     def end(self, outcomes: Sequence[object]) -> None:
         """Tells what became of each part: a result or an error; of a run, where its entries begin

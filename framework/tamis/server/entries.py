@@ -91,7 +91,6 @@ class CommitEntries:
         """The events by their ids, those that were looked for."""
         self._looked_up = 0
         self._rows: tuple[str, Iterable[Any]] | None = None
-        self._last: tuple[str, list[Any]]
 
     def append(
         self, kind: str, id: str, body: str, *, born: int | None = None, large: int = 0
@@ -131,21 +130,18 @@ class CommitEntries:
         place = self._places.get(id)
         return None if place is None else (self._bodies[place], self._first + place)
 
-    def finish(self) -> None:
-        """Makes what is written of all of them, and of how far the log has come."""
+    def write(self, database: apsw.Connection) -> None:
+        """Writes all of them, and how far the log has come; `EventsKnown` where the log has one of
+        the events."""
         state = self._state
         text, values = self._made() if self._ids else (_UPDATE_STATE, [])
         state.commits += 1
         values += (state.commits, state.position, state.hash)
         values += (state.cursor, state.floor, state.total, state.clock)
-        self._last = text, values
-
-    def write(self, database: apsw.Connection) -> None:
-        """Writes what `finish` made; `EventsKnown` where the log has one of the events."""
         if self._rows:
             database.executemany(*self._rows)
         try:
-            database.execute(*self._last)
+            database.execute(text, values)
         except Exception as failure:
             import apsw
 

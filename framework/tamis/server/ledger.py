@@ -101,9 +101,9 @@ class LogTransaction:
         """The files that nothing names any more."""
 
     def write(self, together: Sequence[Change[Any] | EventRun]) -> None:
-        """Writes changes but for their entries. What became of each: a result or a refusal; of a
-        run of events, where they begin when they are taken as new, which no look into the database
-        takes, or what became of each of its changes."""
+        """Writes changes, their entries last. What became of each: a result or a refusal; of a run
+        of events, where they begin when they are taken as new, or what became of each of its
+        changes."""
         self.expire()
         for part in together:
             if not isinstance(part, EventRun):
@@ -112,7 +112,7 @@ class LogTransaction:
                 self.outcomes.append([self._tried(change) for change in part.changes()])
             else:
                 self.outcomes.append(self._entries.append_events(part))
-        self._entries.finish()
+        self._entries.write(self._database)
 
     def _tried(self, change: Change[Any]) -> object:
         """Writes a change; what became of it, or why it is refused, of which nothing is left."""
@@ -159,10 +159,6 @@ class LogTransaction:
             case changes.Attempt() | changes.Rotate() | changes.Enable() | changes.Redeliver():
                 return standing.change(self._database, change, self._now)
         return None
-
-    def end(self) -> None:
-        """Writes the entries and how far the log has come, last of all."""
-        self._entries.write(self._database)
 
     # answers
 

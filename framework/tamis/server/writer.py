@@ -1,11 +1,9 @@
 """Commits changes, one transaction for all that wait: the only thread that writes.
 
 A change is answered when it is on disk and the witness knows of it, never before. Events are first
-written as if their ids were new, and each is asked for only where that is found wrong. Who hands in
-the last of a full batch makes what it writes, while those before it are flushed; where they did not
-become what was thought, it is made anew. A full disk refuses what waits and is left behind; after
-any other failure of the database, and after a failed sync above all, nobody knows what is on disk:
-the writer is broken, and says so until a restart.
+written as if their ids were new, and each is asked for only where that is found wrong. A full disk
+refuses what waits and is left behind; after any other failure of the database, and after a failed
+sync above all, nobody knows what is on disk: the writer is broken, and says so until a restart.
 """
 
 from __future__ import annotations
@@ -79,8 +77,6 @@ class LogWriter:
         self.state = state
         self._before: LogState | None = state
         """That of the database, where it is known."""
-        self._upcoming: LogState | None = state
-        """The one behind all full batches, as far as anybody knows."""
         self.broken: str | None = None
         self.commits = 0
         self.changes = 0
@@ -115,27 +111,7 @@ class LogWriter:
                 self._queue.append(CommitBatch())
             self.waiting += 1
             self._wakened.notify()
-            pending = self._queue[-1].append(change)
-            if self._queue[-1].changes == self.most_together:
-                self._prepare(self._queue[-1])
-            return pending
-
-    def _prepare(self, batch: CommitBatch) -> None:
-        """Makes what a full batch of plain events writes, while those before it are flushed."""
-        before, now = self._upcoming, self._clock()
-        self._upcoming = None
-        if before is None or not batch.is_plain or max(before.clock, now) >= before.expires:
-            return
-        with contextlib.suppress(*_UNWRITABLE):
-            batch.ready = self._transaction(batch.parts, before, now, asks=False)
-            self._upcoming = batch.ready.state
-
-    def _transaction(
-        self, together: list[Change[Any] | EventRun], before: LogState, now: float, *, asks: bool
-    ) -> LogTransaction:
-        ledger = LogTransaction(self._database, self._payloads, before, now, asks=asks)
-        ledger.write(together)
-        return ledger
+            return self._queue[-1].append(change)
 
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
@@ -175,24 +151,19 @@ class LogWriter:
                     return
                 batch = self._queue.popleft()
                 self.waiting -= batch.changes
-            batch.end(self._written(batch.parts, batch.changes, batch.ready))
+            batch.end(self._written(batch.parts, batch.changes))
             if self._following:
                 self.waken_followers()
 
-    def _written(
-        self,
-        together: list[Change[Any] | EventRun],
-        number: int,
-        ready: LogTransaction | None = None,
-    ) -> Sequence[object]:
+    def _written(self, together: list[Change[Any] | EventRun], number: int) -> Sequence[object]:
         """Commits parts of so many changes; what became of each."""
         try:
             if self.broken is not None:
                 raise LogError(self.broken)
             try:
-                ledger = self._commit(together, ready, asks=False)
+                ledger = self._commit(together, asks=False)
             except EventsKnown:
-                ledger = self._commit(together, None, asks=True)
+                ledger = self._commit(together, asks=True)
             state = ledger.state
             self._witness.write(Mark(state.commits, state.position, state.hash))
         except _UNWRITABLE as failure:
@@ -216,17 +187,14 @@ class LogWriter:
             return [self._written([each], 1)[0] for each in part.changes()]
         return self._written([part], 1)[0]
 
-    def _commit(
-        self, together: list[Change[Any] | EventRun], ready: LogTransaction | None, *, asks: bool
-    ) -> LogTransaction:
+    def _commit(self, together: list[Change[Any] | EventRun], *, asks: bool) -> LogTransaction:
         database = self._database
         database.execute("BEGIN IMMEDIATE")
         try:
             before, self._before = self._before or read_state(database), None
-            if ready is None or ready.before is not before:
-                ready = self._transaction(together, before, self._clock(), asks=asks)
-                self._upcoming = ready.state
-            ready.end()
+            now = self._clock()
+            ledger = LogTransaction(database, self._payloads, before, now, asks=asks)
+            ledger.write(together)
             began = time.perf_counter()
             database.execute("COMMIT")
             self._count_flush(time.perf_counter() - began)
@@ -234,7 +202,7 @@ class LogWriter:
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
-        return ready
+        return ledger
 
     def _count_flush(self, seconds: float) -> None:
         self.commit_seconds += seconds
