@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import tamis
 from tests.server.conftest import Client, Serving, served
 from tests.server.test_subscriptions import ADMIN, problem
 
@@ -163,6 +166,30 @@ def test_the_closest_misses_come_first(serving: Serving) -> None:
         assert "1 subscription came later: ask for each by its id" in words
         problem(client.get("/events/e1/why"), 401, "key-refused")
         problem(client.get("/events/e1/why?limit=0", headers=ADMIN), 400, "malformed")
+
+
+def test_what_came_later_and_ended_is_not_close_while_the_matcher_is_behind(
+    tmp_path: Path,
+) -> None:
+    is_held, goes_on = Event(), Event()
+
+    @tamis.operator(inputs=("held",))
+    def isHeld(event: Any) -> bool:
+        is_held.set()
+        return goes_on.wait(30)
+
+    with served(tmp_path, lambda: tamis.Matcher([isHeld]), admin_key="the admin key") as client:
+        client.subscribed("isHeld()", id="holds")
+        client.published({"id": "e1", "a": 1})
+        later, ticket = client.subscribed("a = 2", id="later")
+        client.published({"id": "e2", "a": 1})  # the matcher has it
+        client.post("/events", json={"held": True})
+        assert is_held.wait(30)
+        client.delete(later, headers=ticket)
+        told = client.get("/events/e1/why", headers=ADMIN).json()
+        goes_on.set()
+    assert [each["subscription"] for each in told["closest"]] == ["holds"]
+    assert (told["came_later"], told["gone_since"]) == (0, 0)
 
 
 @pytest.fixture(scope="module")

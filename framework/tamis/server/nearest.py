@@ -10,7 +10,7 @@ Cost: that of a scan, during which nobody subscribes, and of explaining a few.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,7 +106,7 @@ def candidates(service: Service, past: Past) -> tuple[Result, Container[str]]:
 
 def _misses(service: Service, past: Past) -> _Misses:
     """Counts what does not hold of an event, while nobody subscribes: the log has all texts of the
-    matcher then."""
+    matcher then, and may have ended some of them, which the matcher does later."""
     matcher = service.matching.matcher
     catalog = matcher._catalog
     event = Event.of(past.content, str, matcher._derived)
@@ -118,13 +118,13 @@ def _misses(service: Service, past: Past) -> _Misses:
     is_asking, is_candidate = (np.zeros(len(fewest), np.bool_) for _ in range(2))
     is_asking[owners[asks]] = True
     is_candidate[owners[asks & (lacking == 0)]] = True
-    later, gone = service.log.reading.changed_since(past.entry.position)
+    changed, later, gone = service.log.reading.changed_since(past.entry.position)
     stood = fewest != _NOT_LIVE
-    stood[_rows(catalog, later)] = False
-    return _Misses(fewest, is_asking, is_candidate, stood, len(later), gone)
+    stood[_rows(catalog, changed)] = False
+    return _Misses(fewest, is_asking, is_candidate, stood, later, gone)
 
 
-def _rows(catalog: Catalog, ids: list[str]) -> list[int]:
+def _rows(catalog: Catalog, ids: Iterable[str]) -> list[int]:
     """Returns the rows of those subscriptions that are live."""
     return [catalog.rows[id] for id in ids if id in catalog.rows]
 

@@ -276,16 +276,15 @@ class LogReaders:
             return self._texts("WHERE born=? ORDER BY since DESC", born)
         return self._texts("WHERE id=? ORDER BY since DESC", id)
 
-    def changed_since(self, position: int) -> tuple[list[str], int]:
-        """Returns whose texts came behind a position and stand, and how many stood there and do no
-        longer."""
+    def changed_since(self, position: int) -> tuple[set[str], int, int]:
+        """Returns whose texts came or ended behind a position; how many came there and stand, and
+        how many stood there and do no longer."""
         rows = self.rows(
-            "SELECT id, since FROM texts "
-            "WHERE (since>?1 AND until IS NULL) OR (since<=?1 AND until>?1)",
-            position,
+            "SELECT id, since>?1, until IS NULL FROM texts WHERE since>?1 OR until>?1", position
         )
-        came = [id for id, since in rows if since > position]
-        return came, len(rows) - len(came)
+        ids = {id for id, _, _ in rows}
+        came = sum(is_later and stands for _, is_later, stands in rows)
+        return ids, came, sum(not is_later for _, is_later, _ in rows)
 
     def delivered_at(self, born: int, position: int) -> list[LoggedDelivery]:
         """Returns the deliveries of a subscription that the entry at a position made due."""
