@@ -210,14 +210,17 @@ class Matcher:
         entries: Iterable[Mapping[str, Any]],
         replace: bool,
         validity: float | None,
-        warn: bool = True,
+        is_again: bool = False,
     ) -> list[str]:
+        """Adds subscriptions; those that were accepted before warn of nothing, and are undetermined
+        where an operator refuses by now what they ask, as after a refresh."""
         entries = list(entries) if isinstance(entries, Iterator) else entries  # outside the lock
         with seldom_collected(), self._changing:
             self._drop_expired()
-            accepted = self._intake.accept(entries, replace)
+            renewed = self.operators.renewable if is_again else frozenset()
+            accepted = self._intake.accept(entries, replace, self._intake.resolver(renewed))
             expires = end_of(validity, self._clock(), accepted[0].id if accepted else None)
-            for each in accepted if warn else ():
+            for each in () if is_again else accepted:
                 for warning in each.warnings:
                     warnings.warn(warning, stacklevel=3)
             with self._lock.writing(), self._expiry.change():

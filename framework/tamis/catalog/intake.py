@@ -75,9 +75,11 @@ class Intake:
         self._catalog = catalog
         self._numbers = itertools.count(1)
 
-    def resolver(self) -> Resolver:
-        """Returns a resolver that knows the calls and tests of the catalog."""
-        return Resolver(self._operators, self._catalog.calls.known, self._catalog.tests.known)
+    def resolver(self, renewed: frozenset[str] = frozenset()) -> Resolver:
+        """Returns a resolver that knows the calls and tests of the catalog; of some operators it
+        takes what they refuse, as after a refresh."""
+        known = self._catalog.calls.known, self._catalog.tests.known
+        return Resolver(self._operators, *known, renewed)
 
     def renewed(self, operators: Operators, names: frozenset[str]) -> list[NewSubscription]:
         """Returns the subscriptions that call some operators, bound to them as they are now."""

@@ -59,6 +59,11 @@ class Operators:
                     made = self._made[name] = self._make(name)
         return made
 
+    @property
+    def renewable(self) -> frozenset[str]:
+        """The names of those whose sources may change."""
+        return frozenset(name for name, each in self.records.items() if each.renewed is not None)
+
     def spent(self) -> dict[str, dict[str, float]]:
         """Returns what operators say that they spent beside time, by name."""
         found = {}
@@ -77,15 +82,19 @@ class Operators:
         """Returns the same operators but for some records, which are made at once."""
         own = {each.specification.name: each for each in records}
         other = Operators((self.records | own).values(), self._expect)
-        other._made = {name: made for name, made in self._made.items() if name not in own}
-        for name in own.keys() & self._made.keys():
+        before = dict(self._made)  # at once: other threads make operators meanwhile
+        other._made = {name: made for name, made in before.items() if name not in own}
+        for name in own.keys() & before.keys():
             other.operator(name)
         return other
 
     def take(self, other: Operators) -> None:
-        """Takes the records and operators of another one in the place of its own."""
+        """Takes the records and operators of another one in the place of its own; what was made
+        meanwhile of a record that stays is kept."""
         with self._lock:
-            self.records, self._made = other.records, other._made
+            stays = [name for name in self._made if self.records[name] is other.records[name]]
+            made = {name: self._made[name] for name in stays} | other._made
+            self.records, self._made = other.records, made
 
     def _make(self, name: str) -> Operator:
         record = self.records[name]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tamis.event import Event, itself
 from tamis.policy import Deliveries
 from tamis.server import changes
+from tamis.server.checks import forecast_of
 from tamis.server.matching import entry_of, shown_time
 from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.replay import Replay, take_in
@@ -69,7 +70,7 @@ class Backtests:
             raise overloaded("another dry run is under way: try again")
         try:
             matcher = self._service.matching.matcher
-            forecast = matcher.forecast(wanted.document["where"])
+            forecast = forecast_of(matcher, wanted.document["where"])
             trial = _Trial(Replay(matcher, stretch.most_calls), wanted, stretch.most_listed)
             said: dict[str, Any] = {"forecast": forecast.as_dict()}
             said |= {"warnings": wanted.warnings} if wanted.warnings else {}

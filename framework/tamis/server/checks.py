@@ -25,6 +25,7 @@ from tamis.server.webhooks.addresses import Network
 from tamis.server.webhooks.targets import webhook_of
 
 if TYPE_CHECKING:
+    from tamis.engine.forecasting import Forecast
     from tamis.matcher import Matcher
 
 DAY = 24 * 3600.0
@@ -154,6 +155,15 @@ def checked_subscription(
     if found:
         raise bad_subscription(found)
     return CheckedSubscription(id, document, validity, warnings, webhook)
+
+
+def forecast_of(matcher: Matcher, where: str) -> Forecast:
+    """Forecasts what a text adds that was checked; a problem where an operator was refreshed since
+    and refuses it."""
+    try:
+        return matcher.forecast(where)
+    except SubscriptionError as bad:
+        raise bad_subscription([bad]) from None
 
 
 def check_subscription_id(id: str) -> None:

@@ -172,12 +172,15 @@ class MatchThread:
     def _check_rest(self) -> None:
         """Refuses to begin where subscriptions behind the cursor cannot be taken."""
         position = self._cursor
-        intake = Intake(Language(self.matcher.limits), self.matcher.operators, Catalog())
+        operators = self.matcher.operators
+        intake = Intake(Language(self.matcher.limits), operators, Catalog())
         while entries := self.log.reading.entries(position, 1_000):
             position = entries[-1].position
             asked = [each for each in entries if each.kind in _TEXTS]
+            resolver = intake.resolver(operators.renewable)
             try:
-                intake.accept([entry_of(str(at), each.body) for at, each in enumerate(asked)], True)
+                texts = [entry_of(str(at), each.body) for at, each in enumerate(asked)]
+                intake.accept(texts, True, resolver)
             except SubscriptionError as bad:
                 raise _not_taken(bad, len(asked)) from bad
 

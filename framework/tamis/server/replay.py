@@ -125,8 +125,9 @@ def take_in(matcher: Matcher, texts: Iterable[Mapping[str, Any]]) -> None:
     """Subscribes texts that were accepted before, in the place of what has their ids.
 
     What they warn of was said then; filters of warnings are of no use, as all threads share them.
+    An operator may be another one by now, also since a moment ago: what it refuses is unknown.
     """
-    matcher._insert(texts, replace=True, validity=None, warn=False)
+    matcher._insert(texts, replace=True, validity=None, is_again=True)
 
 
 def without_others(explanation: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,13 @@ from tamis.errors import SubscriptionError
 from tamis.server import changes, examples
 from tamis.server.backtest import MOST_CALLS, MOST_LISTED, BacktestBounds, Backtests, time_of
 from tamis.server.bodies import object_of
-from tamis.server.checks import DAY, CheckedSubscription, checked_subscription, validity_of
+from tamis.server.checks import (
+    DAY,
+    CheckedSubscription,
+    checked_subscription,
+    forecast_of,
+    validity_of,
+)
 from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import shown_time
 from tamis.server.problems import HttpProblem, bad_subscription
@@ -71,7 +77,7 @@ def _add_subscribe(router: APIRouter, service: Service) -> None:
             return JsonResponse(tried)
         foreseen = None
         if forecast:
-            foreseen = await service.read(matcher.forecast, wanted.document["where"])
+            foreseen = await service.read(forecast_of, matcher, wanted.document["where"])
         ticket, key = new_ticket(), idempotency_key(request)
         change = changes.Subscribe(
             wanted.document,
@@ -106,7 +112,7 @@ def _add_replace(router: APIRouter, service: Service) -> None:
             raise HttpProblem("malformed", f"the id of {id!r} stays: leave it out")
         matcher = service.matching.matcher
         wanted = await service.read(_checked, service, entry, None)
-        forecast = await service.read(matcher.forecast, wanted.document["where"])
+        forecast = await service.read(forecast_of, matcher, wanted.document["where"])
         replaced = await service.submit(
             changes.Replace(standing.born, wanted.document, wanted.validity, wanted.webhook)
         )
