@@ -12,7 +12,9 @@ import pytest
 import tamis
 from tamis.server import files
 from tamis.server.errors import LogError
+from tamis.server.files import SubscriptionFiles
 from tamis.server.journal import without_secrets
+from tamis.server.log import Log
 from tamis.server.service import ServerSettings
 from tamis.server.serving import Server
 from tests.server.conftest import Client, Serving, matcher, until
@@ -64,13 +66,38 @@ def test_files_of_a_folder_are_kept_in_step(
     write(one, stays)
     two.unlink()
     with serving(subscriptions=folder, admin_key="the admin key") as client:
-        assert shown(client) == {"d": "level > 9", "own": "level > 1"}
+        until(lambda: shown(client) == {"d": "level > 9", "own": "level > 1"})
     positions = []
     for _ in range(2):
         with serving(subscriptions=folder) as client:
             lines = client.get("/metrics").text.splitlines()
             positions += [each for each in lines if each.startswith("tamis_position ")]
     assert positions[0] == positions[1]  # what is in step makes no entry
+
+
+def test_nothing_ends_while_a_file_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "subscriptions"
+    folder.mkdir()
+    file = folder / "one.jsonl"
+    lines = [json.dumps({"id": id, "where": "level > 3"}) for id in "abc"]
+    file.write_text("\n".join(lines))
+    with Log(tmp_path / "log") as log:
+        following = SubscriptionFiles(folder, log, matcher(), (), lambda born: None)
+
+        def live() -> set[str]:
+            following.keep()
+            return {each.id for each in log.reading.standings() if each.ended is None}
+
+        assert live() == {"a", "b", "c"}
+        for part in ("", lines[0], "\n".join(lines[:2])):  # as an editor writes it
+            file.write_text(part)
+            assert live() == {"a", "b", "c"}
+        assert live() == {"a", "b"}
+        file.write_text("\n".join(lines))
+        assert live() == {"a", "b", "c"}
+        file.unlink()
+        assert live() == {"a", "b", "c"}
+        assert live() == set()
 
 
 def test_a_secret_of_a_file_is_known_again(serving: Serving, tmp_path: Path) -> None:

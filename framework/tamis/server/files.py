@@ -2,8 +2,9 @@
 
 Each `.jsonl` file of the folder holds subscriptions as `tamis match` takes them, each with an id.
 What comes, changes and goes there comes, is replaced and ends in the log; what others subscribed is
-left alone. While anything in the folder cannot be taken nothing ends, so that a file that is half
-written costs nobody a subscription. They have no ticket: the admin reads them, webhooks get them.
+left alone. While anything in the folder cannot be taken, or changes from one look to the next,
+nothing ends, so that a file that is being written costs nobody a subscription. They have no ticket:
+the admin reads them, webhooks get them.
 Cost: the names are read once a second, and the files when one has changed.
 """
 
@@ -57,6 +58,9 @@ class SubscriptionFiles:
         self._networks = networks
         self._changed = changed
         self._stamp: _Stamp | None = None
+        """What the log is in step with."""
+        self._seen: _Stamp | None = None
+        """What was there when it was looked last."""
         self._taken: dict[str, dict[str, Any]] = {}
         """What was taken of each id, as it stood in its file."""
         self._is_whole = True
@@ -73,6 +77,7 @@ class SubscriptionFiles:
         stamp = self._stamps()
         if stamp == self._stamp:
             return
+        stays, self._seen = stamp == self._seen, stamp
         self._stamp, self._is_whole = None, True
         documents = dict(self._documents(stamp))
         standings = {
@@ -86,6 +91,8 @@ class SubscriptionFiles:
         for first in range(0, len(news), _TOGETHER):
             self._take(news[first : first + _TOGETHER], standings)
         gone = [each for id, each in standings.items() if id not in documents]
+        if gone and self._is_whole and not stays:
+            return  # looked at again: what is missing may be about to be written
         for each in gone if self._is_whole else ():
             self._log.submit(changes.Unsubscribe(each.born)).result()
             self._taken.pop(each.id, None)
