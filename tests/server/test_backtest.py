@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tamis
+from tamis.server import backtest
+from tamis.server.changes import Retain
+from tamis.server.payloads import LARGE_LETTERS
+from tamis.server.service import ServerSettings
+from tamis.server.serving import Server
 from tests.server.conftest import Client, Serving
 from tests.server.test_subscriptions import ADMIN, problem
 
@@ -88,6 +95,31 @@ def test_what_retention_removed_is_a_gap(serving: Serving, monkeypatch: pytest.M
         assert (told["gap"], told["matched"]) == (True, 0)
         now = tried(client, "parity = 1", f"&since={time.time() + 60}")
         assert (now["gap"], now["events"], now["until"]) == (False, 0, None)
+
+
+def test_what_retention_removes_meanwhile_is_a_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backtest, "_TOGETHER", 2)
+    with Server(ServerSettings(tmp_path), tamis.Matcher) as server:
+        server.wait_ready()
+        log = server.service.log
+        read = log.reading.traces
+
+        def removed(first: int, last: int) -> object:
+            if last == 4:
+                log.submit(Retain(most_bytes=0, up_to=5)).result()
+            return read(first, last)
+
+        with Client(base_url=server.url, timeout=30) as client:
+            large = [
+                {**each, "text": str(at) * (LARGE_LETTERS + 1)} for at, each in enumerate(events(8))
+            ]
+            client.published(*large)
+            monkeypatch.setattr(log.reading, "traces", removed)
+            told = tried(client, "people >= 0")
+        assert [each["event"] for each in told["matches"]] == ["e0", "e1", "e5", "e6", "e7"]
+        assert (told["gap"], told["complete"]) == (True, True)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tamis
+from tamis.server.changes import Retain
+from tamis.server.payloads import LARGE_LETTERS
+from tamis.server.service import ServerSettings
+from tamis.server.serving import Server
 from tests.server.conftest import Client, Serving, served
 from tests.server.test_subscriptions import ADMIN, problem
 
@@ -190,6 +194,27 @@ def test_what_came_later_and_ended_is_not_close_while_the_matcher_is_behind(
         goes_on.set()
     assert [each["subscription"] for each in told["closest"]] == ["holds"]
     assert (told["came_later"], told["gone_since"]) == (0, 0)
+
+
+@pytest.mark.parametrize("step", ["position_of", "decided", "event_of"])
+def test_an_event_is_gone_that_retention_removes_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    settings = ServerSettings(tmp_path, admin_key="the admin key")
+    with Server(settings, tamis.Matcher) as server:
+        server.wait_ready()
+        log = server.service.log
+        read = getattr(log.reading, step)
+
+        def removed(*given: object) -> object:
+            found = read(*given) if step == "position_of" else None
+            log.submit(Retain(most_bytes=0)).result()
+            return found or read(*given)
+
+        with Client(base_url=server.url, timeout=30) as client:
+            client.published({"id": "e1", "text": "x" * (LARGE_LETTERS + 1)})
+            monkeypatch.setattr(log.reading, step, removed)
+            problem(client.get("/events/e1/content", headers=ADMIN), 404, "not-found")
 
 
 @pytest.fixture(scope="module")

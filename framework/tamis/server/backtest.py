@@ -19,6 +19,7 @@ from tamis.event import Event, itself
 from tamis.policy import Deliveries
 from tamis.server import changes
 from tamis.server.checks import forecast_of
+from tamis.server.errors import EntryGone
 from tamis.server.matching import entry_of, shown_time
 from tamis.server.problems import HttpProblem, overloaded
 from tamis.server.replay import Replay, take_in
@@ -90,6 +91,7 @@ class _Trial:
         self._deliveries = Deliveries(replay, clock=lambda: self._arrival)
         self._counts: Counter[str] = Counter()
         self._failure: str | None = None
+        self._lacks_some = False
         self._listed: dict[str, list[dict[str, Any]]] = {
             "matches": [], "deliveries": [], "undetermined": [],
         }  # fmt: skip
@@ -100,19 +102,20 @@ class _Trial:
         ends = time.monotonic() + MOST_SECONDS
         first = state.floor if since is None else _first_since(reading, since, state.floor)
         until, is_complete = first - 1, True
-        for entry, trace in _events(reading, first - 1, state.cursor):
+        for entry, content, trace in self._events(reading, first - 1, state.cursor):
             if time.monotonic() > ends:
                 is_complete = False
                 break
             self._arrival, until = entry.at, entry.position
-            self._take(entry, reading.event_of(entry), trace or Trace())
+            self._take(entry, content, trace or Trace())
+        is_cut = 1 < state.floor == first and (since is None or since <= state.clock)
         recollection = self._replay.recollection
         return {
             "dry_run": True,
             "since": None if since is None else shown_time(since),
             "until": shown_time(self._arrival) if until >= first else None,
             "complete": is_complete,
-            "gap": 1 < state.floor == first and (since is None or since <= state.clock),
+            "gap": is_cut or self._lacks_some,
             **{name: self._counts[name] for name in ("events", "matched", "delivered", "failed")},
             "open": self._counts["open"],
             "calls": {
@@ -122,6 +125,27 @@ class _Trial:
             },
             **self._listed,
         } | ({} if self._failure is None else {"failure": self._failure})
+
+    def _events(
+        self, reading: LogReaders, after: int, last: int
+    ) -> Iterator[tuple[LogEntry, dict[str, Any], Trace | None]]:
+        """Yields the events between two positions, with what was said of them; retention may remove
+        some meanwhile."""
+        while after < last:
+            entries = reading.entries(after, min(_TOGETHER, last - after))
+            self._lacks_some |= not entries or entries[0].position > after + 1
+            if not entries:
+                return
+            traces = reading.traces(entries[0].position, entries[-1].position)
+            for entry in entries:
+                if entry.kind == changes.PUBLISH:
+                    try:
+                        content = reading.event_of(entry)
+                    except EntryGone:
+                        self._lacks_some = True
+                        continue
+                    yield entry, content, traces.get(entry.position)
+            after = entries[-1].position
 
     def _take(self, entry: LogEntry, content: dict[str, Any], trace: Trace) -> None:
         """Tries one event."""
@@ -162,16 +186,3 @@ def _first_since(reading: LogReaders, since: float, floor: int) -> int:
         else:
             low = found[0].position + 1
     return low
-
-
-def _events(reading: LogReaders, after: int, last: int) -> Iterator[tuple[LogEntry, Trace | None]]:
-    """Yields the events between two positions, with what was said of them."""
-    while after < last:
-        entries = reading.entries(after, min(_TOGETHER, last - after))
-        if not entries:
-            return
-        traces = reading.traces(entries[0].position, entries[-1].position)
-        for entry in entries:
-            if entry.kind == changes.PUBLISH:
-                yield entry, traces.get(entry.position)
-        after = entries[-1].position

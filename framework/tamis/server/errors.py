@@ -14,6 +14,10 @@ class NoRoom(LogError):
     it was done."""
 
 
+class EntryGone(LogError):
+    """An entry that retention removed while it was read."""
+
+
 class Refusal(TamisError):
     """A change that the log does not take; nothing of it was written."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tamis.server.entries import LogState
-from tamis.server.errors import LogError
+from tamis.server.errors import EntryGone, LogError
 from tamis.server.ledger import read_state
 from tamis.server.payloads import Payloads, joined
 from tamis.server.traces import Trace
@@ -196,8 +196,14 @@ class LogReaders:
         ]
 
     def event_of(self, entry: LogEntry) -> dict[str, Any]:
-        """Returns the event of an entry, with what is large of it."""
-        return joined(entry.body["event"], entry.body["payloads"], self._payloads)
+        """Returns the event of an entry, with what is large of it; `EntryGone` where retention has
+        removed that since."""
+        try:
+            return joined(entry.body["event"], entry.body["payloads"], self._payloads)
+        except LogError as bad:
+            if self.time_at(entry.position) is None:
+                raise EntryGone(f"{entry.id!r:.80} is kept no longer") from bad
+            raise
 
     def texts_at(self, position: int) -> list[LiveText]:
         """Returns what was live behind the entry at a position, in the order of subscribing."""

@@ -18,6 +18,7 @@ from tamis.errors import SubscriptionError
 from tamis.result import Result
 from tamis.result.explain import MATCHED, NOT_MATCHED, UNDETERMINED, Explanation
 from tamis.server import examples
+from tamis.server.errors import EntryGone
 from tamis.server.json_answers import JsonResponse
 from tamis.server.matching import entry_of, shown_time
 from tamis.server.nearest import closest
@@ -66,17 +67,22 @@ class Past(NamedTuple):
 def past_of(service: Service, event: str) -> Past:
     """Returns the event of an id; a problem where it is not there, or not decided."""
     reading = service.log.reading
+    gone = HttpProblem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
     position = reading.position_of(event)
-    found = [] if position is None else reading.entries(position - 1, 1)
-    if position is None or not found or found[0].position != position:
-        raise HttpProblem("not-found", f"there is no event {event!r:.80}, or it is kept no longer")
-    verdict = reading.verdict(position)
-    if verdict is None:
+    if position is None:
+        raise gone
+    if position > service.log.state.cursor:
         raise HttpProblem(
             "not-ready", f"{event!r:.80} is not decided yet", headers={"Retry-After": "1"}
         )
-    content = reading.event_of(found[0])
-    return Past(found[0], content, verdict, reading.trace(position))
+    found = reading.decided(position - 1, 1)
+    if not found or found[0][0].position != position:
+        raise gone
+    entry, verdict = found[0]
+    try:
+        return Past(entry, reading.event_of(entry), verdict, reading.trace(position))
+    except EntryGone:
+        raise gone from None
 
 
 def explained(service: Service, past: Past, id: str, born: int | None) -> dict[str, Any]:
