@@ -12,7 +12,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import tamis
+from tamis.server import matching, policies
 from tamis.server.changes import Subscribe
+from tamis.server.entries import LogState
 from tamis.server.errors import LogError
 from tamis.server.log import Log
 from tamis.server.service import ServerSettings
@@ -167,6 +169,40 @@ def test_a_backup_is_served_like_the_log(serving: Serving, tmp_path: Path) -> No
     with served(tmp_path / "restored" / "log") as client:
         found = client.get(f"{address}/matches?wait=0", headers=ticket).json()
         assert [each["event"] for each in found] == ["k4", "k5"]
+
+
+def test_a_backup_begins_at_states_of_policies_that_stay_while_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "_TIDY_SECONDS", 0.0)
+    monkeypatch.setattr(policies, "_SHARE", 0)
+    settings = ServerSettings(tmp_path / "data", admin_key="a", keep_bytes=0)
+    with Server(settings, matcher) as server:
+        server.wait_ready()
+        log = server.service.log
+        make = log.backup
+        with Client(base_url=server.url, timeout=30) as client:
+
+            def passed(floor: int) -> bool:
+                client.published({"level": 1})
+                return log.state.floor > floor
+
+            def made(folder: Path) -> LogState:
+                for _ in range(20):  # as many states are written, and old ones may be removed
+                    client.published({"level": 1})
+                return make(folder)
+
+            address, ticket = client.subscribed("level > 3", deliver={"once": True})
+            client.published({"level": 9})
+            until(lambda: passed(1))
+            monkeypatch.setattr(log, "backup", made)
+            server.service.matching.backup(tmp_path / "copy")
+            floor = log.state.floor
+            until(lambda: passed(floor + 20))
+    with served(tmp_path / "copy") as client:
+        assert client.published({"level": 9}) == [address.rpartition("/")[2]]
+        shown = client.get(address, headers=ticket).json()
+        assert (shown["matched"], shown["due"]) == (2, 1)
 
 
 def test_ending_finishes_what_was_accepted(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, takewhile
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tamis.catalog import Catalog
@@ -128,6 +129,11 @@ class MatchThread:
         self._thread.join()
         if self.broken is None and self._cursor == self.log.reading.state().cursor:
             self._snapshots.write(self._cursor, self._deliveries)
+
+    def backup(self, folder: Path) -> None:
+        """Copies the log as it is now to a new folder, with the state of delivery policies."""
+        with self._snapshots.copying(folder):
+            self.log.backup(folder)
 
     # beginning
 

@@ -24,7 +24,7 @@ _TAGS: list[Any] = ["operations"]
 
 def _packed(service: Service, folder: Path) -> Path:
     """Returns a backup in one file."""
-    service.log.backup(folder / "log")
+    service.matching.backup(folder / "log")
     packed = folder / "log.tar"
     with tarfile.open(packed, "w") as into:
         into.add(folder / "log", "log")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -21,6 +22,7 @@ from tamis.event import Event
 from tamis.files.disk import sync_folder
 from tamis.log import log
 from tamis.policy import Deliveries
+from tamis.policy.saved import is_state
 from tamis.result import Result
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class Snapshots:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / _FOLDER
         self._folder.mkdir(exist_ok=True)
+        self._removing = threading.Lock()
         self._due = 0.0
         self._last = 0
 
@@ -120,11 +123,29 @@ class Snapshots:
             log.error("the state of delivery policies is not saved: %s", bad)
             self._due = time.monotonic() + _AGAIN_SECONDS
             return
+        if self._removing.acquire(blocking=False):  # the next time, where they stay now
+            try:
+                self._remove_old(position)
+            finally:
+                self._removing.release()
+        self._last = position
+        ended = time.monotonic()
+        self._due = ended + _SHARE * (ended - began)
+
+    def _remove_old(self, position: int) -> None:
         with contextlib.suppress(OSError):  # the next time, then
             kept = self.positions(position)[:_KEPT]
             for other in list(self._folder.iterdir()):
                 if other.name not in map(str, kept):
                     shutil.rmtree(other)
-        self._last = position
-        ended = time.monotonic()
-        self._due = ended + _SHARE * (ended - began)
+
+    @contextlib.contextmanager
+    def copying(self, folder: Path) -> Iterator[None]:
+        """Copies the states there are to the folder of a log that is copied within.
+
+        None is removed meanwhile: so the copy of the log does not begin behind all of them."""
+        with self._removing:
+            paths = [path for path in self._folder.iterdir() if is_state(path)]
+            yield
+            for path in paths:
+                shutil.copytree(path, folder / _FOLDER / path.name)
