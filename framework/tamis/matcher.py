@@ -29,7 +29,7 @@ from tamis.catalog import Catalog, CatalogSubscription
 from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Intake, NewSubscription, entry_of
-from tamis.catalog.renewal import rebound, renewal, swap
+from tamis.catalog.renewal import Renewal, rebound, renewal, swap
 from tamis.catalog.resolve import ResolvedAlternative
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider, Underway
@@ -138,6 +138,7 @@ class Matcher:
         self.in_flight = checked_in_flight(in_flight)
         """The number of events matched at once where many are given."""
         self._lock, self._changing = ReaderWriterLock(), threading.Lock()
+        self._refreshing = threading.Lock()
         self._lessons = Lessons(
             self._catalog, self._sieve, self._following, self._changing, self._lock
         )
@@ -264,28 +265,33 @@ class Matcher:
         Matching goes on while sources are read; no match sees two versions of an operator.
         Subscriptions that the new version refuses are undetermined, with that reason. An
         operator whose sources cannot be read stays as it is, with a `PluginWarning`."""
-        made = renewal(self.operators)
-        if made.names:
-            with seldom_collected(), self._changing:
-                self._drop_expired()
-                bound = rebound(self._catalog, self._intake.renewed(made.operators, made.names))
-                ends = self._expiry.ends()
-                with self._lock.writing(), self._expiry.change():
-                    self.operators.take(made.operators)
-                    for each in bound.moved:  # all of them first: calls of one key are one thing
-                        self._remove(each.id, replaced=True)
-                    swap(self._catalog, bound.still)
-                    self._add(bound.moved, (ends.get(each.id, math.inf) for each in bound.moved))
-                    self._problems.forget()
-                    self._catalog.implications.is_deferred = True
-                for name in made.names:
-                    self.memo.forget(name)
-                self._following.warn_of_troubles()
-            self._lessons.ask_implications(is_deferred=True)
+        with self._refreshing:  # sources that were read before would undo what another one took
+            made = renewal(self.operators)
+            if made.names:
+                self._renew(made)
         for words in made.troubles:
             log.warning("%s", words)
             warnings.warn(words, PluginWarning, stacklevel=2)
         return sorted(made.names)
+
+    def _renew(self, made: Renewal) -> None:
+        """Takes operators that were made anew, and binds subscriptions to them."""
+        with seldom_collected(), self._changing:
+            self._drop_expired()
+            bound = rebound(self._catalog, self._intake.renewed(made.operators, made.names))
+            ends = self._expiry.ends()
+            with self._lock.writing(), self._expiry.change():
+                self.operators.take(made.operators)
+                for each in bound.moved:  # all of them first: calls of one key are one thing
+                    self._remove(each.id, replaced=True)
+                swap(self._catalog, bound.still)
+                self._add(bound.moved, (ends.get(each.id, math.inf) for each in bound.moved))
+                self._problems.forget()
+                self._catalog.implications.is_deferred = True
+            for name in made.names:
+                self.memo.forget(name)
+            self._following.warn_of_troubles()
+        self._lessons.ask_implications(is_deferred=True)
 
     def refreshing(self, seconds: float = 60.0) -> AbstractContextManager[None]:
         """Refreshes every so many seconds in a thread of its own, for `with`."""
@@ -552,4 +558,5 @@ class Matcher:
 
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading:
-            return explain(result, id, self._language, self._intake.resolver())
+            resolver = self._intake.resolver(self.operators.renewable)  # what is gone is told too
+            return explain(result, id, self._language, resolver)

@@ -1,0 +1,94 @@
+"""Checks refreshing operators whose sources change, in two threads, and results from before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Event, Thread
+from typing import Any
+
+import tamis
+from tamis.operators import record_of
+
+
+class Source:
+    """A source of one operator, `NAME(number)`: whether a number is one of those that it holds."""
+
+    def __init__(self, name: str, *held: int) -> None:
+        self.name = name
+        self.held = set(held)
+        self.is_strict = False
+        """Whether other numbers than those that it holds are refused."""
+        self.version = 1
+        self.before: Callable[[], object] = lambda: None
+        """What is done while it is read."""
+
+    def change(self, *held: int) -> None:
+        self.held, self.version = set(held), self.version + 1
+
+    def renewed(self) -> list[tamis.OperatorRecord]:
+        held, version, is_strict = set(self.held), str(self.version), self.is_strict
+        self.before()
+
+        def check(number: int) -> None:
+            if is_strict and number not in held:
+                raise ValueError(f"{number} is gone")
+
+        @tamis.operator(name=self.name, inputs=("a",), version=version, check=check)
+        def holds(event: Any, number: int) -> bool:
+            return number in held
+
+        return [replace(record_of(holds), renewed=self.renewed)]
+
+
+def matched(matcher: tamis.Matcher) -> list[str]:
+    return [match.subscription for match in matcher.match({"a": 1}).matches]
+
+
+def test_a_slow_refresh_does_not_undo_a_later_one() -> None:
+    first, second = Source("first"), Source("second")
+    matcher = tamis.Matcher([*first.renewed(), *second.renewed()])
+    matcher.subscribe("first(1)", id="s1")
+    matcher.subscribe("second(1)", id="s2")
+    is_read, goes_on = Event(), Event()
+
+    def wait() -> None:
+        second.before = lambda: None
+        is_read.set()
+        goes_on.wait(0.5)
+
+    second.change(1)
+    second.before = wait  # the first source has been read by then, and is as it was
+    slow = Thread(target=matcher.refresh)
+    slow.start()
+    assert is_read.wait(30)
+    first.change(1, 2)
+
+    def refresh() -> None:
+        matcher.refresh()
+        goes_on.set()
+
+    quick = Thread(target=refresh)
+    quick.start()
+    slow.join()
+    quick.join()
+    matcher.subscribe("first(2)", id="s3")
+    assert matched(matcher) == ["s1", "s2", "s3"]
+    assert matcher.refresh() == []
+
+
+def test_what_an_operator_refuses_by_now_is_explained_of_a_result_from_before() -> None:
+    source = Source("holds", 1, 2)
+    matcher = tamis.Matcher(source.renewed())
+    matcher.subscribe("holds(1)", id="s1")
+    matcher.subscribe("holds(1) and holds(2)", id="s2")
+    result = matcher.match({"a": 1})
+    source.change(2)
+    source.is_strict = True
+    assert matcher.refresh() == ["holds"]
+    matcher.unsubscribe("s1")
+    matcher.unsubscribe("s2")
+    explained = result.explain("s1")
+    assert explained.data["verdict"] == "matched"
+    assert explained.data["alternatives"][0]["predicates"][0]["truth"] is True
+    assert result.explain("s2").data["verdict"] == "matched"
