@@ -72,7 +72,8 @@ class Gateway:
         self._isolation.expect(record)
 
     def close(self) -> None:
-        """Ends worker processes; calls that are made later begin new ones."""
+        """Ends threads and worker processes; calls that are made later begin new ones."""
+        self._lanes.close()
         self._isolation.close()
 
     def failing(self) -> list[dict[str, object]]:

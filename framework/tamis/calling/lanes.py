@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -16,65 +18,103 @@ _MOST_LATE = 32
 class Lanes:
     """Worker threads for calls with a deadline; one that is late is left behind and replaced.
 
-    An operator that has left too many behind is not called until one of them ends."""
+    An operator that has left too many behind is not called until one of them ends. Threads end with
+    `close()`, or when nobody holds this any more, each after what it is doing."""
 
     def __init__(self) -> None:
-        self._begin()
+        self._begin(_Pool())
 
-    def _begin(self) -> None:
-        """Begins without lanes; after a fork too, which takes no threads along."""
-        self._process = os.getpid()
-        self._idle: queue.SimpleQueue[queue.SimpleQueue[Any]] = queue.SimpleQueue()
-        self._late: Counter[str] = Counter()
-        self._lock = threading.Lock()
+    def _begin(self, pool: _Pool) -> None:
+        self._pool = pool
+        self._end = weakref.finalize(self, pool.end)
+        self._end.atexit = False
+
+    def close(self) -> None:
+        """Ends the threads; work that is handed in later begins new ones."""
+        end = self._end
+        self._begin(_Pool(self._pool))
+        end()
 
     def check(self, name: str) -> None:
         """Raises `NoPlaceError` where too many calls of an operator were left behind."""
-        if self._process != os.getpid():
-            self._begin()
-        if self._late and self._late[name] >= _MOST_LATE:
-            raise NoPlaceError(f"{self._late[name]} earlier calls of {name} have not ended yet")
+        if self._pool.process != os.getpid():
+            self._begin(_Pool())  # a fork takes no threads along
+        late = self._pool.late
+        if late and late[name] >= _MOST_LATE:
+            raise NoPlaceError(f"{late[name]} earlier calls of {name} have not ended yet")
 
     def run(
         self, work: Callable[[], Any], timeout: float | None, name: str, grace: float = 0.0
     ) -> Any:
         """Returns the result of the work, or its exception, or that it is late."""
         self.check(name)
-        try:
-            lane = self._idle.get_nowait()
-        except queue.Empty:
-            lane = queue.SimpleQueue()
-            threading.Thread(
-                target=self._serve, args=(lane,), name="tamis-lane", daemon=True
-            ).start()
+        pool = self._pool
         errand = _Errand(work, name)
-        lane.put(errand)
+        pool.lane().put(errand)
         try:
             result, problem = errand.outcome.get(timeout=timeout and timeout + grace)
         except queue.Empty:
-            with self._lock:
+            with pool.lock:
                 if not errand.done:
                     errand.late = True
-                    self._late[name] += 1
+                    pool.late[name] += 1
             raise late(timeout) from None
         if problem is not None:
             raise problem
         return result
 
-    def _serve(self, lane: queue.SimpleQueue[Any]) -> None:
-        while True:
-            errand = lane.get()
-            done: tuple[Any, BaseException | None]
-            try:
-                done = (errand.work(), None)
-            except BaseException as problem:
-                done = (None, problem)
-            with self._lock:
-                errand.done = True
-                self._late[errand.name] -= errand.late
-            self._idle.put(lane)
-            errand.outcome.put(done)
-            del errand, done
+
+class _Pool:
+    """The state that threads share; they hold this and not its owner, so that they end with it.
+
+    Who takes a lane from those that idle is the only one to put something into it."""
+
+    def __init__(self, before: _Pool | None = None) -> None:
+        self.process = os.getpid()
+        self.ended = False
+        self.idle: queue.SimpleQueue[_Lane] = queue.SimpleQueue()
+        self.late: Counter[str] = Counter() if before is None else before.late
+        self.lock: threading.Lock = threading.Lock() if before is None else before.lock
+
+    def lane(self) -> _Lane:
+        """Returns a lane that nobody else has."""
+        try:
+            return self.idle.get_nowait()
+        except queue.Empty:
+            lane: _Lane = queue.SimpleQueue()
+            threading.Thread(
+                target=_serve, args=(lane, self), name="tamis-lane", daemon=True
+            ).start()
+            return lane
+
+    def end(self) -> None:
+        """Ends the threads that idle, and the others once they do; without the lock, for garbage is
+        collected at any moment."""
+        self.ended = True
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self.idle.get_nowait().put(None)
+
+
+def _serve(lane: _Lane, pool: _Pool) -> None:
+    """Runs as a thread of a pool."""
+    while (errand := lane.get()) is not None:
+        done: tuple[Any, BaseException | None]
+        try:
+            done = (errand.work(), None)
+        except BaseException as problem:
+            done = (None, problem)
+        with pool.lock:
+            errand.done = True
+            pool.late[errand.name] -= errand.late
+        pool.idle.put(lane)
+        errand.outcome.put(done)
+        del errand, done
+        if pool.ended:
+            pool.end()
+    loop = getattr(_loops, "loop", None)
+    if loop is not None:
+        loop.close()
 
 
 _loops = threading.local()
@@ -119,6 +159,9 @@ class _Errand:
         self.name = name
         self.outcome: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
         self.done = self.late = False
+
+
+_Lane = queue.SimpleQueue[_Errand | None]
 
 
 class LateError(Exception):

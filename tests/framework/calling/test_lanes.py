@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 import time
@@ -180,6 +181,38 @@ def test_an_async_call_that_blocks_or_exits_harms_no_other() -> None:
         ("a", "blocks(): timed out: no answer within 0.1 s"),
         ("b", "exits(): raised: SystemExit"),
     ]
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_threads_and_their_loops_end_with_the_matcher(closes: bool) -> None:
+    @tamis.operator(timeout=20)
+    async def awaited(event: Any) -> bool:
+        return True
+
+    def lanes() -> set[threading.Thread]:
+        return {each for each in threading.enumerate() if each.name == "tamis-lane"}
+
+    before, open_files = lanes(), len(os.listdir("/dev/fd"))
+    late = slow("late", seconds=30, timeout=0.02)
+    matcher = tamis.Matcher([late, awaited])
+    matcher.subscribe("late()")
+    matcher.subscribe("awaited()")
+    assert len(matcher.match({}).matches) == 1
+    own = lanes() - before
+    assert len(own) == 2
+    if closes:
+        matcher.close()
+        assert len(matcher.match({}).matches) == 1  # which begins new ones
+        own |= lanes() - before
+        matcher.close()
+    else:
+        del matcher
+        gc.collect()
+    late.released.set()
+    for each in own:
+        each.join(30)
+    assert not own & lanes()
+    assert len(os.listdir("/dev/fd")) <= open_files
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
