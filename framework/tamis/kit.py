@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from tamis.numeric.lists import lists_by_number
     from tamis.numeric.types import Bytes, Flags, Floats, Ints, SmallFloats, SmallInts, TinyInts
-    from tamis.numeric.views import bare, bare_at, bare_table_at, places_of
+    from tamis.numeric.views import bare, bare_at, bare_table_at, places_of_all
     from tamis.waiting import COMPILING, waiting_for
 
 _HOMES = {
@@ -49,7 +49,7 @@ _HOMES = {
         ("Bytes", "Flags", "Floats", "Ints", "SmallFloats", "SmallInts", "TinyInts"),
         "numeric.types",
     ),
-    **dict.fromkeys(("bare", "bare_at", "bare_table_at", "places_of"), "numeric.views"),
+    **dict.fromkeys(("bare", "bare_at", "bare_table_at", "places_of_all"), "numeric.views"),
     **dict.fromkeys(("COMPILING", "waiting_for"), "waiting"),
 }
 
@@ -86,7 +86,7 @@ __all__ = [
     "kind_of",
     "late",
     "lists_by_number",
-    "places_of",
+    "places_of_all",
     "portable",
     "portable_parts",
     "view_of",

@@ -168,9 +168,11 @@ class Problem:
         return other
 
     def __post_init__(self) -> None:
-        for array in vars(self).values():
-            if isinstance(array, np.ndarray):
-                array.setflags(write=False)
+        """Makes of the arrays what functions are compiled for: contiguous and read-only."""
+        own = vars(self)
+        for name, dtype in _DTYPES.items():
+            own[name] = given = np.ascontiguousarray(own[name], dtype)
+            given.setflags(write=False)
 
 
 def is_large_problem(edges: int, highest_key: int) -> bool:
@@ -203,6 +205,19 @@ def smallest_problem() -> Problem:
     )
 
 
+_DTYPES: dict[str, type[np.generic]] = {
+    **dict.fromkeys(("alternative_key", "alternative_subscription"), np.int64),
+    "alternative_binds": np.bool_,
+    **dict.fromkeys(("alternative_start", "edge_test"), np.int64),
+    "edge_sign": np.int8,
+    "test_call": np.int64,
+    **dict.fromkeys(("test_selectivity", "call_cost", "call_failure"), np.float64),
+    "call_group": np.int64,
+    "group_price": np.float64,
+    "call_batch": np.int64,
+    "call_marginal": np.float64,
+    "implications": np.int64,
+}
 _FROM_SHAPE = {name for name, found in vars(Problem).items() if isinstance(found, cached_property)}
 
 
@@ -251,7 +266,8 @@ KNOWN, DECIDED = range(2)
 
 
 class ReadingRun(Run, Protocol):
-    """A run that looks itself at what is known when it is asked, and is not told of it then.
+    """A run that looks itself at what is known when it is asked, and is not told of it then; it is
+    not asked any more when all alternatives are decided.
 
     Beyond the limit it may ask for calls that every planner must make: each is the last that some
     open alternative needs, whatever the others answer."""

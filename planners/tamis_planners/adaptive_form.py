@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamis.kit import Ints, compiled, view_of
-from tamis.planning import Progress
+from tamis.kit import compiled, view_of
 from tamis_planners.adaptive_kernels import advance
 from tamis_planners.adaptive_opening import open_all
 from tamis_planners.adaptive_scenes import learn_scene
@@ -26,10 +25,8 @@ class PlannerForm(NamedTuple):
 
     view: Callable[[Any], Any]
     """Makes what the functions take of an array; both share the memory."""
-    handle: Callable[[WorthState], Any]
-    """Makes what they take of a state."""
-    reading: Callable[[Any, Progress], Any]
-    """Makes of that what reads this progress."""
+    handle: Callable[[tuple[Any, ...]], Any]
+    """Makes what they take of the arrays of a state."""
     lay_out: Callable[..., None]
     open_all: Callable[..., None]
     weigh_all: Callable[..., Any]
@@ -42,8 +39,8 @@ CHANGING = tuple(at for at, name in enumerate(WorthState._fields) if name not in
 """The places of the arrays of a state that outcomes change."""
 
 
-def _views(state: WorthState) -> WorthState:
-    return WorthState(*(view_of(each) for each in state))
+def _views(arrays: tuple[Any, ...]) -> WorthState:
+    return WorthState(*(view_of(each) for each in arrays))
 
 
 def views_again(views: WorthState, state: WorthState) -> WorthState:
@@ -54,15 +51,9 @@ def views_again(views: WorthState, state: WorthState) -> WorthState:
     return WorthState._make(found)
 
 
-def _reading(views: WorthState, progress: Progress) -> WorthState:
-    read = (view_of(each) for each in progress)
-    return WorthState._make([*views[: -len(progress)], *read])
-
-
 INTERPRETED = PlannerForm(
     view_of,
     _views,
-    _reading,
     lay_out,
     open_all,
     weigh_all,
@@ -74,7 +65,7 @@ INTERPRETED = PlannerForm(
 
 def compiled_form() -> PlannerForm:
     """Returns the compiled form; each function is compiled with its first call."""
-    from tamis.kit import places_of
+    from tamis.kit import places_of_all
     from tamis_planners.adaptive_compiled import (
         advance_compiled,
         lay_out_compiled,
@@ -82,14 +73,9 @@ def compiled_form() -> PlannerForm:
         weigh_all_compiled,
     )
 
-    def reading(places: Ints, progress: Progress) -> Ints:
-        places[-len(progress) :] = places_of(progress)
-        return places
-
     return PlannerForm(
         np.asarray,
-        places_of,
-        reading,
+        places_of_all,
         lay_out_compiled,
         open_all_compiled,
         weigh_all_compiled,

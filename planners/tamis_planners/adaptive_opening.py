@@ -11,7 +11,7 @@ import numpy as np
 
 from tamis.kit import Flags, Floats, Ints, portable
 from tamis.planning import Problem, Progress
-from tamis_planners.adaptive_shape import FIXED, ProblemShape, given_arrays
+from tamis_planners.adaptive_shape import FIXED, ProblemShape
 from tamis_planners.adaptive_state import (
     BATCH,
     BLOCK,
@@ -73,17 +73,12 @@ def opened(
     if len(problem.implications):
         state.numbers[IMPLYING] = 1
         state.calls[problem.test_call[problem.implications[:, 2]], IMPLICABLE] = 1
-    given = given_arrays(
-        (problem.alternative_subscription, np.int64),
-        (problem.alternative_binds, np.bool_),
-        (problem.call_cost, np.float64),
-        (problem.call_failure, np.float64),
-        (problem.call_marginal, np.float64),
-        (problem.call_group, np.int64),
-        (problem.call_batch, np.int64),
-        (problem.group_price, np.float64),
+    given = (
+        *(problem.alternative_subscription, problem.alternative_binds),
+        *(problem.call_cost, problem.call_failure, problem.call_marginal),
+        *(problem.call_group, problem.call_batch, problem.group_price),
     )
-    handle = form.handle(state)
+    handle = form.handle(tuple(state))
     form.open_all(handle, *map(form.view, given), shape.batches)
     form.weigh_all(handle)
     return state, handle

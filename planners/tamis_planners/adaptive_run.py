@@ -60,7 +60,7 @@ class PreparedProblem:
             arrays[at] = arrays[at].copy()
         state = WorthState._make(arrays)
         form = self._form
-        return state, form.handle(state) if form.is_compiled else views_again(handle, state)
+        return state, form.handle(tuple(state)) if form.is_compiled else views_again(handle, state)
 
 
 class AdaptiveRun:
@@ -72,7 +72,7 @@ class AdaptiveRun:
         self._form = form
         self._state = state
         self._handle = handle
-        self._picks = state.picks.data
+        self._advance, self._picks = form.advance, state.picks.data
         self._belief = None if likelihood is None else Belief(likelihood, form)
         self._progress = UNREAD
         self._told: ToldProgress | None = None
@@ -80,7 +80,7 @@ class AdaptiveRun:
     def next(self, limit: int) -> Sequence[int]:
         if self._belief is not None:
             self._belief.hear(self._state, self._progress, self._handle)
-        picked = self._form.advance(self._handle, limit)
+        picked = self._advance(self._handle, limit)
         return (self._picks[0],) if picked == 1 else self._picks[:picked].tolist()
 
     def read(self, progress: Progress) -> None:
@@ -89,7 +89,12 @@ class AdaptiveRun:
 
     def _read(self, progress: Progress) -> None:
         self._progress = progress
-        self._handle = self._form.reading(self._handle, progress)
+        form, count = self._form, len(progress)
+        if form.is_compiled:
+            self._handle[-count:] = form.handle(tuple(progress))
+        else:
+            views = map(form.view, progress)
+            self._handle = WorthState._make([*self._handle[:-count], *views])
 
     def observe(
         self, tests: Sequence[int], outcomes: Sequence[int], decided: Sequence[int]

