@@ -393,7 +393,7 @@ class Matcher:
         id, made up when not given. Subscriptions that are open when `deadline_seconds` are over, or
         when the `budget` cannot pay the next call, are undetermined, and in `result.possible`."""
         seen, stages, underway = self._begun(event, folder, default_id, deadline_seconds, budget)
-        decision = None if underway is None else self._decider.finish(underway)
+        decision = None if underway is None else underway.finish()
         return self._ended(seen, stages, decision)
 
     def match_many(self, events: Iterable[Mapping[str, Any]]) -> Iterator[Result]:
@@ -472,17 +472,16 @@ class Matcher:
             explain=self._explain,
             statistics=self._statistics,
         )  # fmt: skip
-        underway = None
-        if skeleton is not None:
+        if skeleton is None:
+            stages.begin_deciding(searched)
+            return seen, stages, None
+        if not skeleton.problem.is_large:
             LOADING.count(skeleton.problem, self._following.compile)
-            decision = Decision(skeleton, taken, self.limits, stages)
-            needless = seen.needless = skeleton.needless(plain)
-            stages.begin_deciding(searched)
-            event_calls = EventCalls(taken, seconds)
-            underway = self._decider.begin(planner, decision, event_calls, needless, budget=budget)
-        else:
-            stages.begin_deciding(searched)
-        return seen, stages, underway
+        decision = Decision(skeleton, taken, self.limits, stages)
+        needless = seen.needless = skeleton.needless(plain) if len(plain) else ()
+        stages.begin_deciding(searched)
+        calls = EventCalls(taken, seconds)
+        return seen, stages, self._decider.begin(planner, decision, calls, needless, budget=budget)
 
     def _ended(self, seen: ResultParts, stages: StageClock, decision: Decision | None) -> Result:
         """Learns from an event that is decided, and makes its result."""

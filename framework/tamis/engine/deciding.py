@@ -9,7 +9,7 @@ Invariant: no call is made twice for an event.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import index, itemgetter
 from typing import Protocol
@@ -28,7 +28,7 @@ from tamis.errors import PlannerError
 from tamis.limits import Budget
 from tamis.operators.asking import Call
 from tamis.operators.specification import PROCESS, Preparation, Specification
-from tamis.planning import FALSE, Planner
+from tamis.planning import DECIDED, FALSE, Planner
 
 ROUND = 256
 """Invocations that a planner may ask for at once, where there are workers."""
@@ -76,14 +76,7 @@ class Decider:
         known: Iterable[Answered] = (),
     ) -> Decision:
         """Makes the calls that the planner asks for, then those it left over."""
-        return self.finish(self.begin(planner, decision, event_calls, needless, known))
-
-    def finish(self, underway: Underway) -> Decision:
-        """Makes the calls that an event wants until it is decided."""
-        while underway.due is not None:
-            underway.take(underway.calls.answers(underway.decision, underway.due))
-        underway.check()
-        return underway.decision
+        return self.begin(planner, decision, event_calls, needless, known).finish()
 
     def begin(
         self,
@@ -122,12 +115,20 @@ class Underway:
         """The decision as it is now."""
         return self._course.decision
 
+    def finish(self) -> Decision:
+        """Makes the calls that the event wants until it is decided."""
+        course, answers = self._course, self.calls.answers
+        if self.due is not None:
+            course.given = answers(course.decision, self.due)
+            for due in self._steps:
+                course.given = answers(course.decision, due)
+        return course.decision
+
     def take(self, answers: list[Answered]) -> None:
         """Goes on with the answers to the calls that are due, in their order."""
+        self._course.given = answers
         try:
-            self.due = self._steps.send(answers)
-        except StopIteration:
-            self.due = None
+            self.due = next(self._steps, None)
         except Exception as problem:
             self.due, self._problem = None, problem
 
@@ -215,6 +216,8 @@ class DecisionCourse:
         self._later: list[int] = []
         """The calls that the planner has asked for with others, and that are paid after these."""
         self.decision = decision
+        self.given: list[Answered] = []
+        """The answers to the calls that it wanted last, given before it is asked for the next."""
         self._planner = planner
         self._needless = needless
         self._answered = answered
@@ -231,10 +234,11 @@ class DecisionCourse:
     def _begin(self, decision: Decision) -> None:
         """Decides what needs no call, or no more than the answers that were given so far."""
         decision.begin(self._needless)
-        decision.take_all(self._answered)
+        if self._answered:
+            decision.take_all(self._answered)
 
-    def steps(self) -> Generator[Sequence[int], list[Answered], None]:
-        """Yields the calls to make next, and is sent their answers."""
+    def steps(self) -> Iterator[Sequence[int]]:
+        """Yields the calls to make next."""
         while True:
             try:
                 yield from self._attempt(self.decision)
@@ -247,33 +251,36 @@ class DecisionCourse:
                 skeleton = now.skeleton.without_wider()
                 self.decision = Decision(skeleton, now.event, now.limits, now.stages)
 
-    def _attempt(self, decision: Decision) -> Generator[Sequence[int], list[Answered], None]:
+    def _attempt(self, decision: Decision) -> Iterator[Sequence[int]]:
         """Decides the event, from the answers that were given so far."""
-        stages, seconds = decision.stages, decision.stages.seconds
-        timer = stages.timer
+        stages, seconds, purse = decision.stages, decision.stages.seconds, self._purse
+        timer, answered, take_all = stages.timer, self._answered, decision.take_all
+        counts, count = decision.counts, len(decision.skeleton.rows)
         self._begin(decision)
-        stages.end("deciding")
-        run = GuardedRun(self._planner, decision.problem)
-        run.begin(decision)
+        now = timer()
+        seconds["deciding"] += now - stages.last
+        stages.last = now
+        run = GuardedRun(self._planner, decision.problem, decision)
         self._asked, self._later = set(), []
-        are_all_due = not (self._answered or decision.may_know_without_calls)
-        while calls := self._wanted(run, decision):
+        are_all_due = not (answered or decision.may_know_without_calls)
+        while (run.is_told or counts[DECIDED] < count) and (calls := self._wanted(run, decision)):
             due: Sequence[int] = calls if are_all_due else self._due(decision, run, calls)
             ends = None
-            if self._purse is not None:
-                due, ends = self._purse.pay(due)
+            if purse is not None:
+                due, ends = purse.pay(due)
             if due:
                 now = timer()
                 seconds["planner"] += now - stages.last
                 stages.last = now
-                answers = yield due
+                yield due
+                answers = self.given
                 now = timer()
                 seconds["operators"] += now - stages.last
                 stages.last = now
-                if self._purse is not None:
+                if purse is not None:
                     answers, ends = _in_time(answers, ends)
-                self._answered += answers
-                decision.take_all(answers)
+                answered += answers
+                take_all(answers)
                 now = timer()
                 seconds["deciding"] += now - stages.last
                 stages.last = now
@@ -282,7 +289,9 @@ class DecisionCourse:
             if ends is not None:
                 decision.stop(ends)
                 break
-        stages.end("planner")
+        now = timer()
+        seconds["planner"] += now - stages.last
+        stages.last = now
 
     def _wanted(self, run: GuardedRun, decision: Decision) -> list[int]:
         """Returns the calls to make now: what the planner asks for, or one that it left over.
@@ -291,7 +300,7 @@ class DecisionCourse:
         if self._later:
             calls = self._later
         else:
-            asked, count = self._asked, len(decision.skeleton.calls)
+            asked, count = self._asked, run.calls
             try:
                 calls = [*map(index, run.unguarded_next(self._most))]
             except Exception as failure:
@@ -303,7 +312,7 @@ class DecisionCourse:
                     raise PlannerError(f"planner {name} asked for call {call}{problem}")
                 asked.add(call)
             if not calls:
-                left_over = decision.next_needed() if decision.open else None
+                left_over = decision.next_needed()
                 return [] if left_over is None else [left_over]
         if self._purse is not None and self._most == 1:
             first = _first_invocation(decision.skeleton.batches, calls)
@@ -331,6 +340,7 @@ class EventAnswers:
     def __init__(self, decider: Decider, event_calls: EventCalls) -> None:
         self.decider = decider
         self.event_calls = event_calls
+        self._call = decider.gateway.call
         self._shelves: dict[str, Shelf | None] = {}
 
     def remembered(self, decision: Decision) -> list[Answered]:
@@ -351,9 +361,16 @@ class EventAnswers:
 
     def answers(self, decision: Decision, calls: Sequence[int]) -> list[Answered]:
         """Returns the answers to calls, in their order."""
-        skeleton, at_once = decision.skeleton, self.decider.executor.at_once
-        if len(calls) == 1 or (at_once == 1 and not skeleton.has_batches):
-            return [self._answered(call, skeleton.calls[call]) for call in calls]
+        skeleton, shelves = decision.skeleton, self._shelves
+        if len(calls) == 1 or (self.decider.executor.at_once == 1 and not skeleton.has_batches):
+            answered: list[Answered] = []
+            for number in calls:
+                asked = skeleton.calls[number]
+                if shelves and shelves.get(asked.specification.name) is not None:
+                    answered.append((number, *self._given([asked])[0]))
+                else:
+                    answered.append((number, self._call(asked, self.event_calls), CALLED))
+            return answered
         invocations: dict[tuple[int, int], list[int]] = {}
         for call in calls:
             batch = skeleton.batches[call]
@@ -368,12 +385,6 @@ class EventAnswers:
         ):
             found.update(zip(together, given, strict=True))
         return [(call, *found[call]) for call in calls]
-
-    def _answered(self, number: int, call: Call) -> Answered:
-        """Returns the answer to a call that is made by itself."""
-        if self._shelves.get(call.specification.name) is None:
-            return number, self.decider.gateway.call(call, self.event_calls), CALLED
-        return number, *self._given([call])[0]
 
     def shelf_of(self, name: str) -> Shelf | None:
         """Returns the memo's shelf for an operator's answers about the event, if they are kept."""

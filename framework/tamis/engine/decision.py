@@ -93,11 +93,15 @@ class Decision:
         self.left_open: frozenset[int] = frozenset()
         """The alternatives that were open then."""
         self._form = skeleton.opening.form
+        self._settle_and_follow = self._form.settle_and_follow
         self._state, self._handle = skeleton.opening.state()
         self._alternatives, self._tests = self._state.alternatives.data, self._state.tests.data
-        self._outcome, self._counts = self._state.outcome.data, self._state.counts.data
+        self._outcome, self.counts = self._state.outcome.data, self._state.counts.data
         self._numbers = self._state.numbers.data
         self._call_tests = skeleton.call_tests
+        *_, known, outcome, decided, counts = self._state
+        self.progress = Progress(known, outcome, decided, counts)
+        """The lists of what is known by now; they go on growing."""
         self._told = (0, 0)
         """How many known tests and decided alternatives were news already."""
         self._is_plain = not (self.problem.implications.size or skeleton.plans or skeleton.narrower)
@@ -123,9 +127,7 @@ class Decision:
         self._check_inputs()
         self._exclude()
         self._conclude(list(self.excluded))
-        alternatives = self._state.alternatives
-        without_calls = (alternatives[:, LEFT] == 0) & (alternatives[:, VERDICT] == OPEN)
-        for alternative in without_calls.nonzero()[0].tolist():
+        for alternative in self.skeleton.untested:
             if self._is_undecided(alternative):  # a sibling may have made it needless
                 self._finish(alternative)
         self.may_know_without_calls = bool(
@@ -193,12 +195,14 @@ class Decision:
                 self._settle_plain(plain)
                 plain = []
                 self._take_other(call, answer, _CODES[how])
-        self._settle_plain(plain)
+        if len(plain) == 3:
+            test, outcome, code = plain
+            self._settle_and_follow(self._handle, test, outcome, code)
+        else:
+            self._settle_plain(plain)
 
     def _settle_plain(self, plain: list[int]) -> None:
-        if len(plain) == 3:
-            self._form.settle_and_follow(self._handle, *plain)
-        elif plain:
+        if plain:
             rows = np.array(plain, np.int64).reshape(-1, 3)
             self._form.settle_all(self._handle, self._form.view(rows))
 
@@ -389,12 +393,6 @@ class Decision:
     def _views(self) -> state.EventState:
         return views_of(self._state)
 
-    @property
-    def progress(self) -> Progress:
-        """The lists of what is known by now; they go on growing."""
-        state = self._state
-        return Progress(state.known, state.outcome, state.decided, state.counts)
-
     def news(self) -> News:
         """Returns what is known since it was last asked."""
         known, outcome, decided, counts = self.progress
@@ -402,11 +400,6 @@ class Decision:
         tests = known[known_before : self._told[KNOWN]]
         decided = decided[decided_before : self._told[DECIDED]]
         return News(tests.tolist(), outcome[tests].tolist(), decided.tolist())
-
-    @property
-    def open(self) -> int:
-        """The number of alternatives without a verdict."""
-        return len(self._alternatives) - self._counts[DECIDED]
 
     def next_needed(self) -> int | None:
         """Returns a call that an open alternative needs, and the planner has not asked for.
@@ -462,7 +455,7 @@ class Decision:
     @cached_property
     def outcomes(self) -> dict[int, str]:
         """The way each test was decided, in the order in which they were."""
-        known = self._state.known[: self._counts[KNOWN]]
+        known = self._state.known[: self.counts[KNOWN]]
         hows = self._state.tests[known, HOW].tolist()
         return {test: _HOWS[how] for test, how in zip(known.tolist(), hows, strict=True)}
 

@@ -28,10 +28,14 @@ def made_planner(plugins: Plugins, planner: str | Planner | PlannerRecord) -> Pl
 
 
 class GuardedRun:
-    """The run of a planner, its failures named as such."""
+    """The run of a planner, its failures named as such.
 
-    def __init__(self, planner: Planner, problem: Problem) -> None:
-        self._name = type(planner).__name__
+    It knows what is known of an event that is given; one that reads, also what comes later."""
+
+    def __init__(
+        self, planner: Planner, problem: Problem, decision: Decision | None = None
+    ) -> None:
+        self._name, self.calls = type(planner).__name__, len(problem.call_cost)
         try:
             self._run = planner.begin(problem)
             self.unguarded_next, self._observe = self._run.next, self._run.observe
@@ -40,9 +44,10 @@ class GuardedRun:
         self._read = getattr(self._run, "read", None)
         self.is_told = self._read is None
         """True if it is told what is known, and does not read it."""
+        if decision is not None:
+            self._inform(decision)
 
-    def begin(self, decision: Decision) -> None:
-        """Lets the run know what is known of an event by now; one that reads, also later."""
+    def _inform(self, decision: Decision) -> None:
         if self._read is None:
             if any(news := decision.news()):
                 self.observe(*news)

@@ -39,8 +39,8 @@ class KernelLoading:
         self._beginning = threading.Lock()
 
     def count(self, problem: Problem, compile_planner: Callable[[], object] | None) -> None:
-        """Counts the problem of an event, to be decided with a planner that is compiled so."""
-        if self._thread is not None or problem.is_large:
+        """Counts a small problem, to be decided with a planner that is compiled so."""
+        if self._thread is not None:
             return
         self._interpreted += len(problem.edge_test)
         if self._interpreted >= WORTH_LOADING:

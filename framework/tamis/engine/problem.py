@@ -24,8 +24,8 @@ from tamis.engine.numbering import DenseNumbers, numbered, starts
 from tamis.engine.opening import OpeningState, form_for
 from tamis.engine.state import CHECKED, NO_PLAN, PLANNED
 from tamis.engine.wider import Costs, Narrower, narrower_tests
-from tamis.numeric.kernels import kernels_are_loaded
-from tamis.numeric.lists import ascending, lists_by_number
+from tamis.numeric.kernels import kernels_are_loaded, view_of
+from tamis.numeric.lists import lists_by_number
 from tamis.numeric.types import Flags, Ints
 from tamis.operators.asking import Call, EventConstraint, Test
 from tamis.operators.specification import Preparation, Specification
@@ -33,6 +33,8 @@ from tamis.planning import Expectations, Problem, Standing
 from tamis.statistics import Statistics
 
 T = TypeVar("T")
+_SPARSE = 32
+"""So many rows there may be for each that is sorted, for a table of them all to be made."""
 
 
 def standing(catalog: Catalog, rows: NDArray[Any], statistics: Statistics) -> Standing:
@@ -223,6 +225,13 @@ class Skeleton:
         return OpeningState(self.problem, plans, form_for(self.problem.is_large))
 
     @cached_property
+    def untested(self) -> list[int]:
+        """The alternatives that ask for no test."""
+        sizes = self.problem.alternative_size
+        found: list[int] = [] if sizes.all() else np.flatnonzero(sizes == 0).tolist()
+        return found
+
+    @cached_property
     def batches(self) -> list[int]:
         """The batch of each call."""
         batches: list[int] = self.problem.call_batch.tolist()
@@ -246,7 +255,8 @@ class Skeleton:
     def tests_of_call(self, call: int) -> list[int]:
         """Returns the tests that a call decides, ascending."""
         lists = self.call_tests
-        return lists[lists[call] : lists[call + 1]]
+        tests: list[int] = lists[lists[call] : lists[call + 1]].tolist()
+        return tests
 
     def own_call(self, test: int) -> int:
         """Returns the call of a test as it is written, whatever answers it."""
@@ -254,33 +264,30 @@ class Skeleton:
 
     def own_tests(self, call: int) -> list[int]:
         """Returns the tests of a call, whatever answers them."""
-        lists = self._own_tests
-        return lists[lists[call] : lists[call + 1]]
-
-    @cached_property
-    def _own_tests(self) -> list[int]:
         if not self.narrower:
-            return self.call_tests
-        problem = self.problem
-        found: list[int] = lists_by_number(
-            self._test_call, problem.calls, problem.is_large
-        ).tolist()
-        return found
+            return self.tests_of_call(call)
+        lists = self._own_tests
+        tests: list[int] = lists[lists[call] : lists[call + 1]].tolist()
+        return tests
 
     @cached_property
-    def call_tests(self) -> list[int]:
-        """The tests of each call, as `lists_by_number` has them."""
-        found: list[int] = self.problem.call_tests.tolist()
-        return found
+    def _own_tests(self) -> Any:
+        problem = self.problem
+        return view_of(lists_by_number(self._test_call, problem.calls, problem.is_large))
+
+    @cached_property
+    def call_tests(self) -> Any:
+        """The tests of each call, as `lists_by_number` has them, to be read one by one."""
+        return view_of(self.problem.call_tests)
 
     @cached_property
     def excludable(self) -> list[int]:
         """The tests with declarations that no alternative wants true: else it is a candidate only
         where these declarations hold."""
+        if not np.count_nonzero(self._declares):
+            return []
         problem = self.problem
         are_wanted = problem.edge_sign > 0
-        if not np.count_nonzero(self._declares) or np.count_nonzero(are_wanted) == len(are_wanted):
-            return []
         wanted = np.bincount(problem.edge_test[are_wanted], minlength=problem.tests)
         found: list[int] = np.flatnonzero(self._declares & (wanted == 0)).tolist()
         return found
@@ -317,9 +324,8 @@ class Skeleton:
         return frozenset(np.flatnonzero(several).tolist())
 
     def needless(self, satisfied: NDArray[Any]) -> list[int]:
-        """Returns alternatives without variables of subscriptions that match without any call."""
-        if not len(satisfied):
-            return []
+        """Returns alternatives without variables of subscriptions that match without any call, of
+        which there is one at least."""
         at = np.searchsorted(satisfied, self.subscriptions)  # both ascend
         owned = satisfied.take(at, mode="clip") == self.subscriptions
         owned = owned[self.problem.alternative_subscription]
@@ -362,7 +368,7 @@ class Problems:
 
     def of(self, rows: NDArray[Any], known: Statistics | OnlineStatistics) -> Skeleton:
         """Returns the problem of these alternatives, with what is expected by now."""
-        rows, last = ascending(rows, len(self._catalog.edge_count)), self._last
+        rows, last = _ascending(rows, len(self._catalog.edge_count.room)), self._last
         if last is None or not last.fits(self._catalog, rows):
             last = self._last = Skeleton(self._catalog, rows, known)
         elif last.stamp != known.stamp:
@@ -374,6 +380,17 @@ class Problems:
         self._last = None
 
 
+def _ascending(numbers: Ints, most: int) -> Ints:
+    """Returns distinct numbers below `most` in their order."""
+    if most > _SPARSE * len(numbers):
+        return np.sort(numbers)
+    is_used = np.zeros(most, np.bool_)
+    is_used[numbers] = True
+    return np.flatnonzero(is_used)
+
+
 def _held(things: Mapping[int, T], rows: NDArray[Any], are_held: NDArray[Any]) -> dict[int, T]:
     """Maps dense numbers of alternatives to their things, where they have one."""
+    if not np.count_nonzero(are_held):
+        return {}
     return {at: things[int(rows[at])] for at in are_held.nonzero()[0].tolist()}

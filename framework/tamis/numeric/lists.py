@@ -12,8 +12,6 @@ from tamis.numeric.kernels import compiled, portable
 from tamis.numeric.types import Ints, SmallInts
 
 _HALF = 1 << 16
-_SPARSE = 32
-"""So many numbers there may be for each that is used, for a table of them all to be made."""
 _MOST_INTERPRETED = 1 << 12
 """Of more things than in any problem that is solved without compiled functions."""
 
@@ -24,15 +22,6 @@ def distinct(numbers: Ints) -> Ints:
     is_first = np.ones(len(found), np.bool_)
     np.not_equal(found[1:], found[:-1], out=is_first[1:])
     return found if np.count_nonzero(is_first) == len(found) else found[is_first]
-
-
-def ascending(numbers: Ints, most: int) -> Ints:
-    """Returns distinct numbers below `most` in their order."""
-    if most > _SPARSE * len(numbers):
-        return np.sort(numbers)
-    is_used = np.zeros(most, np.bool_)
-    is_used[numbers] = True
-    return np.flatnonzero(is_used)
 
 
 def lists_by_number(numbers: Ints, count: int, is_compiled: bool = False) -> SmallInts:
