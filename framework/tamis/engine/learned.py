@@ -21,7 +21,6 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Container, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -58,12 +57,8 @@ _SOLUTIONS = 64
 _SAMPLED_CALLS = 4096
 _MOST_BY_TEXT = 16
 """Of fewer things, looking up texts is faster than arrays are."""
-_FIELDS = (
-    *(attrgetter("truth"), attrgetter("solutions"), attrgetter("failure")),
-    *(attrgetter("seconds"), attrgetter("prepared"), attrgetter("together")),
-)
-_NEW_OPERATOR = [0.0] * seen.OPERATOR_WIDTH
-_NEW_CALL, _NEW_TEST = [0.0] * seen.CALL_WIDTH, [0.0] * seen.TEST_WIDTH
+_NEW_OPERATOR = np.zeros(seen.OPERATOR_WIDTH)
+_NEW_CALL, _NEW_TEST = np.zeros(seen.CALL_WIDTH), np.zeros(seen.TEST_WIDTH)
 for _row in (_NEW_CALL, _NEW_TEST):
     _row[seen.AT] = _row[seen.GIVEN] = seen.NOTHING
 
@@ -144,19 +139,19 @@ class OnlineStatistics:
         """Measures the calls that were made; whether one was a surprise."""
         calls, made = decision.skeleton.calls, decision.made
         rows = self._rows_of_calls(calls)
-        found = [*map(decision.answers.__getitem__, made)]
-        truths, solutions, failures, seconds, prepared, together = (
-            [*map(field, found)] for field in _FIELDS
+        found, solutions, failures, cuts, seconds, prepared, together, *_ = zip(
+            *map(decision.answers.__getitem__, made), strict=True
         )
         if any(prepared):
             for preparation, taken in itertools.chain(*prepared):
                 add_cost(self._prices.setdefault(preparation, np.zeros(2)), 0, taken)
-        if solutions.count(None) < len(solutions):
-            for at, answer in enumerate(found):
-                if answer.solutions is not None:
-                    truths[at] = bool(answer.solutions)
-                    if answer.failure is None and not answer.cut:
-                        self._keep_answer(calls[made[at]], answer.solutions)
+        truths = [*found]
+        if solutions.count(None) < len(made):
+            for at, each in enumerate(solutions):
+                if each is not None:
+                    truths[at] = bool(each)
+                    if failures[at] is None and not cuts[at]:
+                        self._keep_answer(calls[made[at]], each)
         form = self._form
         return form.take_answers(
             self._calls.rows,
@@ -295,7 +290,9 @@ class OnlineStatistics:
         asked = new.values()
         calls = self._place_calls([test.call for test in asked])
         are_guarded = [test.text != test.call.text for test in asked]
-        columns: dict[int, Sequence[float]] = {seen.CALL: calls, seen.IS_GUARDED: are_guarded}
+        columns: dict[int, Sequence[float]] = {seen.CALL: calls}
+        if any(are_guarded):
+            columns[seen.IS_GUARDED] = are_guarded
         first = self._tests.add_all(new, _NEW_TEST, columns)
         if self.history.predicates or self.history.answers:
             for row, test in zip(self._tests.rows[first:], asked, strict=False):

@@ -5,25 +5,47 @@ Cost: an addition an event; some KB for each that is kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
 
 from tamis.engine.decision import Decision
 from tamis.event import Event
-from tamis.operators.asking import Solution
+from tamis.operators.asking import Call, Solution
 from tamis.statistics.sample import brief
 
 _MOST_ANSWERS = 512
 
 
-class RecentEvent(NamedTuple):
+class RecentEvent:
     """An event that was matched."""
 
-    number: int
-    content: str
-    """As JSON, without what is long."""
-    answers: dict[str, bool | list[Solution]]
-    """The answers of calls that did not fail, by their texts."""
+    def __init__(self, number: int, event: Event, decision: Decision | None) -> None:
+        self.number = number
+        self.content = brief(event.content)
+        """As JSON, without what is long."""
+        self._calls: Sequence[Call] = ()
+        self._answers: Sequence[bool | list[Solution]] = ()
+        if decision is not None and decision.answers:
+            self._take(decision)
+
+    def _take(self, decision: Decision) -> None:
+        given = dict(islice(decision.answers.items(), _MOST_ANSWERS))
+        self._answers, solutions, failures, *_ = zip(*given.values(), strict=True)
+        if not solutions.count(None) == failures.count(None) == len(given):
+            given = {
+                at: each for at, each in given.items() if each.failure is None and not each.cut
+            }
+            self._answers = [
+                each.truth if each.solutions is None else each.solutions for each in given.values()
+            ]
+        self._calls = [*map(decision.skeleton.calls.__getitem__, given)]
+
+    @cached_property
+    def answers(self) -> dict[str, bool | list[Solution]]:
+        """The answers of calls that did not fail, by their texts."""
+        texts = [call.text for call in self._calls]
+        return dict(zip(texts, self._answers, strict=True))
 
 
 class Recent:
@@ -46,14 +68,4 @@ class Recent:
             self.kept = self.kept[::2]
             if number % self._step:
                 return
-        answers = {} if decision is None else _answers_of(decision)
-        self.kept.append(RecentEvent(number, brief(event.content), answers))
-
-
-def _answers_of(decision: Decision) -> dict[str, bool | list[Solution]]:
-    calls = decision.skeleton.calls
-    return {
-        calls[at].text: answer.truth if answer.solutions is None else answer.solutions
-        for at, answer in islice(decision.answers.items(), _MOST_ANSWERS)
-        if answer.failure is None and not answer.cut
-    }
+        self.kept.append(RecentEvent(number, event, decision))

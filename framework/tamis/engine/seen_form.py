@@ -50,14 +50,14 @@ class Table:
         self._serials: Ints = np.zeros(0, np.int64)
 
     def add_all(
-        self, texts: Collection[str], row: list[float], columns: Mapping[int, Sequence[float]]
+        self, texts: Collection[str], row: Floats, columns: Mapping[int, Sequence[float]]
     ) -> int:
         """Adds rows like this one under texts that have none, with columns of their own; returns
         where they begin."""
         start, self._size = self._size, self._size + len(texts)
         self.places.update(zip(texts, range(start, self._size), strict=True))
         if isinstance(self.rows, list):
-            self.rows += [row.copy() for _ in texts]
+            self.rows += [row.tolist() for _ in texts]
             for column, values in columns.items():
                 for at, value in enumerate(values, start):
                     self.rows[at][column] = float(value)

@@ -18,7 +18,7 @@ import numpy as np
 from tamis.numeric.types import Bytes, Flags
 
 KEPT_COLUMNS = {"event": "uint64", "content": "string"}
-_LONGEST = 500
+_LONGEST, _SHORT = 500, 80
 _LEFT_OUT = "…"
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -41,6 +41,9 @@ def brief(content: Mapping[str, Any]) -> str:
     """
     kept = {}
     for name, value in content.items():
+        if type(value) is float or (type(value) is str and len(value) <= _SHORT):
+            kept[str(name)] = value
+            continue
         value = value.isoformat() if isinstance(value, date) else value
         try:
             text = _encoded(value)

@@ -188,7 +188,7 @@ def test_a_number_that_is_given_anew_leads_to_another_row() -> None:
 
     def place(texts: Sequence[str]) -> list[int]:
         new = dict.fromkeys(text for text in texts if text not in table.places)
-        table.add_all(new, [0.0, 0.0], {})
+        table.add_all(new, np.zeros(2), {})
         return [table.places[text] for text in texts]
 
     def places(*things: tuple[str, int, int]) -> list[int]:
