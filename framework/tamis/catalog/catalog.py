@@ -226,15 +226,15 @@ class Catalog:
         if not self._free_alternatives:
             self._make_room()
         alternative = self._free_alternatives.pop()
-        self.alternative_subscription[alternative] = row
-        self.alternative_flags[alternative] = (
+        self.alternative_subscription.room[alternative] = row
+        self.alternative_flags.room[alternative] = (
             (ASKS if asked.edges else 0)
             | (CONDITIONAL if asked.conditions else 0)
             | (BINDS if asked.atoms else 0)
             | (DECLARES if asked.necessary else 0)
         )
-        self.edge_start[alternative] = len(self.edge_test)
-        self.edge_count[alternative] = len(asked.edges)
+        self.edge_start.room[alternative] = self.edge_test.size
+        self.edge_count.room[alternative] = len(asked.edges)
         tests = [test for test, _ in asked.edges]
         for test in dict.fromkeys(tests):
             if self.tests.take(test):

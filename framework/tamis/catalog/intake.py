@@ -154,21 +154,17 @@ class Intake:
             policies = delivered(entry, condition)
         except SubscriptionError as bad:
             raise bad.of(id) from bad.__cause__
-        found = [*doubts(condition, asked), *self._untyped(asked)]
-        warnings = tuple(_warning(id, each) for each in found)
+        found = doubts(condition, asked)
+        if self._types:
+            found += self._untyped(asked)
+        warnings = tuple([_warning(id, each) for each in found])
         return NewSubscription(id, where, data, asked, policies, warnings)
 
     def _untyped(self, asked: Sequence[ResolvedAlternative]) -> list[Doubt]:
         """Warns of a condition that can hold for an event of no type."""
         possible = [each for each in asked if not each.never]
-        if (
-            not self._types
-            or not possible
-            or any(
-                each.allows(alternative.predicates)
-                for alternative in possible
-                for each in self._types
-            )
+        if not possible or any(
+            each.allows(alternative.predicates) for alternative in possible for each in self._types
         ):
             return []
         names = ", ".join(each.name for each in self._types)
@@ -197,11 +193,11 @@ class Intake:
                     resolved([leaf])
         return TextReview(condition, list(errors.values()), doubts(condition, asked))
 
-    def made_up_id(self, *taken: Container[str]) -> str:
+    def made_up_id(self, taken: Container[str], reserved: Container[str]) -> str:
         """Returns an id that nobody has."""
         while True:
             id = f"subscription-{next(self._numbers)}"
-            if id not in self._catalog.rows and not any(id in each for each in taken):
+            if id not in self._catalog.rows and id not in taken and id not in reserved:
                 return id
 
 

@@ -106,15 +106,17 @@ class Resolver:
         predicates: list[AttributePredicate] = []
         constraints: list[tuple[Constraint, int]] = []
         operators: list[tuple[OperatorPredicate, bool, int]] = []
+        has_clauses = False
         for atom, negated, start in leaves:
             if isinstance(atom, AttributePredicate):
                 predicates.append(atom)
+                has_clauses = has_clauses or isinstance(atom, Disjunction)
             elif isinstance(atom, Constraint):
                 constraints.append((atom, start))
             else:
                 operators.append((atom, negated, start))
         empty = _any_contradictory([(each.attribute, each.comparison) for each in predicates]) or (
-            any(isinstance(each, Disjunction) for each in predicates)
+            has_clauses
             and exclusive(
                 [(part.attribute, part.comparison) for part in parts_of(each)]
                 for each in predicates
@@ -144,12 +146,14 @@ class Resolver:
         text: str,
         empty: bool,
     ) -> ResolvedAlternative:
-        bound = {name for predicate, _, _ in operators for name in predicate.variables}
-        for constraint, start in constraints:
-            _check_bound(constraint, bound, _Spot(text, start))
         only = [constraint for constraint, _ in constraints]
-        conditions = tuple(EventConstraint(each) for each in only if not each.variables)
         about = [each for each in only if each.variables]
+        conditions: tuple[EventConstraint, ...] = ()
+        if only:
+            bound = {name for predicate, _, _ in operators for name in predicate.variables}
+            for constraint, start in constraints:
+                _check_bound(constraint, bound, _Spot(text, start))
+            conditions = tuple(EventConstraint(each) for each in only if not each.variables)
         edges: dict[tuple[Test, int], None] = {}
         tests: dict[int, Test] = {}
         atoms: list[JoinAtom] = []
