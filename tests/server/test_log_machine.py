@@ -32,7 +32,8 @@ WHICH = st.integers(0, 2)
 MEMORY = Path("/dev/shm")
 """Where syncing takes no time; what it is for, no test of one process can tell."""
 OUTCOMES = st.sampled_from(["taken", "again", "dead"])
-HOOKS = st.none() | st.just(changes.Webhook("https://x", "whsec_", is_made=False))
+HOOK = changes.Webhook("https://x", "whsec_", is_made=False)
+HOOKS = st.none() | st.just(HOOK)
 SECONDS = st.integers(1, 6).map(float)
 
 
@@ -108,7 +109,7 @@ class LogMachine(RuleBasedStateMachine):
             again = self.model.clock if outcome == "again" else None
             reason = None if outcome == "taken" else "no"
             self.model.attempt(born, number, outcome)
-            self.does(changes.Attempt(born, number, reason, again))
+            self.does(changes.Attempt(born, number, HOOK.url, reason, again))
 
     @rule(which=WHICH, number=st.integers(1, 3))
     def redeliver(self, which: int, number: int) -> None:

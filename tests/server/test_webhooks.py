@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -239,6 +240,30 @@ def test_gone_disables_at_once_and_what_is_busy_is_left_alone(
         time.sleep(1)
         assert len(receiver.got) == 2
         until(client, address, ticket, delivered=1)
+
+
+def test_a_webhook_is_not_judged_by_what_the_one_before_it_says(
+    serving: Serving, receiver: Receiver
+) -> None:
+    is_moved = Event()
+
+    def answer(got: Got) -> Answer:
+        if got.path == "/hook/new":
+            return 204, {}, b""
+        assert is_moved.wait(20)
+        return 410, {}, b""
+
+    receiver.answer = answer
+    with serving(webhooks=WebhookSettings(networks=HERE)) as client:
+        address, ticket, _ = subscribed(client, receiver)
+        client.published({"a": 5})
+        receiver.wait(1)
+        moved = {"where": "a > 3", "webhook": receiver.url + "/new"}
+        client.put(address, headers=ticket, json=moved)
+        is_moved.set()
+        found = until(client, address, ticket, delivered=1)
+        assert (found["webhook"]["state"], found["webhook"]["failures"]) == ("active", 0)
+        assert [each.path for each in receiver.got] == ["/hook", "/hook/new"]
 
 
 def test_a_secret_gives_way_to_another_and_both_sign(serving: Serving, receiver: Receiver) -> None:

@@ -194,6 +194,8 @@ class Attempt(Change[None]):
 
     born: int
     number: int
+    url: str
+    """Where to: another webhook, that came meanwhile, is not judged by it."""
     reason: str | None = None
     again: float | None = None
     """When it is sent again; one that is not is dead."""

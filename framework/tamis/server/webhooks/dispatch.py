@@ -167,7 +167,7 @@ class Dispatch:
         outcome = await self._sender.send(message.url, headers, body)
         self.counts["taken" if outcome.reason is None else "failed"] += 1
         if outcome.reason is None:
-            return Attempt(message.born, message.number)
+            return Attempt(message.born, message.number, message.url)
         logger.info(
             "the webhook of subscription %s did not take %s: %s",
             *(message.subscription, id, outcome.reason),
@@ -188,6 +188,7 @@ class Dispatch:
         return Attempt(
             message.born,
             message.number,
+            message.url,
             outcome.reason or "",
             None if again - first > settings.give_up_seconds else again,
             now + pause,

@@ -46,9 +46,11 @@ def settle(database: apsw.Connection, born: int, number: int) -> None:
 
 
 def _attempt(database: apsw.Connection, change: changes.Attempt, now: float) -> None:
-    """Takes what became of a delivery, unless its subscription or webhook is gone meanwhile."""
+    """Takes what became of a delivery, unless its subscription or webhook is gone meanwhile; what
+    one did not take is sent to the one in its place."""
     born, number = change.born, change.number
-    if database.execute("SELECT 1 FROM webhooks WHERE born=?", (born,)).get is None:
+    url = database.execute("SELECT url FROM webhooks WHERE born=?", (born,)).get
+    if url is None or (change.reason is not None and url != change.url):
         return
     if change.reason is None:
         database.execute("DELETE FROM retries WHERE born=? AND number=?", (born, number))
