@@ -10,6 +10,7 @@ Cost: the planner's time for each event, once for each change of what is subscri
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -360,6 +361,7 @@ class Forecaster:
         self._derived = derived
         self.recent = Recent(MOST_EVENTS)
         self._last: tuple[object, Outlook] | None = None
+        self._looking = threading.Lock()
 
     def forecast(
         self,
@@ -375,15 +377,17 @@ class Forecaster:
         alternatives = self._intake.alone(where).alternatives
         learned_events = 0 if learned is None else learned.events.bit_length()
         planner = following.planner
-        state = self._catalog.version, statistics, learned_events, planner
-        if self._last is None or self._last[0] != state:
-            world = ImaginedEvents(statistics, list(self.recent.kept), self._derived)
-            outlook = Outlook(world, learned or statistics, limits, planner)
-            outlook.look(self._catalog, self._sieve, self._reading)
-            self._last = state, outlook
+        with self._looking:  # who comes meanwhile takes what is found
+            state = self._catalog.version, statistics, learned_events, planner
+            if self._last is None or self._last[0] != state:
+                world = ImaginedEvents(statistics, list(self.recent.kept), self._derived)
+                outlook = Outlook(world, learned or statistics, limits, planner)
+                outlook.look(self._catalog, self._sieve, self._reading)
+                self._last = state, outlook
+            outlook = self._last[1]
         with self._reading:
             shared = sharers(self._catalog, alternatives)
-        return self._last[1].forecast(alternatives, following.stranger(), shared, statistics, rate)
+        return outlook.forecast(alternatives, following.stranger(), shared, statistics, rate)
 
 
 def checked_rate(events_per_day: object) -> float | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from threading import Event as Signal
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
+from tamis.engine.forecasting import Outlook
 from tamis.engine.recent import Recent
 from tamis.event import Event
 from tamis.learning.learner import Learner
@@ -201,3 +205,31 @@ def test_recent_events_are_spread_over_all(count: int, most: int) -> None:
     assert len(numbers) >= min(count, most) // 2
     assert len({b - a for a, b in pairwise(numbers)}) <= 1
     assert [json.loads(each.content)["at"] for each in recent.kept] == numbers
+
+
+def test_threads_that_forecast_at_once_decide_the_known_events_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matcher = tamis.Matcher(OPERATORS)
+    matcher.subscribe(ASKED)
+    for people in range(8):
+        matcher.match({"altitude": 1, "loudness": people, "people": people})
+    expected = matcher.forecast("louderThan(6)")
+    looks: list[None] = []
+    look, first_looks, goes_on = Outlook.look, Signal(), Signal()
+
+    def slow_look(self: Outlook, *given: Any) -> None:
+        looks.append(None)
+        first_looks.set()
+        assert goes_on.wait(30)
+        look(self, *given)
+
+    monkeypatch.setattr(Outlook, "look", slow_look)
+    matcher.subscribe("altitude = 17")
+    with ThreadPoolExecutor(4) as threads:
+        found = [threads.submit(matcher.forecast, "louderThan(6)") for _ in range(4)]
+        assert first_looks.wait(30)
+        time.sleep(0.1)  # for the others to come
+        goes_on.set()
+        assert [each.result() for each in found] == [expected] * 4
+    assert len(looks) == 1
