@@ -129,6 +129,18 @@ def begin_chain(store: Store, node: int, segment: int) -> None:
 
 
 @inlined
+def access_dimensions(store: Store, node: int) -> tuple[int, int]:
+    """Returns a node's last dimensions, -1 for none: events in the node surely have them."""
+    inner, outer = -1, -1
+    if node:
+        inner = store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1
+        parent = store.nodes[node] >> 32
+        if parent:
+            outer = store.spaces[store.nodes[parent] & 0xFFFFFFFF, 0] >> 1
+    return inner, outer
+
+
+@inlined
 def point(dimension: int, value: float) -> tuple[int, int]:
     """Returns the space of one value."""
     return 2 * dimension + 1, np.float64(value + 0.0).view(np.int64)

@@ -284,8 +284,6 @@ class BucketIndex(Index):
         bulk.lay_out(store, batch, rows, nodes, kinds, segment_of, True)
         segment_of[ordered] = segment_of.copy()
         segments.write_places(store, terms, row_of, segment_of)
-        if self._signed:
-            signatures.sign(store, np.arange(tops["segments"]))
         self._store = store
         self._laid_out = len(self)
 
@@ -360,12 +358,10 @@ class BucketIndex(Index):
         replicas = np.bincount(row_of, minlength=1)
         self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
         segments.write_places(self._store, batch.terms, row_of, segment_of)
-        if self._store.tops[0]["signed"]:
-            signatures.sign(self._store, np.unique(segment_of))
 
     def _remove(self, rows: Ints) -> None:
         """Takes rows out of their nodes."""
-        (signatures if self._store.tops[0]["signed"] else segments).remove(self._store, rows)
+        segments.remove(self._store, rows)
 
     # matching
 

@@ -289,7 +289,7 @@ def _match(
             while done < count:
                 first, done = done, min(count, done + CHUNK * (QUEUE // 2))
                 if signature is not None:
-                    first, done = next_run(store, segment, first, done, signature)
+                    first, done = next_run(store, fields, first, done, signature)
                 entries = done - first
                 use.tested[0] += entries
                 if queued + (entries + CHUNK - 1) // CHUNK > QUEUE:

@@ -12,8 +12,9 @@ import numpy as np
 
 from tamis.index.buckets.batch import Batch, dimension_of, lanes_end, low_of, width_of
 from tamis.index.buckets.bits import copy, fetch_ahead
-from tamis.index.buckets.hashing import begin_chain
+from tamis.index.buckets.hashing import access_dimensions, begin_chain
 from tamis.index.buckets.records import record_size, write_record
+from tamis.index.buckets.signatures import move_signature, sign
 from tamis.index.buckets.store import CHUNK, EVERYTHING, GONE, NEVER, SLOTS, Store
 from tamis.index.terms import TermColumns
 from tamis.numeric.kernels import inlined, kernel
@@ -61,30 +62,17 @@ def columns_of(fields: Ints, entry: int) -> tuple[int, int]:
 
 
 @inlined
-def access_dimensions(store: Store, node: int) -> tuple[int, int]:
-    """Returns a node's last dimensions, -1 for none: events in the node surely have them."""
-    inner, outer = -1, -1
-    if node:
-        inner = store.spaces[store.nodes[node] & 0xFFFFFFFF, 0] >> 1
-        parent = store.nodes[node] >> 32
-        if parent:
-            outer = store.spaces[store.nodes[parent] & 0xFFFFFFFF, 0] >> 1
-    return inner, outer
-
-
-@inlined
-def _sort_lanes(store: Store, node: int, batch: Batch, row: int) -> int:
+def _sort_lanes(access: tuple[int, int], batch: Batch, row: int) -> int:
     """Sorts the codes of a row's lanes, what rules out most events first; how many there are.
 
     What being in the node nearly implies comes last."""
     codes, ordered = batch.codes, batch.sorted
-    inner, outer = access_dimensions(store, node)
     first, skipped, lanes = batch.about[row].first, batch.about[row].skipped, 0
     for term in range(first, lanes_end(batch, row)):
         if term - first < 63 and (skipped >> (term - first)) & 1:
             continue
         code = codes[term]
-        code |= np.int64(dimension_of(code) in (inner, outer)) << 62
+        code |= np.int64(dimension_of(code) in access) << 62
         at = lanes
         while at and ordered[at - 1] > code:
             ordered[at] = ordered[at - 1]
@@ -99,7 +87,8 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     """Writes a row as an entry of a segment, what rules out most events first."""
     fields = store.segments[segment]
     place, stride = columns_of(fields, entry)
-    lanes = _sort_lanes(store, fields.node, batch, row)
+    access = access_dimensions(store, fields.node)
+    lanes = _sort_lanes(access, batch, row)
     for lane in range(lanes):
         code = batch.sorted[lane]
         store.lanes[place] = slot_of(store, segment, dimension_of(code))
@@ -110,6 +99,8 @@ def write_entry(store: Store, segment: int, entry: int, batch: Batch, row: int) 
     store.rows[fields.rows_at + entry] = batch.about[row].row
     if fields.recorded:
         store.rows[fields.rows_at + fields.capacity + entry] = batch.about[row].record
+    if store.tops[0].signed:
+        sign(store, fields, entry, batch.sorted[:lanes], access)
 
 
 @inlined
@@ -358,6 +349,8 @@ def _leave(store: Store, segment: int, row: int) -> int:
     place, last_stride = columns_of(fields, last)
     for column in range(3 * fields.lanes):
         store.lanes[to + column * stride] = store.lanes[place + column * last_stride]
+    if store.tops[0].signed:
+        move_signature(store, fields, last, entry)
     fields.count = last
     return record
 

@@ -9,20 +9,19 @@ signature is a bit for each dimension that it has, one of 128.
   those of its node; it is tested when the event has one of them. Rows that are laid out are sorted
   by their rarest dimension, so that a chunk has few.
 
-Signatures lie behind the rows of a segment, in words of 32 bits, chunk by chunk, and are made anew
-when rows came or went: all but what reserves their place is in kernels of their own.
+Signatures lie behind the rows of a segment, in words of 32 bits, chunk by chunk, and are written
+with each entry; what a row that left needed stays with its chunk until rows are laid out anew.
 Invariant: a signature lets every event pass that a row of it matches.
-Cost: O(terms) of a segment to sign it; O(1) a chunk to ask.
+Cost: O(lanes) a row to sign it; O(1) a chunk to ask.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets import segments
-from tamis.index.buckets.batch import Batch, lanes_end
-from tamis.index.buckets.segments import access_dimensions, columns_of
-from tamis.index.buckets.store import CHUNK, EVERYTHING, OF_BLOCKS, SLOTS, WORDS, Store
+from tamis.index.buckets.batch import Batch, dimension_of, lanes_end
+from tamis.index.buckets.hashing import access_dimensions
+from tamis.index.buckets.store import CHUNK, OF_BLOCKS, OF_ROWS, SLOTS, WORDS, Store
 from tamis.index.readings import Readings
 from tamis.numeric.kernels import inlined, kernel
 from tamis.numeric.types import Ints, SmallInts
@@ -33,32 +32,10 @@ _EVERY = SLOTS - 1
 
 
 @inlined
-def _words_at(store: Store, segment: int, chunk: int) -> int:
-    """Returns where the signatures of a chunk begin."""
-    fields = store.segments[segment]
+def _words_at(store: Store, fields: Ints, entry: int) -> int:
+    """Returns where the signatures of an entry's chunk begin."""
     behind = fields.rows_at + (1 + fields.recorded) * fields.capacity
-    return behind + store.tops[0].signed * chunk
-
-
-def remove(store: Store, rows: Ints) -> None:
-    """Takes rows out that are there, and signs what they leave anew."""
-    changed = np.unique(_holding(store, rows))
-    segments.remove(store, rows)
-    sign(store, changed)
-
-
-@kernel
-def _holding(store: Store, rows: Ints) -> Ints:
-    """Returns the segments where rows are, some of them several times."""
-    found = [np.int64(0) for _ in range(0)]
-    for row in rows:
-        place = np.int64(store.places[row])
-        if place >= 0:
-            found.append(place)
-        elif place < -1 and -2 - place < len(store.more):
-            for replica in range(np.int64(store.more[-2 - place])):
-                found.append(np.int64(store.more[-1 - place + replica]))
-    return np.array(found)
+    return behind + store.tops[0].signed * (entry // CHUNK)
 
 
 @kernel
@@ -83,49 +60,47 @@ def _rarest(store: Store, batch: Batch, row: int, node: int, ranks: Ints) -> int
     return rarest
 
 
-@kernel
-def sign(store: Store, those: Ints) -> None:
-    """Makes the signatures of segments anew."""
-    store = bare(store)
-    for segment in those:
-        for entry in range(store.segments[segment].count):
-            _sign(store, segment, entry)
-
-
 @inlined
-def _sign(store: Store, segment: int, entry: int) -> None:
-    """Adds an entry to the signatures of its chunk."""
-    fields, words = store.segments[segment], _words_at(store, segment, entry // CHUNK)
-    of_blocks, own = store.tops[0].signed == OF_BLOCKS, words + entry % CHUNK
-    if not of_blocks:
-        store.rows[own], store.rows[own + CHUNK] = 0, 0
-    elif entry % CHUNK == 0:
-        store.rows[words : words + WORDS] = 0
-    inner, outer = access_dimensions(store, fields.node)
-    place, stride = columns_of(fields, entry)
+def sign(store: Store, fields: Ints, entry: int, codes: Ints, access: tuple[int, int]) -> None:
+    """Signs an entry that has lanes of these codes, in a node of these dimensions."""
+    rows, words = store.rows, _words_at(store, fields, entry)
+    if store.tops[0].signed == OF_ROWS:
+        own = words + entry % CHUNK
+        rows[own], rows[own + CHUNK] = 0, 0
+        for code in codes:
+            dimension = dimension_of(code)
+            rows[own + CHUNK * (dimension >> 5 & 1)] |= 1 << (dimension & 31)
+        return
+    if entry % CHUNK == 0:
+        rows[words : words + WORDS] = 0
     rarest = -1
-    for at in range(place, place + 3 * fields.lanes * stride, 3 * stride):
-        if store.lanes[at + 2 * stride] == EVERYTHING:
-            break
-        dimension = np.int64(store.lanes[at])
-        if store.tops[0].wide:
-            dimension = np.int64(store.dictionary[fields.dictionary_at + dimension])
-        if not of_blocks:
-            store.rows[own + CHUNK * (dimension >> 5 & 1)] |= 1 << (dimension & 31)
-        elif dimension not in (inner, outer):
-            if store.rows[words + (dimension >> 5 & 3)] >> (dimension & 31) & 1:
+    for code in codes:
+        dimension = dimension_of(code)
+        if dimension not in access:
+            if rows[words + (dimension >> 5 & 3)] >> (dimension & 31) & 1:
                 return
             if rarest < 0 or store.presence[dimension] < store.presence[rarest]:
                 rarest = dimension
-    if of_blocks:
-        needed = rarest if rarest >= 0 else _EVERY
-        store.rows[words + (needed >> 5 & 3)] |= 1 << (needed & 31)
+    needed = rarest if rarest >= 0 else _EVERY
+    rows[words + (needed >> 5 & 3)] |= 1 << (needed & 31)
 
 
 @inlined
-def _is_ruled_out(store: Store, segment: int, first: int, event: SmallInts) -> bool:
+def move_signature(store: Store, fields: Ints, source: int, entry: int) -> None:
+    """Signs an entry that becomes what another one was."""
+    words, to, rows = _words_at(store, fields, source), _words_at(store, fields, entry), store.rows
+    if store.tops[0].signed == OF_BLOCKS:
+        for word in range(WORDS):
+            rows[to + word] |= rows[words + word]
+    else:
+        for half in range(0, OF_ROWS, CHUNK):
+            rows[to + half + entry % CHUNK] = rows[words + half + source % CHUNK]
+
+
+@inlined
+def _is_ruled_out(store: Store, fields: Ints, first: int, event: SmallInts) -> bool:
     """Returns whether no row of the chunk from `first` on matches an event of this signature."""
-    rows, words, met = store.rows, _words_at(store, segment, first // CHUNK), np.int32(0)
+    rows, words, met = store.rows, _words_at(store, fields, first), np.int32(0)
     if store.tops[0].signed == OF_BLOCKS:
         for word in range(WORDS):
             met |= rows[words + word] & event[word]
@@ -138,12 +113,12 @@ def _is_ruled_out(store: Store, segment: int, first: int, event: SmallInts) -> b
 
 
 @inlined
-def next_run(store: Store, segment: int, first: int, end: int, event: SmallInts) -> tuple[int, int]:
+def next_run(store: Store, fields: Ints, first: int, end: int, event: SmallInts) -> tuple[int, int]:
     """Returns the next entries to test, from `first` to before `end`: whole chunks."""
-    while first < end and _is_ruled_out(store, segment, first, event):
+    while first < end and _is_ruled_out(store, fields, first, event):
         first += CHUNK
     last = first + CHUNK
-    while last < end and not _is_ruled_out(store, segment, last, event):
+    while last < end and not _is_ruled_out(store, fields, last, event):
         last += CHUNK
     return min(first, end), min(last, end)
 
