@@ -90,7 +90,7 @@ class Ids:
         """Returns the rows of integers that still have the rows they began with."""
         last = len(self._sorted) - 1
         if self._is_gapless:
-            places = np.clip(ids - self._sorted[0], 0, last)
+            places = np.minimum(np.maximum(ids - self._sorted[0], 0), last)
         else:
             places = np.minimum(np.searchsorted(self._sorted.view, ids), last)
         rows: Ints = self._sorted_rows[places]

@@ -34,7 +34,8 @@ class GrowingArray:
         """Makes room for more elements at the end, and says where they begin."""
         start, needed = self.size, self.size + extra
         if needed > len(self.room):
-            room = np.zeros(max(needed, 2 * len(self.room), _FIRST), self.room.dtype)
+            length = max(needed + needed // 8, 2 * len(self.room), _FIRST)
+            room = np.zeros(length, self.room.dtype)  # of which nothing is taken before it is used
             room[:start] = self.room[:start]
             self.room = room
         self.size = needed

@@ -19,9 +19,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.batch import Batch, dimension_of, is_point, low_of, passing_code, width_of
+from tamis.index.buckets.batch import (
+    Batch,
+    dimension_of,
+    is_exact,
+    is_point,
+    low_of,
+    passing_code,
+    width_of,
+)
 from tamis.index.buckets.cells import Cuts, after, before, term_code
 from tamis.index.buckets.hashing import node_number, point, space_number
+from tamis.index.buckets.opening import opened_store
 from tamis.index.buckets.records import describe
 from tamis.index.buckets.store import MOST_ACCESSES, MOST_CELLS, Store
 from tamis.index.terms import ANY, IN, NOT_ALL, OUTSIDE, RANGE, TermColumns
@@ -313,10 +322,10 @@ def _is_implied(terms: TermColumns, term: int, whole: bool, spaces: int) -> bool
 
 
 @kernel
-def count_rarest(store: Store, terms: TermColumns) -> None:
+def count_rarest(places: Ints, terms: TermColumns) -> None:
     """Adds up for how many rows each dimension is the rarest, for the rule that asks for it."""
-    store, terms = bare(store), bare(terms)
-    for row in range(len(terms.rows) if store.tops[0].ordered else 0):
+    store, terms = opened_store(places), bare(terms)
+    for row in range(len(terms.rows)):
         if terms.start[row] < terms.start[row + 1]:
             term = rarest(store, terms, terms.start[row], terms.start[row + 1])
             store.dimensions[terms.dimension[term]].alone += 1
@@ -363,13 +372,14 @@ def _note_nodes(
 
 @kernel
 def assign(
-    store: Store, batch: Batch, cuts: Cuts, encoded: bool, begin: int, rule: int, accesses: int,
-    look: float, row_of: Ints, node_of: Ints, use: Use,
+    places: Ints, batch: Batch, cuts: Cuts, encoded: bool, is_new: bool, begin: int, rule: int,
+    accesses: int, look: float, row_of: Ints, node_of: Ints, use: Use,
 ) -> tuple[int, int]:  # fmt: skip
     """Encodes the rows from `begin` on, finds their nodes, and notes what rows need in them.
 
-    Returns the first row for which room is lacking, and how many replicas were written."""
-    store, batch, cuts = bare(store), bare(batch), bare(cuts)
+    New rows are counted beside those that were laid out. Returns the first row for which room is
+    lacking, and how many replicas were written."""
+    store, batch, cuts = opened_store(places), bare(batch), bare(cuts)
     row_of, node_of = bare(row_of), bare(node_of)
     terms, filled = batch.terms, 0
     use = bare(use)
@@ -386,6 +396,8 @@ def assign(
             return row, filled
         first, last = terms.start[row], terms.start[row + 1]
         batch.about[row].first, batch.about[row].last = first, last
+        if is_new:
+            _count_new(store, batch, first, last)
         _note_passing(store, batch, first, last)
         whole[:] = False
         if first == last:
@@ -431,6 +443,17 @@ def spaces_met(store: Store) -> float:
             levels >>= 1
         met += store.presence[dimension] * kinds
     return met
+
+
+@inlined
+def _count_new(store: Store, batch: Batch, first: int, last: int) -> None:
+    """Counts for which dimension a row is the rarest, and its bounds that cells do not have."""
+    terms = batch.terms
+    if store.tops[0].ordered and first < last:
+        store.dimensions[terms.dimension[rarest(store, terms, first, last)]].alone += 1
+    for term in range(first, last):
+        if terms.op[term] == RANGE and not is_exact(batch.codes[term]):
+            store.tops[0].improvable += not store.dimensions[terms.dimension[term]].coarse
 
 
 @inlined

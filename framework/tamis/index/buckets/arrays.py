@@ -12,40 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from tamis.errors import IndexFolderError
 from tamis.index.buckets.hashing import enter_all, pair_place
+from tamis.index.buckets.opening import TYPES
 from tamis.index.buckets.segments import pack
-from tamis.index.buckets.store import CHUNK, DIMENSION, GONE, MOST_PAIRED, SEGMENT, TOPS, Store
-from tamis.numeric.views import opener
+from tamis.index.buckets.store import CHUNK, GONE, MOST_PAIRED, Store
 
-_TYPES: dict[str, tuple[DTypeLike, int]] = {
-    "dimensions": (DIMENSION, 0),
-    "presence": (np.float64, 0),
-    "cuts": (np.float64, 0),
-    "spaces": (np.int64, 2),
-    "space_table": (np.int32, 0),
-    "space_node": (np.int32, 0),
-    "space_deep": (np.uint8, 0),
-    "nodes": (np.int64, 0),
-    "node_table": (np.int32, 0),
-    "chains": (np.int32, 0),
-    "pairs": (np.int32, 0),
-    "children": (np.int32, 0),
-    "node_rows": (np.int32, 0),
-    "segments": (SEGMENT, 0),
-    "lanes": (np.uint8, 0),
-    "rows": (np.int32, 0),
-    "records": (np.float64, 0),
-    "dictionary": (np.int32, 0),
-    "places": (np.int32, 0),
-    "more": (np.int32, 0),
-    "tops": (TOPS, 0),
-    "known_start": (np.int64, 0),
-    "known_at": (np.float64, 0),
-    "known_before": (np.float64, 0),
-}
 _IN_USE = {
     "dimensions": "dimensions",
     "presence": "dimensions",
@@ -71,7 +45,7 @@ def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[
     """Returns an array for a store, filled from `first` on.
 
     It begins with a line of the caches, which chunks of lanes fill."""
-    dtype, fields = _TYPES[name]
+    dtype, fields = TYPES[name]
     shape = (length, fields) if fields else (length,)
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + CHUNK, np.uint8)
@@ -83,7 +57,7 @@ def new_array(name: str, length: int, fill: int = 0, first: int = 0) -> NDArray[
 
 def empty_store() -> Store:
     """Returns a store without rows: node 0, and nothing in it."""
-    arrays = {name: new_array(name, 0) for name in _TYPES}
+    arrays = {name: new_array(name, 0) for name in TYPES}
     arrays["tops"] = new_array("tops", 1)
     arrays["tops"]["nodes"] = 1
     arrays["lanes"] = new_array("lanes", CHUNK)
@@ -94,9 +68,6 @@ def empty_store() -> Store:
     arrays["node_table"] = new_array("node_table", 4, -1)
     arrays["cuts"] = np.full(1, np.inf)
     return Store(**arrays)
-
-
-opened_store = opener(empty_store())
 
 
 def _grown(name: str, array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
@@ -237,7 +208,7 @@ def save(store: Store, folder: Path) -> None:
 def load(folder: Path) -> Store:
     """Maps the store that `save` wrote into memory; zero for `tops` that older ones lack."""
     arrays: dict[str, NDArray[Any]] = {}
-    for name, (dtype, fields) in _TYPES.items():
+    for name, (dtype, fields) in TYPES.items():
         form = np.dtype(dtype)
         path = folder / f"{name}.npy"
         try:

@@ -190,8 +190,9 @@ class BucketIndex(Index):
         self._store = store
         if store is not self._placed:
             self._placed, self._live = store, store.tops["live"]
+            self._places = places_of(store)
             signed = True if store.tops[0]["signed"] else None
-            self._match_events = partial(match_events, places_of(store), self._vector, signed)
+            self._match_events = partial(match_events, self._places, self._vector, signed)
 
     def _add(self, terms: TermColumns) -> None:
         wide = len(self._dimensions) > SLOTS and not self._store.tops[0]["wide"]
@@ -255,8 +256,9 @@ class BucketIndex(Index):
         terms = self._without_empty(terms)
         batch = new_batch(terms)
         cuts = find_cuts(terms, count, batch.codes)
-        self._store = store = self._cut(cuts, terms)
-        access.count_rarest(store, terms)
+        self._keep(self._cut(cuts, terms))
+        if self._rule == access.LANES:
+            access.count_rarest(self._places, terms)
         row_of, node_of = self._assign(batch, cuts, 1)
         if self._accesses > 1:
             # now it is known how many rows each node would have
@@ -283,8 +285,8 @@ class BucketIndex(Index):
         store = arrays.with_arenas(store, needed)
         bulk.lay_out(store, batch, rows, nodes, kinds, segment_of, True)
         segment_of[ordered] = segment_of.copy()
-        segments.write_places(store, terms, row_of, segment_of)
-        self._store = store
+        self._keep(store)
+        segments.write_places(self._places, terms, row_of, segment_of)
         self._laid_out = len(self)
 
     def _cut(self, cuts: Cuts, terms: TermColumns) -> Store:
@@ -299,14 +301,15 @@ class BucketIndex(Index):
         return self._informed(store._replace(cuts=np.append(cuts.cuts, np.inf)))
 
     def _assign(
-        self, batch: Batch, cuts: Cuts, accesses: int, *, encoded: bool = False
-    ) -> tuple[Ints, Ints]:
+        self, batch: Batch, cuts: Cuts, accesses: int, *, encoded: bool = False,
+        is_new: bool = False,
+    ) -> tuple[Ints, Ints]:  # fmt: skip
         """Returns the replicas of rows, and their nodes; what rows need is noted in the batch."""
         rows = len(batch.terms.rows)
         row, filled, use = 0, 0, access.new_use()
         row_of = node_of = np.zeros(0, np.int64)
         while row < rows:
-            self._store = arrays.with_nodes(self._store, _ROOM)
+            self._keep(arrays.with_nodes(self._store, _ROOM))
             if filled + access.MOST_REPLICAS > len(row_of):
                 before = row_of[:filled], node_of[:filled]
                 room = filled + rows - row + rows // 4 + access.MOST_REPLICAS
@@ -314,8 +317,8 @@ class BucketIndex(Index):
                 row_of[:filled], node_of[:filled] = before
             look = self._cost_of_pairs() if accesses > 1 else 0.0
             row, added = access.assign(
-                self._store, batch, cuts, encoded or row > 0, row, self._rule, accesses, look,
-                row_of[filled:], node_of[filled:], use,
+                self._places, batch, cuts, encoded or row > 0, is_new, row, self._rule, accesses,
+                look, row_of[filled:], node_of[filled:], use,
             )  # fmt: skip
             filled += added
         return row_of[:filled], node_of[:filled]
@@ -333,17 +336,13 @@ class BucketIndex(Index):
         """Puts rows where there is room, beside those that are there."""
         count = len(self._dimensions)
         store = arrays.with_dimensions(self._store, count, self._dimensions.is_bag)
-        self._store = arrays.with_rows(store, _length(terms.rows))
+        self._keep(arrays.with_rows(store, _length(terms.rows)))
         terms = self._without_empty(terms)
         batch = new_batch(terms)
         is_large = len(batch.codes) > len(self._store.cuts)
-        access.count_rarest(self._store, terms)
         cuts = cuts_of(self._store) if is_large else NO_CUTS
-        self._put(batch, *self._assign(batch, cuts, self._accesses))
+        self._put(batch, *self._assign(batch, cuts, self._accesses, is_new=True))
         tops = self._store.tops[0]
-        loose = np.flatnonzero((batch.codes & 1 << 16 == 0) & (terms.op == RANGE))
-        coarse = self._store.dimensions["coarse"][terms.dimension[loose]]
-        tops["improvable"] += np.count_nonzero(coarse == 0)
         if tops["improvable"] > _SMALL + len(self) // 8 or len(self) > _SMALL + 2 * self._laid_out:
             self._lay_out(self._read_back())
 
@@ -351,17 +350,19 @@ class BucketIndex(Index):
         """Puts replicas of rows into their nodes."""
         segment_of, done = np.zeros_like(row_of), 0
         while True:
-            done = segments.append(self._store, batch, done, row_of, node_of, segment_of)
+            done = segments.append(self._places, batch, done, row_of, node_of, segment_of)
             if done == len(row_of):
                 break
-            self._store = arrays.with_more_room(self._store)
-        replicas = np.bincount(row_of, minlength=1)
-        self._store = arrays.with_places(self._store, int((replicas + 1)[replicas > 1].sum()))
-        segments.write_places(self._store, batch.terms, row_of, segment_of)
+            self._keep(arrays.with_more_room(self._store))
+        if len(row_of) > 1:
+            replicas = np.bincount(row_of)
+            more = int((replicas + 1)[replicas > 1].sum())
+            self._keep(arrays.with_places(self._store, more))
+        segments.write_places(self._places, batch.terms, row_of, segment_of)
 
     def _remove(self, rows: Ints) -> None:
         """Takes rows out of their nodes."""
-        segments.remove(self._store, rows)
+        segments.remove(self._places, rows)
 
     # matching
 

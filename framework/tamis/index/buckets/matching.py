@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tamis.index.buckets.arrays import opened_store
 from tamis.index.buckets.bits import (
     fetch_ahead,
     lowest_bit,
@@ -20,6 +19,7 @@ from tamis.index.buckets.bits import (
 )  # fmt: skip
 from tamis.index.buckets.cells import code_of
 from tamis.index.buckets.hashing import find_node, find_space, pair_place, point
+from tamis.index.buckets.opening import opened_store
 from tamis.index.buckets.records import record_holds
 from tamis.index.buckets.scratch import QUEUE, Scratch, opened_scratch
 from tamis.index.buckets.segments import fetch_header

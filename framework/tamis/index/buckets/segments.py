@@ -13,6 +13,7 @@ import numpy as np
 from tamis.index.buckets.batch import Batch, dimension_of, lanes_end, low_of, width_of
 from tamis.index.buckets.bits import copy, fetch_ahead
 from tamis.index.buckets.hashing import access_dimensions, begin_chain
+from tamis.index.buckets.opening import opened_store
 from tamis.index.buckets.records import record_size, write_record
 from tamis.index.buckets.signatures import move_signature, sign
 from tamis.index.buckets.store import CHUNK, EVERYTHING, GONE, NEVER, SLOTS, Store
@@ -284,10 +285,10 @@ def _fetch_entry(store: Store, segment: int) -> None:
 
 @kernel
 def append(
-    store: Store, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
+    places: Ints, batch: Batch, first: int, row_of: Ints, node_of: Ints, segment_of: Ints
 ) -> int:
     """Puts rows into nodes, from replica `first` on; the first for which space is lacking."""
-    store, batch = bare(store), bare(batch)
+    store, batch = opened_store(places), bare(batch)
     for replica in range(first, len(row_of)):
         if replica + _AHEAD < len(row_of):
             fetch_header(store, np.int64(store.chains[node_of[replica + _AHEAD]]))
@@ -314,9 +315,9 @@ def _append(store: Store, batch: Batch, row: int, node: int) -> int:
 
 
 @kernel
-def write_places(store: Store, terms: TermColumns, row_of: Ints, segment_of: Ints) -> None:
+def write_places(places: Ints, terms: TermColumns, row_of: Ints, segment_of: Ints) -> None:
     """Notes where rows are; `more` has room for a place a replica and a row."""
-    store, terms, replica, count = bare(store), bare(terms), 0, len(row_of)
+    store, terms, replica, count = opened_store(places), bare(terms), 0, len(row_of)
     while replica < count:
         row, first = row_of[replica], replica
         while replica < count and row_of[replica] == row:
@@ -365,9 +366,9 @@ def _fetch_rows(store: Store, segment: int) -> None:
 
 
 @kernel
-def remove(store: Store, rows: Ints) -> None:
+def remove(places: Ints, rows: Ints) -> None:
     """Takes rows out that are there."""
-    store = bare(store)
+    store = opened_store(places)
     for number, row in enumerate(rows):
         if number + 2 * _AHEAD < len(rows):
             fetch_ahead(store.places.ctypes.data + 4 * rows[number + 2 * _AHEAD])
