@@ -22,9 +22,9 @@ class Lanes:
     `close()`, or when nobody holds this any more, each after what it is doing."""
 
     def __init__(self) -> None:
-        self._begin(_Pool())
+        self._begin(_LanePool())
 
-    def _begin(self, pool: _Pool) -> None:
+    def _begin(self, pool: _LanePool) -> None:
         self._pool = pool
         self._end = weakref.finalize(self, pool.end)
         self._end.atexit = False
@@ -32,13 +32,13 @@ class Lanes:
     def close(self) -> None:
         """Ends the threads; work that is handed in later begins new ones."""
         end = self._end
-        self._begin(_Pool(self._pool))
+        self._begin(_LanePool(self._pool))
         end()
 
     def check(self, name: str) -> None:
         """Raises `NoPlaceError` where too many calls of an operator were left behind."""
         if self._pool.process != os.getpid():
-            self._begin(_Pool())  # a fork takes no threads along
+            self._begin(_LanePool())  # a fork takes no threads along
         late = self._pool.late
         if late and late[name] >= _MOST_LATE:
             raise NoPlaceError(f"{late[name]} earlier calls of {name} have not ended yet")
@@ -64,12 +64,12 @@ class Lanes:
         return result
 
 
-class _Pool:
+class _LanePool:
     """The state that threads share; they hold this and not its owner, so that they end with it.
 
     Who takes a lane from those that idle is the only one to put something into it."""
 
-    def __init__(self, before: _Pool | None = None) -> None:
+    def __init__(self, before: _LanePool | None = None) -> None:
         self.process = os.getpid()
         self.ended = False
         self.idle: queue.SimpleQueue[_Lane] = queue.SimpleQueue()
@@ -96,7 +96,7 @@ class _Pool:
                 self.idle.get_nowait().put(None)
 
 
-def _serve(lane: _Lane, pool: _Pool) -> None:
+def _serve(lane: _Lane, pool: _LanePool) -> None:
     """Runs as a thread of a pool."""
     while (errand := lane.get()) is not None:
         done: tuple[Any, BaseException | None]
