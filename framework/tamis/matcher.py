@@ -30,7 +30,7 @@ from tamis.catalog.compiled import compiled, opened
 from tamis.catalog.expiry import Expiry, end_of
 from tamis.catalog.intake import Intake, NewSubscription, entry_of
 from tamis.catalog.renewal import Renewal, rebound, renewal, swap
-from tamis.catalog.resolve import ResolvedAlternative
+from tamis.catalog.resolve import ResolvedAlternative, Resolver
 from tamis.catalog.sieve import Sieve
 from tamis.engine.deciding import Decider, Underway
 from tamis.engine.decision import Decision
@@ -287,6 +287,7 @@ class Matcher:
                 swap(self._catalog, bound.still)
                 self._add(bound.moved, (ends.get(each.id, math.inf) for each in bound.moved))
                 self._problems.forget()
+                self._catalog.traits.forget_unused(self._catalog.calls)
                 self._catalog.implications.is_deferred = True
             for name in made.names:
                 self.memo.forget(name)
@@ -490,6 +491,7 @@ class Matcher:
             self._forecaster.recent.add(seen.event, decision)
         call_seconds = None if decision is None else decision.call_seconds
         stages.close(seen.event.id, self.limits.slow_event_seconds, call_seconds)
+        seen.event.views.clear()  # views hold their event: a circle, which keeps frames for long
         seen.decision = decision
         return Result(seen)
 
@@ -547,7 +549,7 @@ class Matcher:
     def graph(self) -> networkx.Graph:
         """Returns the subscription graph for networkx: who holds which predicate (Figure 1)."""
         with self._lock.reading:
-            return subscription_graph(self._catalog, self._language, self._intake.resolver())
+            return subscription_graph(self._catalog, self._language, self._resolver())
 
     def chains(self) -> networkx.DiGraph:
         """Returns the linked chains for networkx (Figure 3), in the order of a planner with one."""
@@ -557,5 +559,8 @@ class Matcher:
 
     def _explain(self, result: Result, id: str) -> Any:
         with self._lock.reading:
-            resolver = self._intake.resolver(self.operators.renewable)  # what is gone is told too
-            return explain(result, id, self._language, resolver)
+            return explain(result, id, self._language, self._resolver())
+
+    def _resolver(self) -> Resolver:
+        """Returns a resolver of texts that were accepted once, whatever operators refuse by now."""
+        return self._intake.resolver(self.operators.renewable)

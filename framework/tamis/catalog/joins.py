@@ -37,16 +37,31 @@ class JoinAtom:
         self.names = names
 
 
+class _SearchSteps:
+    """The steps that a search may still take. Who enumerates holds this and not the search, which
+    holds who enumerates."""
+
+    __slots__ = ("are_over", "left")
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self.are_over = False
+        """True if they ended the search before its end."""
+
+
 class Search:
     """One join being enumerated; what it has found so far is kept."""
 
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-        self.cut = False
-        """True if it stopped before its end."""
+    def __init__(self, steps: _SearchSteps, more: Iterator[Solution]) -> None:
+        self._steps = steps
+        self._more = more
         self.found: list[Solution] = []
-        self.more: Iterator[Solution] = iter(())
         self._lock = threading.Lock()
+
+    @property
+    def cut(self) -> bool:
+        """True if it stopped before its end."""
+        return self._steps.are_over
 
     def first(self) -> Solution | None:
         """Returns the first assignment, `None` if there is none or the search was cut."""
@@ -55,7 +70,7 @@ class Search:
     def first_of(self, count: int) -> list[Solution]:
         """Returns so many assignments, or all that there are."""
         with self._lock:
-            self.found += islice(self.more, max(0, count - len(self.found)))
+            self.found += islice(self._more, max(0, count - len(self.found)))
             return self.found[:count]
 
 
@@ -86,15 +101,13 @@ class Join:
         self, relations: Sequence[Relation], event: Event, steps: int, tables: JoinTables
     ) -> Search:
         """Enumerates the assignments, as values of `variables` in order."""
-        search, rows = Search(steps), relations[0][1]
+        left, rows = _SearchSteps(steps), relations[0][1]
         if self.is_relation and len(rows) <= steps:
-            search.more = iter(rows)
-        else:
-            search.more = self._assignments(relations, event, search, tables)
-        return search
+            return Search(left, iter(rows))
+        return Search(left, self._assignments(relations, event, left, tables))
 
     def _assignments(
-        self, relations: Sequence[Relation], event: Event, search: Search, tables: JoinTables
+        self, relations: Sequence[Relation], event: Event, steps: _SearchSteps, tables: JoinTables
     ) -> Iterator[Solution]:
         places = {name: at for at, name in enumerate(self.variables)}
         values: list[Scalar | None] = [None] * len(self.variables)
@@ -109,10 +122,10 @@ class Join:
             if row is None:
                 open_rows.pop()
                 continue
-            if search.steps <= 0:
-                search.cut = True
+            if steps.left <= 0:
+                steps.are_over = True
                 return
-            search.steps -= 1
+            steps.left -= 1
             for at, place in stage.fills:
                 values[at] = row[place]
             if not all(holds(values) for holds in stage.constraints):

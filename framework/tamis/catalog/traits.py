@@ -7,7 +7,7 @@ Cost: O(1) for a test or call that is new.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -42,10 +42,11 @@ class Traits:
         """By call: whether its solutions may answer calls with constants."""
         self.required = GrowingArray(np.int32)
         """By call: the inputs that it requires."""
-        self.preparations: list[Preparation] = []
+        self.preparations: dict[int, Preparation] = {}
         self.inputs: list[tuple[str, ...]] = []
         self._batches: list[str] = []
         self._numbers: dict[object, int] = {}
+        self._preparation_numbers = itertools.count()
 
     def put_test(self, test: Test) -> None:
         """Takes a test that has its number, and so has its call."""
@@ -58,15 +59,27 @@ class Traits:
         specification, at = call.specification, call.number
         preparation, needed = specification.preparation, specification.needed
         self.call_serial.put(at, next(_serials))
-        self.preparation.put(
-            at, NONE if preparation is None else self._number(preparation, self.preparations)
-        )
+        self.preparation.put(at, NONE if preparation is None else self._number_of(preparation))
         self.deterministic.put(at, specification.deterministic)
         self.widens.put(at, call.width > 0 and call.operator.is_comparable)
         self.required.put(at, self._number(needed, self.inputs) if needed else NONE)
         self.batch.put(
             at, self._number(specification.name, self._batches) if call.batched else NONE
         )
+
+    def forget_unused(self, calls: Iterable[Call]) -> None:
+        """Forgets preparations that none of these calls needs: what they read may be much."""
+        used = {call.specification.preparation for call in calls}
+        for number, preparation in list(self.preparations.items()):
+            if preparation not in used:
+                del self.preparations[number], self._numbers[preparation]
+
+    def _number_of(self, preparation: Preparation) -> int:
+        number = self._numbers.get(preparation)
+        if number is None:
+            number = self._numbers[preparation] = next(self._preparation_numbers)
+            self.preparations[number] = preparation
+        return number
 
     def _number(self, thing: T, things: list[T]) -> int:
         """Returns the number of a thing, a new one where it is new."""

@@ -109,7 +109,8 @@ class Decision:
     @cached_property
     def _joins(self) -> Joins:
         number_of = self.skeleton.test_number.__getitem__
-        is_cut = lambda test: self.answer_of(test).cut  # noqa: E731 - one line, used once
+        skeleton, answers = self.skeleton, self.answers  # not `self`, which keeps the joins
+        is_cut = lambda test: _answer_of(skeleton, answers, test).cut  # noqa: E731 - used once
         return Joins(self.rows, number_of, is_cut, self.event, self.limits)
 
     def without_implications(self) -> Decision:
@@ -371,8 +372,7 @@ class Decision:
 
     def answer_of(self, test: int) -> Answer:
         """Returns the answer that decided a test: of its own call if known, else of a wider one."""
-        own = self.answers.get(self.skeleton.own_call(test))
-        return self.answers[int(self.problem.test_call[test])] if own is None else own
+        return _answer_of(self.skeleton, self.answers, test)
 
     def _number(self, plan: JoinPlan, at: int) -> int:
         return self.skeleton.test_number[plan.atoms[at].test]
@@ -491,3 +491,8 @@ class Decision:
     def assignments(self, alternative: int) -> Assignments:
         """Returns assignments of a true alternative up to the limit, and whether more were cut."""
         return self._joins.assignments(alternative, self.skeleton.plans[alternative])
+
+
+def _answer_of(skeleton: Skeleton, answers: dict[int, Answer], test: int) -> Answer:
+    own = answers.get(skeleton.own_call(test))
+    return answers[int(skeleton.problem.test_call[test])] if own is None else own

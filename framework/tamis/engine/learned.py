@@ -86,7 +86,8 @@ class OnlineStatistics:
         self._test_rows: tuple[Sequence[Test], Any] = ((), ())
         """The rows of the tests that were asked for last; the calls alike."""
         self._call_rows: tuple[Sequence[Call], Any] = ((), ())
-        self._prices: dict[Preparation, Floats] = {}
+        self._prices: dict[str, Floats] = {}
+        """Of preparations, by name: one that was refreshed costs what it did."""
         self._answers: dict[str, deque[list[Solution]]] = {}
         """The latest solutions of calls, for tests that are new."""
         self._no_event = Event.of({}, str, {})
@@ -144,7 +145,7 @@ class OnlineStatistics:
         )
         if any(prepared):
             for preparation, taken in itertools.chain(*prepared):
-                add_cost(self._prices.setdefault(preparation, np.zeros(2)), 0, taken)
+                add_cost(self._prices.setdefault(preparation.name, np.zeros(2)), 0, taken)
         truths = [*found]
         if solutions.count(None) < len(made):
             for at, each in enumerate(solutions):
@@ -373,7 +374,7 @@ class OnlineStatistics:
 
     def _price_of(self, preparation: Preparation) -> float:
         """Returns the expected seconds of a preparation by itself."""
-        price = self._prices.get(preparation)
+        price = self._prices.get(preparation.name)
         declared = self.history.price_of(preparation)
         return declared if price is None else after_declared(price, 0, declared)
 

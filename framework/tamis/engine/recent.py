@@ -11,7 +11,7 @@ from itertools import islice
 
 from tamis.engine.decision import Decision
 from tamis.event import Event
-from tamis.operators.asking import Call, Solution
+from tamis.operators.asking import Solution
 from tamis.statistics.sample import brief
 
 _MOST_ANSWERS = 512
@@ -24,7 +24,8 @@ class RecentEvent:
         self.number = number
         self.content = brief(event.content)
         """As JSON, without what is long."""
-        self._calls: Sequence[Call] = ()
+        self._texts: Sequence[str] = ()
+        """Those of the calls, which themselves keep operators that were refreshed since."""
         self._answers: Sequence[bool | list[Solution]] = ()
         if decision is not None and decision.answers:
             self._take(decision)
@@ -39,13 +40,13 @@ class RecentEvent:
             self._answers = [
                 each.truth if each.solutions is None else each.solutions for each in given.values()
             ]
-        self._calls = [*map(decision.skeleton.calls.__getitem__, given)]
+        calls = decision.skeleton.calls
+        self._texts = [calls[at].text for at in given]
 
     @cached_property
     def answers(self) -> dict[str, bool | list[Solution]]:
         """The answers of calls that did not fail, by their texts."""
-        texts = [call.text for call in self._calls]
-        return dict(zip(texts, self._answers, strict=True))
+        return dict(zip(self._texts, self._answers, strict=True))
 
 
 class Recent:

@@ -144,17 +144,13 @@ class Match:
 class Matches(Sequence[Match]):
     """The matches sorted by id; counting them sorts nothing."""
 
-    def __init__(self, result: Result, rows: NDArray[Any]) -> None:
-        self._result = result
-        self._rows = rows
+    __slots__ = ("_result",)
 
-    @cached_property
-    def _sorted(self) -> list[tuple[str, int]]:
-        name = self._result._seen.catalog.id_of
-        return sorted((name(row), row) for row in self._rows.tolist())
+    def __init__(self, result: Result) -> None:
+        self._result = result
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._result._matched)
 
     @overload
     def __getitem__(self, at: int) -> Match: ...
@@ -162,22 +158,23 @@ class Matches(Sequence[Match]):
     def __getitem__(self, at: slice) -> list[Match]: ...
     def __getitem__(self, at: int | slice) -> Match | list[Match]:
         if isinstance(at, slice):
-            return [Match(self._result, row, id) for id, row in self._sorted[at]]
-        id, row = self._sorted[at]
+            return [Match(self._result, row, id) for id, row in self._result._sorted[at]]
+        id, row = self._result._sorted[at]
         return Match(self._result, row, id)
 
     def __iter__(self) -> Iterator[Match]:
-        return (Match(self._result, row, id) for id, row in self._sorted)
+        return (Match(self._result, row, id) for id, row in self._result._sorted)
 
     @property
     def rows(self) -> NDArray[Any]:
         """The subscription rows, in ascending order."""
-        return self._rows
+        return self._result._matched
 
     def of_row(self, row: int) -> Match | None:
         """Returns the match of a subscription row, if it is one."""
-        at = int(np.searchsorted(self._rows, row))
-        if at == len(self._rows) or int(self._rows[at]) != row:
+        rows = self.rows
+        at = int(np.searchsorted(rows, row))
+        if at == len(rows) or int(rows[at]) != row:
             return None
         return Match(self._result, row, self._result._seen.catalog.id_of(row))
 
@@ -197,15 +194,26 @@ class Result:
         """The event's id."""
         return self._seen.event.id
 
-    @cached_property
+    @property
     def matches(self) -> Matches:
         """The subscriptions that the event satisfies, sorted by id."""
+        return Matches(self)  # it holds the result: kept here, both would outlive their use
+
+    @cached_property
+    def _matched(self) -> NDArray[Any]:
+        """The rows of the subscriptions that match, ascending."""
         decision = self._seen.decision
         rows = self._seen.plain
         if decision is not None and decision.matched:
             owners = np.fromiter(decision.matched, np.int64, len(decision.matched))
             rows = distinct(np.concatenate([rows, decision.skeleton.subscriptions[owners]]))
-        return Matches(self, rows)
+        return rows
+
+    @cached_property
+    def _sorted(self) -> list[tuple[str, int]]:
+        """Their ids and rows, sorted by id."""
+        name = self._seen.catalog.id_of
+        return sorted((name(row), row) for row in self._matched.tolist())
 
     @cached_property
     def undetermined(self) -> list[Undetermined]:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
 
+import pytest
+
 import tamis
 from tamis.operators import record_of
 
@@ -92,3 +94,15 @@ def test_what_an_operator_refuses_by_now_is_explained_of_a_result_from_before() 
     assert explained.data["verdict"] == "matched"
     assert explained.data["alternatives"][0]["predicates"][0]["truth"] is True
     assert result.explain("s2").data["verdict"] == "matched"
+
+
+def test_the_graph_tells_of_what_an_operator_refuses_by_now() -> None:
+    source = Source("holds", 1, 2)
+    matcher = tamis.Matcher(source.renewed())
+    with pytest.warns(tamis.SubscriptionWarning):
+        matcher.subscribe("holds(1) or (a < 1 and a > 2 and holds(2))", id="s1")
+    before = set(matcher.graph())
+    source.change(1)
+    source.is_strict = True
+    assert matcher.refresh() == ["holds"]
+    assert set(matcher.graph()) == before
