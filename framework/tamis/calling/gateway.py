@@ -83,15 +83,15 @@ class Gateway:
     def call(self, call: Call, event_calls: EventCalls) -> Answer:
         """Makes a call about an event."""
         specification = call.specification
-        if call.asynchronous or not specification.is_bare:
-            return self._answers([call], [event_calls])[0]
         # most calls: nothing bounds them, so that nothing is spent on bounds
         timer, breakers = self._timer, self._breakers
-        if specification.preparation is None:
+        if call.is_direct:
             event = event_calls.event
             view = event.views.get(call.visible)
             if view is None:
                 view = event.view(call.visible)
+        elif call.asynchronous or not specification.is_bare:
+            return self._answers([call], [event_calls])[0]
         else:
             prepared, failure = self._prepare(specification, event_calls)
             if prepared or failure is not None:  # the first call that needs it

@@ -32,6 +32,8 @@ from tamis.planning import DECIDED, FALSE, Planner
 
 ROUND = 256
 """Invocations that a planner may ask for at once, where there are workers."""
+_IN_TURNS = ("planner", "operators", "deciding")
+"""The stages of each call."""
 
 
 Answered = tuple[int, Answer, str]
@@ -263,32 +265,39 @@ class DecisionCourse:
         run = GuardedRun(self._planner, decision.problem, decision)
         self._asked, self._later = set(), []
         are_all_due = not (answered or decision.may_know_without_calls)
-        while (run.is_told or counts[DECIDED] < count) and (calls := self._wanted(run, decision)):
-            due: Sequence[int] = calls if are_all_due else self._due(decision, run, calls)
-            ends = None
-            if purse is not None:
-                due, ends = purse.pay(due)
-            if due:
-                now = timer()
-                seconds["planner"] += now - stages.last
-                stages.last = now
-                yield due
-                answers = self.given
-                now = timer()
-                seconds["operators"] += now - stages.last
-                stages.last = now
+        planner = operators = deciding = 0.0
+        try:
+            while (run.is_told or counts[DECIDED] < count) and (
+                calls := self._wanted(run, decision)
+            ):
+                due: Sequence[int] = calls if are_all_due else self._due(decision, run, calls)
+                ends = None
                 if purse is not None:
-                    answers, ends = _in_time(answers, ends)
-                answered += answers
-                take_all(answers)
-                now = timer()
-                seconds["deciding"] += now - stages.last
-                stages.last = now
-                if run.is_told:
-                    run.observe(*decision.news())
-            if ends is not None:
-                decision.stop(ends)
-                break
+                    due, ends = purse.pay(due)
+                if due:
+                    now = timer()
+                    planner += now - stages.last
+                    stages.last = now
+                    yield due
+                    answers = self.given
+                    now = timer()
+                    operators += now - stages.last
+                    stages.last = now
+                    if purse is not None:
+                        answers, ends = _in_time(answers, ends)
+                    answered += answers
+                    take_all(answers)
+                    now = timer()
+                    deciding += now - stages.last
+                    stages.last = now
+                    if run.is_told:
+                        run.observe(*decision.news())
+                if ends is not None:
+                    decision.stop(ends)
+                    break
+        finally:
+            for stage, spent in zip(_IN_TURNS, (planner, operators, deciding), strict=True):
+                seconds[stage] += spent
         now = timer()
         seconds["planner"] += now - stages.last
         stages.last = now

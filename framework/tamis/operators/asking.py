@@ -141,6 +141,7 @@ class Call:
         "asynchronous_for_events",
         "asynchronous_together",
         "batched",
+        "is_direct",
         "key",
         "number",
         "operator",
@@ -171,6 +172,9 @@ class Call:
         self.answers_events = operator.answers_events and not stays
         self.asynchronous_for_events = inspect.iscoroutinefunction(operator.solve_events)
         self.specification = specification
+        is_prepared = specification.preparation is not None
+        self.is_direct = specification.is_bare and not (self.asynchronous or is_prepared)
+        """True if nothing is done before or around it."""
         self.visible = specification.visible
         self.arguments = arguments
         self.width = width
