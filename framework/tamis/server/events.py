@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from itertools import starmap
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -161,8 +162,14 @@ def _shown(verdict: Mapping[str, Any] | None, *, is_admin: bool) -> dict[str, An
     return lists | ({"failure": verdict["failure"]} if "failure" in verdict else {})
 
 
-async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent]:
-    """Yields the entries of the log as they are decided, until the server ends."""
+def _sent(position: int, kind: str, data: dict[str, Any]) -> bytes:
+    """Returns an entry as a server-sent event."""
+    return ServerSentEvent(json_content(data).decode(), event=kind, id=str(position)).encode()
+
+
+async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent | bytes]:
+    """Yields the entries of the log as they are decided, until the server ends; those that are
+    there at once, for whoever has left is written to until the event loop is told."""
     pulses = service.pulses
     assert pulses is not None
     yield ServerSentEvent(id=str(after))
@@ -170,9 +177,10 @@ async def _stream(service: Service, after: int) -> AsyncIterator[ServerSentEvent
         while not pulses.ended:
             watch.clear()
             listed = await service.read(_entries, service, after)
-            for after, kind, data in listed:
-                yield ServerSentEvent(data=json_content(data).decode(), event=kind, id=str(after))
-            if not listed:
+            if listed:
+                after = listed[-1][0]
+                yield b"".join(starmap(_sent, listed))
+            else:
                 await waited(watch, service.settings.heartbeat_seconds)
 
 
