@@ -105,9 +105,16 @@ def _add_point(store: Store, dimension: int, value: float, spaces: Ints, count: 
 
 
 @inlined
+def _is_paired(store: Store, space: int) -> bool:
+    """Returns whether a node has a space beside another one."""
+    node = store.space_node[space]
+    return bool(store.space_deep[space] != 0 or (node >= 0 and store.children[node] > 0))
+
+
+@inlined
 def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tuple[int, int]:
     """Returns the spaces that an event is in, in the order of dimensions where that matters; how
-    many, and how many roots, whose dimensions are in `keys`."""
+    many, and how many roots with pairs, whose dimensions are in `keys`."""
     spaces, count, roots = use.spaces, 0, 0
     ordered = store.tops[0].ordered and not len(store.pairs)
     for at in range(_in_order(readings, event, ordered, use.order, use.keys)):
@@ -123,7 +130,7 @@ def _spaces_of(store: Store, readings: Readings, event: int, use: Scratch) -> tu
         if fields.root >= 0:
             spaces[count], use.keys[roots] = fields.root, dimension
             count += 1
-            roots += 1
+            roots += _is_paired(store, fields.root)
         if fields.points:
             if line < 0:
                 for member in range(readings.member_start[bag], readings.member_start[bag + 1]):
